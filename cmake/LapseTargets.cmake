@@ -1,0 +1,52 @@
+# How every target of the project is made: C++20, all warnings, one include root, the chosen sanitizer.
+
+add_library(lapse_settings INTERFACE)
+target_compile_features(lapse_settings INTERFACE cxx_std_20)
+target_compile_options(lapse_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(LAPSE_WARNINGS_AS_ERRORS)
+  target_compile_options(lapse_settings INTERFACE -Werror)
+endif()
+if(LAPSE_SANITIZER STREQUAL "address")
+  target_compile_options(lapse_settings INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(lapse_settings INTERFACE -fsanitize=address,undefined)
+elseif(LAPSE_SANITIZER STREQUAL "thread")
+  # GCC warns that fences are not instrumented; in these builds readers take the latch instead.
+  target_compile_options(lapse_settings INTERFACE -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan)
+  target_link_options(lapse_settings INTERFACE -fsanitize=thread)
+elseif(LAPSE_SANITIZER)
+  message(FATAL_ERROR "LAPSE_SANITIZER must be empty, address or thread, not '${LAPSE_SANITIZER}'")
+endif()
+
+# The standard headers and fmt, compiled once for all libraries (position-independent code), once for all programs and
+# once, with Catch2, for all tests.
+set(LAPSE_PRECOMPILED_HEADERS
+  <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <functional> <memory> <mutex> <optional> <span>
+  <stdexcept> <string> <string_view> <thread> <unordered_map> <utility> <vector> <fmt/format.h>)
+foreach(kind IN ITEMS library program)
+  add_library(lapse_${kind}_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp")
+  target_link_libraries(lapse_${kind}_precompiled PRIVATE lapse_settings fmt::fmt)
+  target_precompile_headers(lapse_${kind}_precompiled PRIVATE ${LAPSE_PRECOMPILED_HEADERS})
+endforeach()
+set_target_properties(lapse_library_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+# lapse_library(<folder name> SOURCES <files> DEPENDS <targets> [PRIVATE_DEPENDS <targets>]): one library target for one
+# folder, lapse_<name>. An alias lapse::<name> is what others link to.
+function(lapse_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(lapse_${name} STATIC ${ARG_SOURCES})
+  add_library(lapse::${name} ALIAS lapse_${name})
+  target_include_directories(lapse_${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
+  target_link_libraries(lapse_${name} PUBLIC ${ARG_DEPENDS} PRIVATE lapse_settings ${ARG_PRIVATE_DEPENDS})
+  target_compile_features(lapse_${name} PUBLIC cxx_std_20)
+  set_target_properties(lapse_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_precompile_headers(lapse_${name} REUSE_FROM lapse_library_precompiled)
+endfunction()
+
+# lapse_program(<name> SOURCES <files> DEPENDS <targets>)
+function(lapse_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE lapse_settings ${ARG_DEPENDS})
+  target_precompile_headers(${name} REUSE_FROM lapse_program_precompiled)
+endfunction()

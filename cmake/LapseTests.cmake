@@ -1,0 +1,46 @@
+# How tests are registered. The number of ranks is declared here and becomes a label; the launcher is a setting.
+
+find_package(Catch2 REQUIRED)
+if(Catch2_VERSION VERSION_LESS 2.13)
+  message(FATAL_ERROR "Catch2 2.13 or newer is needed, found ${Catch2_VERSION}")
+endif()
+set(LAPSE_LAUNCHER "mpirun;--oversubscribe;--bind-to;none;-n" CACHE STRING
+  "Command that starts an MPI program; the number of ranks follows it (for Slurm: srun;-n)")
+set(LAPSE_TEST_TIMEOUT 120 CACHE STRING "Seconds after which an MPI test prints all stacks and fails")
+
+# Includes every *.cmake file of the current folder.
+macro(lapse_include_test_files)
+  file(GLOB test_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cmake")
+  foreach(test_file IN LISTS test_files)
+    include("${test_file}")
+  endforeach()
+endmacro()
+
+# lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [TIMEOUT <s>] [LABELS ...] [ARGUMENTS ...])
+# Without RANKS: a test without MPI, label unit. With RANKS: one ctest entry per rank count, labels mpi and ranks-<n>.
+function(lapse_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;RANKS;LABELS;ARGUMENTS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT ${LAPSE_TEST_TIMEOUT})
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  if(ARG_RANKS)
+    target_link_libraries(${name} PRIVATE lapse_settings lapse_mpi_test_main ${ARG_DEPENDS})
+    foreach(ranks IN LISTS ARG_RANKS)
+      add_test(NAME ${name}.ranks_${ranks}
+        COMMAND ${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh ${ARG_TIMEOUT}
+                ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGUMENTS})
+      math(EXPR hard_limit "${ARG_TIMEOUT} + 60")
+      set_tests_properties(${name}.ranks_${ranks} PROPERTIES
+        LABELS "mpi;ranks-${ranks};${ARG_LABELS}" TIMEOUT ${hard_limit} PROCESSORS 2 SKIP_RETURN_CODE 77)
+    endforeach()
+  else()
+    target_link_libraries(${name} PRIVATE lapse_settings lapse_test_main ${ARG_DEPENDS})
+    add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
+    if(NOT ARG_LABELS)
+      set(ARG_LABELS unit)
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM lapse_test_main)
+endfunction()

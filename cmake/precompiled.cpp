@@ -1,0 +1,1 @@
+// Gives a precompiled header a source to be built with.

@@ -1,0 +1,106 @@
+// The exceptions of the project. Each names what was wrong, where, and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A call that can never succeed as it was made: wrong argument, wrong order of calls, wrong thread.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A key outside the table's range.
+class KeyOutOfRange : public UsageError {
+ public:
+  KeyOutOfRange(std::string_view table, Key key, std::uint64_t keys, Rank rank);
+};
+
+// A span whose length does not fit the keys given with it.
+class LengthMismatch : public UsageError {
+ public:
+  LengthMismatch(std::string_view table, std::string_view what, std::size_t given, std::size_t expected,
+                 Rank rank);
+};
+
+// A call on a server, worker or operation after close().
+class ClosedError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+// A collective call that the ranks made differently, or in a different order.
+class CollectiveMismatch : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+// An option, environment variable or specification with an unknown name or an impossible value.
+class ConfigurationError : public Error {
+ public:
+  using Error::Error;
+};
+
+// MPI is not initialised, already finalized, or offers a thread level that is too low.
+class MpiStateError : public Error {
+ public:
+  using Error::Error;
+};
+
+// An MPI call that failed; names the call.
+class MpiError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Memory that is not there: how much was asked for, how much is available, for what.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+// A message or an internal state that the protocol does not allow. Always a defect, never the user's fault.
+class ProtocolError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Some rank failed; every rank's waits and run_workers end with this.
+class PeerFailed : public Error {
+ public:
+  PeerFailed(Rank origin, std::string text);
+  Rank origin() const { return origin_; }
+  // What the failing rank reported.
+  const std::string& text() const { return text_; }
+
+ private:
+  Rank origin_;
+  std::string text_;
+};
+
+// A file that cannot be used: name, and where it applies line and column (from 1; 0: does not apply).
+class FileError : public Error {
+ public:
+  FileError(std::string_view file, std::string_view problem, std::uint64_t line = 0, std::uint64_t column = 0);
+  const std::string& file() const { return file_; }
+  std::uint64_t line() const { return line_; }
+  std::uint64_t column() const { return column_; }
+
+ private:
+  std::string file_;
+  std::uint64_t line_;
+  std::uint64_t column_;
+};
+
+}  // namespace lapse

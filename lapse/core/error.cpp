@@ -5,8 +5,9 @@
 namespace lapse {
 
 KeyOutOfRange::KeyOutOfRange(std::string_view table, Key key, std::uint64_t keys, Rank rank)
-    : UsageError(fmt::format("key {} of table '{}' is out of range on rank {}: the table has the keys 0 to {}",
-                             key.value(), table, rank.value(), keys == 0 ? 0 : keys - 1)) {}
+    : UsageError(
+          fmt::format("key {} of table '{}' is out of range on rank {}: the table has the keys 0 to {}",
+                      key.value(), table, rank.value(), keys == 0 ? 0 : keys - 1)) {}
 
 LengthMismatch::LengthMismatch(std::string_view table, std::string_view what, std::size_t given,
                                std::size_t expected, Rank rank)
@@ -14,7 +15,9 @@ LengthMismatch::LengthMismatch(std::string_view table, std::string_view what, st
                              rank.value(), expected)) {}
 
 PeerFailed::PeerFailed(Rank origin, std::string text)
-    : Error(fmt::format("rank {} failed: {}", origin.value(), text)), origin_(origin), text_(std::move(text)) {}
+    : Error(fmt::format("rank {} failed: {}", origin.value(), text)),
+      origin_(origin),
+      text_(std::move(text)) {}
 
 namespace {
 std::string place(std::string_view file, std::uint64_t line, std::uint64_t column) {
@@ -24,7 +27,8 @@ std::string place(std::string_view file, std::uint64_t line, std::uint64_t colum
 }
 }  // namespace
 
-FileError::FileError(std::string_view file, std::string_view problem, std::uint64_t line, std::uint64_t column)
+FileError::FileError(std::string_view file, std::string_view problem, std::uint64_t line,
+                     std::uint64_t column)
     : Error(fmt::format("{}: {}", place(file, line, column), problem)),
       file_(file),
       line_(line),

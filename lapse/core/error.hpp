@@ -92,7 +92,8 @@ class PeerFailed : public Error {
 // A file that cannot be used: name, and where it applies line and column (from 1; 0: does not apply).
 class FileError : public Error {
  public:
-  FileError(std::string_view file, std::string_view problem, std::uint64_t line = 0, std::uint64_t column = 0);
+  FileError(std::string_view file, std::string_view problem, std::uint64_t line = 0,
+            std::uint64_t column = 0);
   const std::string& file() const { return file_; }
   std::uint64_t line() const { return line_; }
   std::uint64_t column() const { return column_; }

@@ -8,7 +8,8 @@
 
 namespace lapse {
 
-// An integer that does not mix with other integers. Trivially copyable, so that arrays of it can be sent as bytes.
+// An integer that does not mix with other integers. Trivially copyable, so that arrays of it can be sent as
+// bytes.
 template <class Tag, std::integral Representation>
 class StrongInteger {
  public:
@@ -31,7 +32,8 @@ class StrongInteger {
 using Key = StrongInteger<struct KeyTag, std::uint64_t>;
 // An MPI process: its number in the server's communicator.
 using Rank = StrongInteger<struct RankTag, std::int32_t>;
-// The ranks that share one table of key words; owner and home are properties of domains (the "nodes" of the papers).
+// The ranks that share one table of key words; owner and home are properties of domains (the "nodes" of the
+// papers).
 using Domain = StrongInteger<struct DomainTag, std::int32_t>;
 // A table of a server, numbered in order of creation.
 using TableId = StrongInteger<struct TableIdTag, std::uint32_t>;

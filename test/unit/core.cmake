@@ -1,1 +1,6 @@
-lapse_test(test_core SOURCES core_types.cpp core_error.cpp DEPENDS lapse::core)
+lapse_test(test_core
+  SOURCES core_error.cpp core_log.cpp core_nearest_names.cpp core_options.cpp core_types.cpp
+  DEPENDS lapse::core)
+
+add_test(NAME options_document COMMAND lapse_options_doc --check "${PROJECT_SOURCE_DIR}/docs/options.md")
+set_tests_properties(options_document PROPERTIES LABELS unit TIMEOUT 10)

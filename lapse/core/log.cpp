@@ -1,0 +1,39 @@
+#include "lapse/core/log.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace lapse {
+
+std::string_view to_string(LogLevel level) {
+  switch (level) {
+    case LogLevel::error:
+      return "error";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::debug:
+      return "debug";
+  }
+  return "unknown";
+}
+
+Logger::Logger(Rank rank, LogLevel least_urgent) : Logger(least_urgent, standard_error_sink(rank)) {}
+
+Logger::Logger(LogLevel least_urgent, Sink sink) : least_urgent_(least_urgent), sink_(std::move(sink)) {}
+
+void Logger::log(LogLevel level, std::string_view message) {
+  if (!enabled(level)) return;
+  const std::lock_guard lock(mutex_);
+  sink_(level, message);
+}
+
+Logger::Sink standard_error_sink(Rank rank) {
+  return [rank](LogLevel level, std::string_view message) {
+    const std::string line = fmt::format("lapse[{}] {}: {}\n", rank.value(), to_string(level), message);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  };
+}
+
+}  // namespace lapse

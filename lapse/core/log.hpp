@@ -1,0 +1,69 @@
+// Messages for people: what went wrong, what looks wrong, what is going on.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// From the most to the least urgent.
+enum class LogLevel : std::uint8_t { error, warning, info, debug };
+
+std::string_view to_string(LogLevel level);
+
+// Hands messages up to a level to a sink. Thread safety: every function may be called by any thread; the sink
+// is called by one thread at a time. An exception thrown by the sink reaches the caller of log.
+class Logger {
+ public:
+  // Gets each message without a line end.
+  using Sink = std::function<void(LogLevel, std::string_view)>;
+
+  // Prints to standard error.
+  Logger(Rank rank, LogLevel least_urgent);
+  Logger(LogLevel least_urgent, Sink sink);
+
+  bool enabled(LogLevel level) const { return level <= least_urgent_; }
+
+  void log(LogLevel level, std::string_view message);
+
+  template <class... Arguments>
+  void error(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    log_formatted(LogLevel::error, format, std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  void warning(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    log_formatted(LogLevel::warning, format, std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  void info(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    log_formatted(LogLevel::info, format, std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  void debug(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    log_formatted(LogLevel::debug, format, std::forward<Arguments>(arguments)...);
+  }
+
+ private:
+  // Formats only what will be logged.
+  template <class... Arguments>
+  void log_formatted(LogLevel level, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    if (enabled(level)) log(level, fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+
+  const LogLevel least_urgent_;
+  const Sink sink_;
+  std::mutex mutex_;  // Held while the sink is called.
+};
+
+// The default sink: one line on standard error, "lapse[<rank>] <level>: <message>", written by one call so
+// that the lines of several ranks do not mix.
+Logger::Sink standard_error_sink(Rank rank);
+
+}  // namespace lapse

@@ -1,0 +1,73 @@
+// What can be set about a server, and how it is set: in code, by name, or by environment variables
+// LAPSE_<NAME>.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "lapse/core/log.hpp"
+
+namespace lapse {
+
+enum class Helping : std::uint8_t { on, off };
+
+// Every field has one line in the table in options.cpp, which gives its name, unit, range and meaning;
+// docs/options.md is generated from it. All ranks of a server must have equal options.
+struct Options {
+  bool location_caches = true;
+  std::uint32_t max_outstanding_operations = 1024;
+  std::uint64_t max_outstanding_bytes = std::uint64_t{256} << 20U;
+  Helping helping = Helping::on;
+  std::chrono::microseconds progress_spin{200};
+  std::chrono::microseconds progress_sleep_min{100};
+  std::chrono::microseconds progress_sleep_max{1000};
+  std::uint32_t eager_buffers = 64;
+  std::uint32_t eager_bytes = 0;
+  std::chrono::seconds stall_report{60};
+  LogLevel log_level = LogLevel::warning;
+  bool startup_report = true;
+
+  // The defaults, changed by the environment variables LAPSE_<NAME IN CAPITALS>.
+  // Throws ConfigurationError for a variable LAPSE_* that belongs to no option, naming the nearest ones, and
+  // for a value that set or validate refuses.
+  static Options from_environment();
+
+  // Sets one option from text. Throws ConfigurationError for an unknown name and for a value that is no value
+  // of the option's type or outside its range; nothing is changed then.
+  void set(std::string_view name, std::string_view value);
+
+  // The value of one option, as set would accept it. Throws ConfigurationError for an unknown name.
+  std::string get(std::string_view name) const;
+
+  // Throws ConfigurationError when a field is outside its range or two fields contradict each other.
+  void validate() const;
+
+  // One line for each option: name, value, unit; values that are not the default are marked.
+  std::string to_text() const;
+
+  bool operator==(const Options&) const = default;
+};
+
+// A line of the table of all options.
+struct OptionDescription {
+  std::string_view name;
+  std::string_view unit;  // Empty for words and plain counts.
+  std::uint64_t minimum;  // Smallest and largest allowed value of a number, in its unit.
+  std::uint64_t maximum;
+  std::string_view meaning;
+  void (*parse)(Options& options, std::string_view text, const OptionDescription& description);
+  std::string (*print)(const Options& options);
+  std::string (*values)(const OptionDescription& description);  // "on, off", "1 to 1024"
+
+  std::string environment_name() const;
+};
+
+std::span<const OptionDescription> option_table();
+
+// The text of docs/options.md.
+std::string options_document();
+
+}  // namespace lapse

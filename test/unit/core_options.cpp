@@ -1,0 +1,153 @@
+// The table of options: reading, printing, ranges, the environment.
+#include "lapse/core/options.hpp"
+
+#include <cstdlib>
+#include <limits>
+
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+
+using Catch::Matchers::Contains;
+using lapse::ConfigurationError;
+using lapse::Options;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Sets an environment variable for the life of the object.
+class EnvironmentVariable {
+ public:
+  EnvironmentVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~EnvironmentVariable() { unsetenv(name_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("every option prints what it reads") {
+  const Options defaults;
+  for (const lapse::OptionDescription& description : lapse::option_table()) {
+    Options options;
+    options.set(description.name, defaults.get(description.name));
+    CHECK(options == defaults);
+    CHECK_FALSE(description.meaning.empty());
+  }
+  CHECK(defaults == Options::from_environment());
+}
+
+TEST_CASE("options are set by name") {
+  Options options;
+  options.set("location_caches", "off");
+  options.set("max_outstanding_operations", "1");
+  options.set("max_outstanding_bytes", "8589934592");
+  options.set("helping", "off");
+  options.set("progress_sleep_max", "2500");
+  options.set("stall_report", "0");
+  options.set("log_level", "debug");
+  options.set("startup_report", "false");
+  CHECK_FALSE(options.location_caches);
+  CHECK(options.max_outstanding_operations == 1);
+  CHECK(options.max_outstanding_bytes == std::uint64_t{8} << 30U);
+  CHECK(options.helping == lapse::Helping::off);
+  CHECK(options.progress_sleep_max == 2500us);
+  CHECK(options.stall_report == 0s);
+  CHECK(options.log_level == lapse::LogLevel::debug);
+  CHECK_FALSE(options.startup_report);
+  CHECK(options.get("startup_report") == "off");
+  CHECK(options.get("progress_sleep_max") == "2500");
+}
+
+TEST_CASE("impossible values are refused and change nothing") {
+  Options options;
+  const auto refuses = [&](const char* name, const char* value, const char* expected) {
+    CHECK_THROWS_AS(options.set(name, value), ConfigurationError);
+    CHECK_THROWS_WITH(options.set(name, value), Contains(name) && Contains(value) && Contains(expected));
+    CHECK(options == Options{});
+  };
+  refuses("max_outstanding_operations", "0", "from 1 to 4294967295");
+  refuses("max_outstanding_operations", "4294967296", "from 1 to 4294967295");
+  refuses("max_outstanding_operations", "99999999999999999999999", "from 1 to 4294967295");
+  refuses("max_outstanding_operations", "-1", "whole number");
+  refuses("max_outstanding_operations", "", "whole number");
+  refuses("max_outstanding_operations", "12 ", "whole number");
+  refuses("max_outstanding_bytes", "1e9", "in bytes");
+  refuses("progress_spin", "200us", "in us");
+  refuses("stall_report", "1.5", "in s");
+  refuses("helping", "maybe", "on, off");
+  refuses("log_level", "loud", "error, warning, info, debug");
+  refuses("location_caches", "2", "on, off");
+}
+
+TEST_CASE("unknown names are refused with the nearest known ones") {
+  Options options;
+  CHECK_THROWS_AS(options.set("eager_byte", "1"), ConfigurationError);
+  CHECK_THROWS_WITH(options.set("eager_byte", "1"),
+                    Contains("no option 'eager_byte'") && Contains("eager_bytes"));
+  CHECK_THROWS_AS(options.get("helpin"), ConfigurationError);
+}
+
+TEST_CASE("fields outside their range and contradictions are found") {
+  Options options;
+  CHECK_NOTHROW(options.validate());
+  options.eager_buffers = 0;
+  CHECK_THROWS_WITH(options.validate(), Contains("eager_buffers"));
+  options = {};
+  options.stall_report = -1s;
+  CHECK_THROWS_WITH(options.validate(), Contains("stall_report"));
+  options = {};
+  options.log_level = static_cast<lapse::LogLevel>(17);
+  CHECK_THROWS_WITH(options.validate(), Contains("log_level"));
+  options = {};
+  options.progress_sleep_min = 2000us;
+  CHECK_THROWS_WITH(options.validate(), Contains("progress_sleep_min") && Contains("progress_sleep_max"));
+  options = {};
+  options.eager_bytes = 1;
+  CHECK_THROWS_WITH(options.validate(), Contains("eager_bytes"));
+}
+
+TEST_CASE("the environment sets options") {
+  const EnvironmentVariable buffers("LAPSE_EAGER_BUFFERS", "128");
+  const EnvironmentVariable caches("LAPSE_LOCATION_CACHES", "off");
+  const Options options = Options::from_environment();
+  CHECK(options.eager_buffers == 128);
+  CHECK_FALSE(options.location_caches);
+}
+
+TEST_CASE("errors in the environment name the variable") {
+  SECTION("unknown") {
+    const EnvironmentVariable variable("LAPSE_EAGER_BUFFER", "128");
+    CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
+    CHECK_THROWS_WITH(Options::from_environment(),
+                      Contains("LAPSE_EAGER_BUFFER") && Contains("did you mean 'LAPSE_EAGER_BUFFERS'"));
+  }
+  SECTION("impossible value") {
+    const EnvironmentVariable variable("LAPSE_EAGER_BUFFERS", "many");
+    CHECK_THROWS_WITH(Options::from_environment(), Contains("LAPSE_EAGER_BUFFERS") && Contains("'many'"));
+  }
+  SECTION("contradiction") {
+    const EnvironmentVariable variable("LAPSE_PROGRESS_SLEEP_MAX", "1");
+    CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
+  }
+}
+
+TEST_CASE("the text of all options marks those that are not the default") {
+  Options options;
+  options.eager_buffers = 128;
+  const std::string text = options.to_text();
+  CHECK_THAT(text, Contains("eager_buffers = 128 buffers (default 64)\n"));
+  CHECK_THAT(text, Contains("location_caches = on\n"));
+  CHECK(std::count(text.begin(), text.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(lapse::option_table().size()));
+}
+
+TEST_CASE("the document has a line for every option") {
+  const std::string document = lapse::options_document();
+  for (const lapse::OptionDescription& description : lapse::option_table()) {
+    CHECK_THAT(document,
+               Contains("| `" + std::string(description.name) + "` | `" + description.environment_name()));
+  }
+}

@@ -1,0 +1,109 @@
+// Flat byte strings: what messages, checkpoints and gathered statistics are made of. Little-endian, no
+// padding between fields, so that bytes written on one rank are read on any other.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace lapse {
+
+static_assert(std::endian::native == std::endian::little,
+              "values are copied to and from bytes as they lie in memory");
+
+// What may be copied to another process as bytes. Pointers do not belong there.
+template <class T>
+concept FlatValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+
+// Reads values one after the other. The bytes must outlive the reader. Every function throws ProtocolError,
+// naming what was read, when fewer bytes are left than it needs; the position does not change then.
+class ByteReader {
+ public:
+  // `what`: the name of the whole in error texts, a literal.
+  explicit ByteReader(std::span<const std::byte> bytes, std::string_view what = "message")
+      : bytes_(bytes), what_(what) {}
+
+  std::size_t remaining() const { return bytes_.size() - position_; }
+
+  // The next `count` bytes, in place.
+  std::span<const std::byte> read_bytes(std::size_t count) {
+    require(count, 1);
+    const std::span<const std::byte> part = bytes_.subspan(position_, count);
+    position_ += count;
+    return part;
+  }
+
+  // A value at any alignment.
+  template <FlatValue T>
+  T read() {
+    T value;
+    read_into(std::span<T>(&value, 1));
+    return value;
+  }
+
+  // Fills the values.
+  template <FlatValue T>
+  void read_into(std::span<T> values) {
+    require(values.size(), sizeof(T));
+    if (values.empty()) return;
+    std::memcpy(values.data(), bytes_.data() + position_, values.size_bytes());
+    position_ += values.size_bytes();
+  }
+
+  template <FlatValue T>
+  std::vector<T> read_vector(std::size_t count) {
+    require(count, sizeof(T));  // Before memory is asked for.
+    std::vector<T> values(count);
+    read_into(std::span<T>(values));
+    return values;
+  }
+
+  // A string as ByteWriter::write_string writes it.
+  std::string read_string();
+
+  // Throws ProtocolError when bytes are left over.
+  void require_end() const;
+
+ private:
+  // Written so that no product or sum can overflow.
+  void require(std::size_t count, std::size_t size) const {
+    if (count > remaining() / size) throw_cut_short(count, size);
+  }
+  [[noreturn]] void throw_cut_short(std::size_t count, std::size_t size) const;
+
+  std::span<const std::byte> bytes_;
+  std::string_view what_;
+  std::size_t position_ = 0;
+};
+
+// Appends values to bytes.
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::vector<std::byte>& bytes) : bytes_(bytes) {}
+
+  template <FlatValue T>
+  void write(const T& value) {
+    write_all(std::span<const T>(&value, 1));
+  }
+
+  template <FlatValue T>
+  void write_all(std::span<const T> values) {
+    append(std::as_bytes(values));
+  }
+
+  // The length as 32 bits, then the characters. Throws UsageError for more than 2^32 - 1 characters.
+  void write_string(std::string_view text);
+
+ private:
+  void append(std::span<const std::byte> raw);
+
+  std::vector<std::byte>& bytes_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,118 @@
+#include "lapse/core/topology.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <type_traits>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+struct DestroyTopology {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using OwnedTopology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using OwnedBitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
+
+OwnedTopology load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw Error("hwloc cannot create a topology");
+  OwnedTopology topology(raw);
+  if (hwloc_topology_load(raw) != 0) throw Error("hwloc cannot read the topology of this host");
+  return topology;
+}
+
+// The hardware threads that this process may run on; all where the system does not tell.
+OwnedBitmap binding_of_process(hwloc_topology_t topology) {
+  OwnedBitmap binding(hwloc_bitmap_alloc());
+  if (!binding) throw Error("hwloc cannot create a bitmap");
+  hwloc_const_cpuset_t all = hwloc_topology_get_topology_cpuset(topology);
+  if (hwloc_get_cpubind(topology, binding.get(), HWLOC_CPUBIND_PROCESS) != 0 ||
+      hwloc_bitmap_iszero(binding.get())) {
+    hwloc_bitmap_copy(binding.get(), all);
+  }
+  hwloc_bitmap_and(binding.get(), binding.get(), all);
+  return binding;
+}
+
+// Cores that share a hardware thread with the set. Virtual machines may not report cores: then hardware
+// threads count.
+std::size_t count_cores(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
+  std::size_t cores = 0;
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    if (hwloc_bitmap_intersects(core->cpuset, set)) ++cores;
+  }
+  return cores > 0 ? cores : static_cast<std::size_t>(hwloc_bitmap_weight(set));
+}
+
+std::string list_of(hwloc_const_cpuset_t set) {
+  const int length = hwloc_bitmap_list_snprintf(nullptr, 0, set);
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  hwloc_bitmap_list_snprintf(text.data(), text.size(), set);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Topology Topology::detect() {
+  const OwnedTopology topology = load_topology();
+  const OwnedBitmap binding = binding_of_process(topology.get());
+  const int nodes = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE);
+  return {.usable_cores = count_cores(topology.get(), binding.get()),
+          .usable_hardware_threads = static_cast<std::size_t>(hwloc_bitmap_weight(binding.get())),
+          .host_cores = count_cores(topology.get(), hwloc_topology_get_topology_cpuset(topology.get())),
+          .memory_nodes = nodes > 0 ? static_cast<std::size_t>(nodes) : 1,
+          .binding = list_of(binding.get())};
+}
+
+std::string Topology::to_text() const {
+  return fmt::format("bound to hardware threads {} ({} of {} cores), {} NUMA node{}", binding, usable_cores,
+                     host_cores, memory_nodes, memory_nodes == 1 ? "" : "s");
+}
+
+std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
+                                                std::size_t progress_threads) {
+  if (workers == 0 || progress_threads == 0) return std::nullopt;
+  if (workers + progress_threads <= topology.usable_hardware_threads) return std::nullopt;
+  return fmt::format(
+      "{} workers and {} progress thread{} share {} hardware thread{} ({}): bind each rank to more cores "
+      "(mpirun "
+      "--bind-to none, or --map-by slot:PE=<n>; srun --cpus-per-task=<n>) or start fewer workers",
+      workers, progress_threads, progress_threads == 1 ? "" : "s", topology.usable_hardware_threads,
+      topology.usable_hardware_threads == 1 ? "" : "s", topology.binding);
+}
+
+std::optional<std::string> lone_rank_warning(std::optional<std::string_view> slurm_ntasks,
+                                             std::int32_t communicator_size) {
+  if (!slurm_ntasks || communicator_size != 1) return std::nullopt;
+  int tasks = 0;
+  std::from_chars(slurm_ntasks->data(), slurm_ntasks->data() + slurm_ntasks->size(), tasks);
+  if (tasks <= 1) return std::nullopt;
+  return fmt::format(
+      "Slurm has {} tasks but the communicator has 1 rank: if this is not intended, srun and the MPI library "
+      "do not share "
+      "a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows what there is) "
+      "or with "
+      "mpirun",
+      tasks);
+}
+
+std::optional<std::string> lone_rank_warning(std::int32_t communicator_size) {
+  const char* const tasks = std::getenv("SLURM_NTASKS");
+  return lone_rank_warning(tasks == nullptr ? std::nullopt : std::optional<std::string_view>(tasks),
+                           communicator_size);
+}
+
+}  // namespace lapse

@@ -1,0 +1,41 @@
+// What this process runs on: the cores it is bound to, the memory nodes of the host, and what looks wrong
+// about them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lapse {
+
+struct Topology {
+  std::size_t usable_cores = 0;             // Cores that the binding of this process includes.
+  std::size_t usable_hardware_threads = 0;  // Hardware threads of these cores that the binding includes.
+  std::size_t host_cores = 0;               // Cores of the host, or of the part of it that this job may use.
+  std::size_t memory_nodes = 0;             // NUMA nodes of the host.
+  std::string binding;                      // The hardware threads as a list, such as "0-3,8".
+
+  // Asks hwloc. Takes some milliseconds; any thread may call it, before workers are bound to cores of their
+  // own. Throws Error when the topology cannot be read.
+  static Topology detect();
+
+  // One line.
+  std::string to_text() const;
+};
+
+// What to tell the user when `workers` workers and `progress_threads` progress threads of this rank have to
+// share a core; nothing when there is room for all.
+std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
+                                                std::size_t progress_threads);
+
+// What to tell the user when Slurm started several tasks but the communicator has one rank: then every task
+// believes that it is alone. `slurm_ntasks`: the environment variable SLURM_NTASKS where it is set.
+std::optional<std::string> lone_rank_warning(std::optional<std::string_view> slurm_ntasks,
+                                             std::int32_t communicator_size);
+
+// The same for the environment of this process.
+std::optional<std::string> lone_rank_warning(std::int32_t communicator_size);
+
+}  // namespace lapse

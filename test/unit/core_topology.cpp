@@ -1,0 +1,65 @@
+// What the process runs on, and the warnings about it.
+#include "lapse/core/topology.hpp"
+
+#include <sched.h>
+
+#include <string>
+
+#include "test/support/catch.hpp"
+
+using Catch::Matchers::Contains;
+using lapse::Topology;
+
+TEST_CASE("the topology agrees with the system") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  const Topology topology = Topology::detect();
+  CHECK(topology.usable_hardware_threads == static_cast<std::size_t>(CPU_COUNT(&allowed)));
+  CHECK(topology.usable_cores >= 1);
+  CHECK(topology.usable_cores <= topology.usable_hardware_threads);
+  CHECK(topology.usable_cores <= topology.host_cores);
+  CHECK(topology.memory_nodes >= 1);
+  CHECK_THAT(topology.to_text(), Contains(topology.binding));
+}
+
+TEST_CASE("a narrower binding is seen") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  const int cpu = sched_getcpu();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(cpu), &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const Topology topology = Topology::detect();
+  REQUIRE(sched_setaffinity(0, sizeof allowed, &allowed) == 0);
+  CHECK(topology.usable_hardware_threads == 1);
+  CHECK(topology.usable_cores == 1);
+  CHECK(topology.binding == std::to_string(cpu));
+}
+
+TEST_CASE("the topology reads as a sentence") {
+  const Topology topology{
+      .usable_cores = 2, .usable_hardware_threads = 4, .host_cores = 8, .memory_nodes = 1, .binding = "0-3"};
+  CHECK(topology.to_text() == "bound to hardware threads 0-3 (2 of 8 cores), 1 NUMA node");
+}
+
+TEST_CASE("shared cores are warned about") {
+  const Topology topology{
+      .usable_cores = 2, .usable_hardware_threads = 2, .host_cores = 2, .memory_nodes = 1, .binding = "4,5"};
+  CHECK_FALSE(lapse::core_sharing_warning(topology, 1, 1));
+  CHECK_FALSE(lapse::core_sharing_warning(topology, 5, 0));
+  CHECK_FALSE(lapse::core_sharing_warning(topology, 0, 5));
+  const auto warning = lapse::core_sharing_warning(topology, 2, 1);
+  REQUIRE(warning);
+  CHECK_THAT(*warning, Contains("2 workers and 1 progress thread share 2 hardware threads (4,5)"));
+}
+
+TEST_CASE("a lone rank among several Slurm tasks is warned about") {
+  CHECK_FALSE(lapse::lone_rank_warning(std::nullopt, 1));
+  CHECK_FALSE(lapse::lone_rank_warning("1", 1));
+  CHECK_FALSE(lapse::lone_rank_warning("4", 4));
+  CHECK_FALSE(lapse::lone_rank_warning("nonsense", 1));
+  const auto warning = lapse::lone_rank_warning("4", 1);
+  REQUIRE(warning);
+  CHECK_THAT(*warning, Contains("4 tasks") && Contains("srun --mpi=pmix"));
+}

@@ -1,6 +1,6 @@
 lapse_test(test_core
   SOURCES core_bytes.cpp core_error.cpp core_log.cpp core_nearest_names.cpp core_options.cpp core_random.cpp
-    core_topology.cpp core_types.cpp
+    core_statistics.cpp core_topology.cpp core_types.cpp
   DEPENDS lapse::core)
 
 add_test(NAME options_document COMMAND lapse_options_doc --check "${PROJECT_SOURCE_DIR}/docs/options.md")

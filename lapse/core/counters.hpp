@@ -1,0 +1,99 @@
+// What ranks count while they work. Each struct has one table of its fields, from which addition,
+// serialisation, JSON and text are made.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lapse {
+
+// What one rank counts for one table. An access is one key of a pull, push or set of a worker of this rank;
+// each is counted once, as local, queued or remote.
+struct TableCounters {
+  std::uint64_t local_pulls = 0;
+  std::uint64_t local_pushes = 0;
+  std::uint64_t queued_accesses = 0;
+  std::uint64_t remote_pulls = 0;
+  std::uint64_t remote_pushes = 0;
+  std::uint64_t localized_keys = 0;
+  std::uint64_t relocations_in = 0;
+  std::uint64_t relocations_out = 0;
+  std::uint64_t relocation_nanoseconds = 0;
+  std::uint64_t relocation_max_nanoseconds = 0;
+  std::uint64_t waiting_nanoseconds = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t held = 0;
+
+  // Sums, except for maxima.
+  TableCounters& operator+=(const TableCounters& other);
+  bool operator==(const TableCounters&) const = default;
+};
+
+// What one rank counts for itself.
+struct RankCounters {
+  std::uint64_t messages_sent = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t engine_turns = 0;
+  std::uint64_t helper_turns = 0;
+
+  RankCounters& operator+=(const RankCounters& other);
+  bool operator==(const RankCounters&) const = default;
+};
+
+enum class CounterMerge : std::uint8_t { sum, maximum };
+
+template <class Counters>
+struct CounterField {
+  std::string_view name;
+  std::uint64_t Counters::*member;
+  std::string_view meaning;
+  CounterMerge merge = CounterMerge::sum;
+};
+
+// clang-format off
+inline constexpr std::array kTableCounterFields{
+    CounterField<TableCounters>{"local_pulls", &TableCounters::local_pulls, "keys read directly in memory"},
+    CounterField<TableCounters>{"local_pushes", &TableCounters::local_pushes, "keys written directly in memory"},
+    CounterField<TableCounters>{"queued_accesses", &TableCounters::queued_accesses, "keys accessed on this rank after they arrived"},
+    CounterField<TableCounters>{"remote_pulls", &TableCounters::remote_pulls, "keys read by message"},
+    CounterField<TableCounters>{"remote_pushes", &TableCounters::remote_pushes, "keys written by message"},
+    CounterField<TableCounters>{"localized_keys", &TableCounters::localized_keys, "keys in localize calls"},
+    CounterField<TableCounters>{"relocations_in", &TableCounters::relocations_in, "keys that arrived"},
+    CounterField<TableCounters>{"relocations_out", &TableCounters::relocations_out, "keys handed over"},
+    CounterField<TableCounters>{"relocation_nanoseconds", &TableCounters::relocation_nanoseconds, "from asking to arrival, sum over the keys that arrived"},
+    CounterField<TableCounters>{"relocation_max_nanoseconds", &TableCounters::relocation_max_nanoseconds, "from asking to arrival, longest", CounterMerge::maximum},
+    CounterField<TableCounters>{"waiting_nanoseconds", &TableCounters::waiting_nanoseconds, "time in queues for keys under way, sum over the operations"},
+    CounterField<TableCounters>{"forwarded", &TableCounters::forwarded, "operation records sent on to the home or the owner"},
+    CounterField<TableCounters>{"held", &TableCounters::held, "accesses held until earlier ones on the key were answered"},
+};
+
+inline constexpr std::array kRankCounterFields{
+    CounterField<RankCounters>{"messages_sent", &RankCounters::messages_sent, "messages sent"},
+    CounterField<RankCounters>{"messages_received", &RankCounters::messages_received, "messages received"},
+    CounterField<RankCounters>{"bytes_sent", &RankCounters::bytes_sent, "bytes of messages sent"},
+    CounterField<RankCounters>{"bytes_received", &RankCounters::bytes_received, "bytes of messages received"},
+    CounterField<RankCounters>{"engine_turns", &RankCounters::engine_turns, "turns of the progress engine"},
+    CounterField<RankCounters>{"helper_turns", &RankCounters::helper_turns, "turns of them driven by waiting workers"},
+};
+// clang-format on
+
+// Every field is in the table.
+static_assert(sizeof(TableCounters) == kTableCounterFields.size() * sizeof(std::uint64_t));
+static_assert(sizeof(RankCounters) == kRankCounterFields.size() * sizeof(std::uint64_t));
+
+// The table of the fields of a struct of counters.
+template <class Counters>
+constexpr const auto& counter_fields();
+template <>
+constexpr const auto& counter_fields<TableCounters>() {
+  return kTableCounterFields;
+}
+template <>
+constexpr const auto& counter_fields<RankCounters>() {
+  return kRankCounterFields;
+}
+
+}  // namespace lapse

@@ -1,0 +1,134 @@
+// Counters and statistics: addition, serialisation, shares, JSON and text.
+#include "lapse/core/statistics.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+
+using Catch::Matchers::Contains;
+using lapse::RankCounters;
+using lapse::RankStatistics;
+using lapse::Statistics;
+using lapse::TableCounters;
+using lapse::TableId;
+
+namespace {
+
+// Every counter has a value of its own.
+template <class Counters>
+Counters numbered(std::uint64_t first) {
+  Counters counters;
+  for (const auto& field : lapse::counter_fields<Counters>()) counters.*field.member = first++;
+  return counters;
+}
+
+Statistics sample() {
+  return {.table_names = {"factors", "odd \"name\"\n"},
+          .ranks = {{.counters = numbered<RankCounters>(100), .tables = {numbered<TableCounters>(1), {}}},
+                    {.counters = numbered<RankCounters>(50), .tables = {numbered<TableCounters>(1000), {}}}}};
+}
+
+}  // namespace
+
+TEST_CASE("counters add up, maxima do not") {
+  TableCounters sum = numbered<TableCounters>(1);
+  sum += numbered<TableCounters>(1000);
+  for (std::size_t i = 0; i < lapse::kTableCounterFields.size(); ++i) {
+    const auto& field = lapse::kTableCounterFields[i];
+    CAPTURE(field.name);
+    CHECK(sum.*field.member == (field.name == "relocation_max_nanoseconds" ? 1000 + i : 1001 + 2 * i));
+  }
+  TableCounters reverse = numbered<TableCounters>(1000);
+  reverse += numbered<TableCounters>(1);
+  CHECK(reverse == sum);
+  CHECK((RankCounters{.messages_sent = 1, .helper_turns = 2} += RankCounters{.messages_sent = 10}) ==
+        RankCounters{.messages_sent = 11, .helper_turns = 2});
+}
+
+TEST_CASE("the tables of fields name every field once") {
+  std::set<std::string_view> names;
+  for (const auto& field : lapse::kTableCounterFields) names.insert(field.name);
+  for (const auto& field : lapse::kRankCounterFields) names.insert(field.name);
+  CHECK(names.size() == lapse::kTableCounterFields.size() + lapse::kRankCounterFields.size());
+  // Different members too: otherwise two fields had the same number.
+  const auto counters = numbered<TableCounters>(1);
+  for (std::size_t i = 0; i < lapse::kTableCounterFields.size(); ++i) {
+    CHECK(counters.*lapse::kTableCounterFields[i].member == i + 1);
+  }
+}
+
+TEST_CASE("statistics of a rank survive the way to another") {
+  const RankStatistics rank = sample().ranks.front();
+  const std::vector<std::byte> bytes = rank.encode();
+  CHECK(RankStatistics::decode(bytes) == rank);
+  CHECK(RankStatistics::decode(RankStatistics{}.encode()) == RankStatistics{});
+}
+
+TEST_CASE("damaged statistics are refused") {
+  std::vector<std::byte> bytes = sample().ranks.front().encode();
+  const std::vector<std::byte> whole = bytes;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    bytes.assign(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK_THROWS_AS(RankStatistics::decode(bytes), lapse::ProtocolError);
+  }
+  bytes = whole;
+  bytes.push_back(std::byte{0});
+  CHECK_THROWS_AS(RankStatistics::decode(bytes), lapse::ProtocolError);
+  bytes = whole;
+  std::fill_n(bytes.begin(), 4, std::byte{0xff});  // Four thousand million tables.
+  CHECK_THROWS_AS(RankStatistics::decode(bytes), lapse::ProtocolError);
+}
+
+TEST_CASE("statistics are collected from all ranks") {
+  const Statistics expected = sample();
+  std::vector<std::vector<std::byte>> encoded;
+  for (const RankStatistics& rank : expected.ranks) encoded.push_back(rank.encode());
+  const Statistics statistics = Statistics::collect(expected.table_names, encoded);
+  CHECK(statistics.ranks == expected.ranks);
+  CHECK(statistics.table_total(TableId{0}).local_pulls == 1001);
+  CHECK(statistics.rank_total().messages_sent == 150);
+  CHECK_THROWS_WITH(Statistics::collect({"factors"}, encoded),
+                    Contains("rank 0 sent the statistics of 2 tables"));
+  CHECK_THROWS_AS(statistics.table_total(TableId{2}), lapse::UsageError);
+}
+
+TEST_CASE("the local share is that of accesses to memory among all") {
+  Statistics statistics{.table_names = {"t"}, .ranks = {{.counters = {}, .tables = {{}}}}};
+  CHECK_FALSE(statistics.local_share(TableId{0}));
+  statistics.ranks[0].tables[0] = {
+      .local_pulls = 3, .local_pushes = 2, .queued_accesses = 1, .remote_pulls = 1, .remote_pushes = 3};
+  CHECK(statistics.local_share(TableId{0}).value() == Approx(0.5));
+}
+
+TEST_CASE("JSON has every counter of every rank and table") {
+  const std::string json = sample().to_json();
+  CHECK_THAT(json, Contains(R"({"ranks": 2, "total": {"messages_sent": 150, "messages_received": 152,)"));
+  CHECK_THAT(json, Contains(R"("per_rank": [{"messages_sent": 100,)"));
+  CHECK_THAT(json, Contains(R"({"name": "factors", "local_share": 0.398806)"));
+  CHECK_THAT(json, Contains(R"("name": "odd \"name\"\u000a", "local_share": null)"));
+  for (const auto& field : lapse::kTableCounterFields) {
+    std::size_t found = 0;
+    const std::string name = '"' + std::string(field.name) + "\": ";
+    for (std::size_t at = json.find(name); at != std::string::npos; at = json.find(name, at + 1)) ++found;
+    CHECK(found == 6);  // Two tables: total and two ranks.
+  }
+  CHECK(std::count(json.begin(), json.end(), '{') == std::count(json.begin(), json.end(), '}'));
+}
+
+TEST_CASE("the text is aligned and shows the extremes") {
+  Statistics statistics = sample();
+  statistics.table_names[1] = "biases";
+  const std::string text = statistics.to_text();
+  CHECK_THAT(text, Contains("total over ranks            factors  biases\n"));
+  CHECK_THAT(text, Contains("local_pulls                    1001       0\n"));
+  CHECK_THAT(text, Contains("local_share                 39.88 %       -\n"));
+  CHECK_THAT(text, Contains("messages_sent        150        50        1      100        0\n"));
+}
+
+TEST_CASE("statistics without tables or ranks can be printed") {
+  const Statistics nothing;
+  CHECK_THAT(nothing.to_text(), Contains("messages_sent"));
+  CHECK(nothing.to_json().ends_with(R"("per_rank": [], "tables": []})"));
+}

@@ -1,0 +1,27 @@
+// Reads .npy files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/npy_format.hpp"
+
+namespace lapse::io {
+
+template <NpyElement T>
+struct NpyArray {
+  NpyShape shape;
+  std::vector<T> values;  // in C order
+};
+
+// Reads a whole array of elements T. Throws FileError when the file cannot be read, is no .npy file of a
+// known version, has a header that is not exactly as the format says, another element type, Fortran order,
+// not one or two dimensions, or another number of bytes than its shape needs. Nothing is allocated on the
+// word of a header alone.
+template <NpyElement T>
+NpyArray<T> read_npy(const std::string& path);
+
+extern template NpyArray<float> read_npy<float>(const std::string& path);
+extern template NpyArray<double> read_npy<double>(const std::string& path);
+
+}  // namespace lapse::io

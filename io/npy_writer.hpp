@@ -1,0 +1,56 @@
+// Writes arrays as .npy files.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "io/npy_format.hpp"
+
+namespace lapse::io {
+
+// Writes one array piece by piece, so that it never has to lie in memory as a whole. The file appears under
+// its name when close() has succeeded; until then it is called <path>.tmp, which the destructor removes. Used
+// by one thread. Every call may throw FileError with the reason of the operating system.
+template <NpyElement T>
+class NpyWriter {
+ public:
+  // Creates the file. Throws UsageError for a shape of other than one or two dimensions.
+  NpyWriter(std::string path, const NpyShape& shape);
+  ~NpyWriter();
+  NpyWriter(NpyWriter&&) noexcept = default;
+  NpyWriter& operator=(NpyWriter&&) = delete;
+
+  // The next elements in C order. Throws UsageError when they are more than the shape has.
+  void append(std::span<const T> values);
+  // Throws UsageError when elements are missing.
+  void close();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  void write(const void* data, std::size_t bytes);
+
+  std::string path_;
+  std::string temporary_path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::size_t elements_left_;
+};
+
+// Writes a whole array. Throws as NpyWriter does.
+template <NpyElement T>
+void write_npy(const std::string& path, const NpyShape& shape, std::span<const T> values) {
+  NpyWriter<T> writer(path, shape);
+  writer.append(values);
+  writer.close();
+}
+
+extern template class NpyWriter<float>;
+extern template class NpyWriter<double>;
+
+}  // namespace lapse::io

@@ -1,0 +1,71 @@
+"""Which folder may include which: the arrows of the architecture point one way, and MPI stays behind the transport."""
+import re
+
+from source_tree import CPP, Problem, files, numbered_lines
+
+_TO_PROTOCOL = ["lapse/core", "lapse/transport", "lapse/store", "lapse/directory"]
+_TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency"]
+_LIBRARIES = [*_TO_PS, "lapse/ps", "lapse/stage", "lapse/c", "adapm", "io"]
+
+# Beside itself, a folder may include these.
+ALLOWED = {
+    "lapse/core": [],
+    "lapse/transport": ["lapse/core"],
+    "lapse/store": ["lapse/core"],
+    "lapse/directory": ["lapse/core"],
+    "lapse/protocol": _TO_PROTOCOL,
+    "lapse/consistency": [*_TO_PROTOCOL, "lapse/protocol"],
+    "lapse/ps": _TO_PS,
+    "lapse/stage": [*_TO_PS, "lapse/ps"],
+    "adapm": [*_TO_PS, "lapse/ps"],
+    "lapse/c": [*_TO_PS, "lapse/ps", "adapm"],
+    "io": ["lapse/core"],
+    "apps": _LIBRARIES,
+    "bench": [*_LIBRARIES, "apps", "test/support"],
+    "test": [*_LIBRARIES, "apps", "bench"],
+}
+
+# In these folders <mpi.h> may be included by these files or folders only.
+MPI_RESTRICTED = ("lapse/", "adapm/", "io/")
+MPI_ALLOWED = ("lapse/transport/", "lapse/ps/parameter_server.hpp")
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def _folder(path):
+    """The folder of the table that a path lies in; None for other places."""
+    matches = [folder for folder in ALLOWED if path.startswith(folder + "/")]
+    return max(matches, key=len) if matches else None
+
+
+def _includes(root):
+    for path in files(root, CPP):
+        for number, line in numbered_lines(root, path):
+            match = _INCLUDE.match(line)
+            if match:
+                yield path, number, match[1], match[2]
+
+
+def check_arrows(root):
+    """Own headers are included by their full path, exist, and lie in a folder that the including one may use."""
+    for path, number, bracket, header in _includes(root):
+        own, target = _folder(path), _folder(header)
+        if target is None:
+            if bracket == '"':
+                yield Problem(path, number, f'"{header}" is no full path: expected one that begins with a folder of the project')
+            continue
+        if bracket == "<":
+            yield Problem(path, number, f'<{header}> belongs to the project: expected "{header}"')
+        if not (root / header).is_file():
+            yield Problem(path, number, f'"{header}" does not exist')
+        if own is None:
+            yield Problem(path, number, f"{path} lies in no folder of the table of allowed dependencies")
+        elif target != own and not any((header + "/").startswith(folder + "/") for folder in ALLOWED[own]):
+            yield Problem(path, number, f'{own} must not include "{header}": allowed are {", ".join(ALLOWED[own]) or "none"}')
+
+
+def check_mpi(root):
+    """Only the transport and the header that takes a communicator include <mpi.h>."""
+    for path, number, _, header in _includes(root):
+        if header == "mpi.h" and path.startswith(MPI_RESTRICTED) and not path.startswith(MPI_ALLOWED):
+            yield Problem(path, number, f"includes <mpi.h>: allowed are {', '.join(MPI_ALLOWED)}")

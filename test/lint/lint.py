@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]...: runs one check on the sources.
+
+Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
+import argparse
+import pathlib
+import sys
+
+import compiler_rules
+import include_rules
+import text_rules
+
+CHECKS = {
+    "arrows": include_rules.check_arrows,
+    "mpi": include_rules.check_mpi,
+    "file_length": text_rules.check_file_length,
+    "unfinished": text_rules.check_unfinished,
+    "sleeps": text_rules.check_sleeps,
+    "links": text_rules.check_links,
+    "format": compiler_rules.check_format,
+    "headers": compiler_rules.check_headers,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("check", choices=CHECKS)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--include", action="append", default=[])
+    arguments = parser.parse_args()
+    further = {}
+    if arguments.check == "headers":
+        further = {"compiler": arguments.compiler, "include_folders": arguments.include}
+    try:
+        problems = list(CHECKS[arguments.check](arguments.root, **further))
+    except compiler_rules.Skipped as skipped:
+        print(f"SKIPPED: {skipped}")
+        return 77
+    for problem in problems:
+        print(problem)
+    if problems:
+        print(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} found by the check '{arguments.check}'")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

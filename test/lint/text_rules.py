@@ -1,0 +1,55 @@
+"""What must not stand in files: too many lines, unfinished business, sleeps, links to nowhere."""
+import re
+
+from source_tree import CPP, Problem, files, numbered_lines
+
+LONGEST_FILE = 350  # Lines.
+
+# Written so that this file does not match itself.
+_UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+_SLEEP = re.compile(r"\b(?:sleep_" + r"for|sleep_" + r"until|u" + r"sleep|nano" + r"sleep)\b")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+
+
+def check_file_length(root):
+    """No C or C++ file is longer than LONGEST_FILE lines."""
+    for path in files(root, CPP):
+        lines = sum(1 for _ in numbered_lines(root, path))
+        if lines > LONGEST_FILE:
+            yield Problem(path, 0, f"has {lines} lines: at most {LONGEST_FILE} are allowed, split it")
+
+
+def check_unfinished(root):
+    """No marks of unfinished work."""
+    for path in files(root, (*CPP, ".py", ".sh", ".md", ".cmake", "CMakeLists.txt")):
+        for number, line in numbered_lines(root, path):
+            match = _UNFINISHED.search(line)
+            if match:
+                yield Problem(path, number, f"{match[0]}: finish it or describe the limit")
+
+
+def check_sleeps(root):
+    """Nothing sleeps to wait for something: it waits for a condition."""
+    for path in files(root, CPP):
+        for number, line in numbered_lines(root, path):
+            match = _SLEEP.search(line)
+            if match:
+                yield Problem(path, number, f"{match[0]}: wait for a condition instead")
+
+
+def check_links(root):
+    """Every relative link in a document leads to a file or folder."""
+    documents = [path for path in files(root, (".md",)) if path == "README.md" or path.startswith("docs/")]
+    for path in documents:
+        in_code = False
+        for number, line in numbered_lines(root, path):
+            if line.lstrip().startswith("```"):
+                in_code = not in_code
+            if in_code:
+                continue
+            for target in _LINK.findall(line):
+                name = target.split("#")[0]
+                if not name or re.match(r"[a-z]+:", name):
+                    continue
+                if not ((root / path).parent / name).exists():
+                    yield Problem(path, number, f"link to {target}, which does not exist")

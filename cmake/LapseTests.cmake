@@ -1,4 +1,6 @@
 # How tests are registered. The number of ranks is declared here and becomes a label; the launcher is a setting.
+#
+# In builds with a sanitizer, names begin with it and so do labels: address.test_core, address-unit.
 
 find_package(Catch2 REQUIRED)
 if(Catch2_VERSION VERSION_LESS 2.13)
@@ -8,6 +10,9 @@ set(LAPSE_LAUNCHER "mpirun;--oversubscribe;--bind-to;none;-n" CACHE STRING
   "Command that starts an MPI program; the number of ranks follows it (for Slurm: srun;-n)")
 set(LAPSE_TEST_TIMEOUT 120 CACHE STRING "Seconds after which an MPI test prints all stacks and fails")
 
+# What the builds with a sanitizer are for.
+add_custom_target(tests_without_mpi)
+
 # Includes every *.cmake file of the current folder.
 macro(lapse_include_test_files)
   file(GLOB test_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cmake")
@@ -16,31 +21,46 @@ macro(lapse_include_test_files)
   endforeach()
 endmacro()
 
-# lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [TIMEOUT <s>] [LABELS ...] [ARGUMENTS ...])
-# Without RANKS: a test without MPI, label unit. With RANKS: one ctest entry per rank count, labels mpi and ranks-<n>.
+# lapse_add_test(<name> COMMAND <command> LABELS <labels> TIMEOUT <seconds> [PROPERTIES ...]): any test. Exit status 77
+# means skipped.
+function(lapse_add_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS;PROPERTIES" ${ARGN})
+  if(LAPSE_SANITIZER)
+    string(PREPEND name "${LAPSE_SANITIZER}.")
+    list(TRANSFORM ARG_LABELS PREPEND "${LAPSE_SANITIZER}-")
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
+    ${ARG_PROPERTIES})
+endfunction()
+
+# lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [TIMEOUT <s>] [LABELS ...] [ARGUMENTS ...]):
+# a program of Catch2 tests.
+# Without RANKS: a test without MPI; LABELS is unit unless given. With RANKS: one ctest entry per rank count, labels mpi,
+# ranks-<n> and those given.
 function(lapse_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;RANKS;LABELS;ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT ${LAPSE_TEST_TIMEOUT})
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  target_precompile_headers(${name} REUSE_FROM lapse_test_main)
   if(ARG_RANKS)
     target_link_libraries(${name} PRIVATE lapse_settings lapse_mpi_test_main ${ARG_DEPENDS})
+    # The script that prints stacks ends the test; ctest's own limit is for the script.
+    math(EXPR hard_limit "${ARG_TIMEOUT} + 60")
     foreach(ranks IN LISTS ARG_RANKS)
-      add_test(NAME ${name}.ranks_${ranks}
-        COMMAND ${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh ${ARG_TIMEOUT}
-                ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGUMENTS})
-      math(EXPR hard_limit "${ARG_TIMEOUT} + 60")
-      set_tests_properties(${name}.ranks_${ranks} PROPERTIES
-        LABELS "mpi;ranks-${ranks};${ARG_LABELS}" TIMEOUT ${hard_limit} PROCESSORS 2 SKIP_RETURN_CODE 77)
+      lapse_add_test(${name}.ranks_${ranks}
+        COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${ARG_TIMEOUT}
+                ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGUMENTS}
+        LABELS mpi ranks-${ranks} ${ARG_LABELS} TIMEOUT ${hard_limit} PROPERTIES PROCESSORS 2)
     endforeach()
   else()
     target_link_libraries(${name} PRIVATE lapse_settings lapse_test_main ${ARG_DEPENDS})
-    add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
+    add_dependencies(tests_without_mpi ${name})
     if(NOT ARG_LABELS)
       set(ARG_LABELS unit)
     endif()
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
+    lapse_add_test(${name} COMMAND ${name} ${ARG_ARGUMENTS} LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
   endif()
-  target_precompile_headers(${name} REUSE_FROM lapse_test_main)
 endfunction()

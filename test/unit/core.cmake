@@ -3,5 +3,6 @@ lapse_test(test_core
     core_statistics.cpp core_topology.cpp core_types.cpp
   DEPENDS lapse::core)
 
-add_test(NAME options_document COMMAND lapse_options_doc --check "${PROJECT_SOURCE_DIR}/docs/options.md")
-set_tests_properties(options_document PROPERTIES LABELS unit TIMEOUT 10)
+lapse_add_test(options_document COMMAND lapse_options_doc --check "${PROJECT_SOURCE_DIR}/docs/options.md"
+  LABELS unit TIMEOUT 10)
+add_dependencies(tests_without_mpi lapse_options_doc)

@@ -1,0 +1,109 @@
+#include "lapse/directory/home_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+
+namespace lapse {
+
+std::string_view home_map_name(HomeMapKind kind) {
+  switch (kind) {
+    case HomeMapKind::hash:
+      return "hash";
+    case HomeMapKind::range:
+      return "range";
+    case HomeMapKind::custom:
+      return "custom";
+  }
+  return "unknown";
+}
+
+HomeMap::HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self)
+    : kind_(kind),
+      keys_(keys),
+      domains_(static_cast<std::uint64_t>(domains)),
+      self_(self),
+      block_(std::max<std::uint64_t>(1, keys / domains_ + (keys % domains_ != 0 ? 1 : 0))) {}
+
+HomeMap HomeMap::hash(std::uint64_t keys, std::int32_t domains, Domain self) {
+  HomeMap map(HomeMapKind::hash, keys, domains, self);
+  map.own_keys_ = keys / map.domains_;
+  for (std::uint64_t key = map.own_keys_ * map.domains_; key < keys; ++key) {
+    if (map.home(Key(key)) == self) ++map.own_keys_;
+  }
+  return map;
+}
+
+HomeMap HomeMap::range(std::uint64_t keys, std::int32_t domains, Domain self) {
+  HomeMap map(HomeMapKind::range, keys, domains, self);
+  const std::uint64_t first = std::min(keys, map.block_ * self.index());
+  map.own_keys_ = std::min(keys, first + map.block_) - first;
+  return map;
+}
+
+HomeMap HomeMap::custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f) {
+  HomeMap map(HomeMapKind::custom, keys, domains, self);
+  map.function_ = std::move(f);
+  if (!map.function_) throw ConfigurationError("home map 'custom' needs a function");
+  for (std::uint64_t key = 0; key < keys; ++key) {
+    const std::int32_t home = map.function_(Key(key));
+    if (home < 0 || home >= domains) {
+      throw ConfigurationError(fmt::format("the custom home map gives domain {} for key {}: expected 0 to {}",
+                                           home, key, domains - 1));
+    }
+    if (home == self.value()) map.own_list_.push_back(key);
+    map.fingerprint_ = mix_bits(map.fingerprint_ + static_cast<std::uint64_t>(home) + 1);
+  }
+  map.own_list_.shrink_to_fit();
+  map.own_keys_ = map.own_list_.size();
+  return map;
+}
+
+Domain HomeMap::home(Key key) const {
+  if (domains_ == 1) return Domain(0);
+  switch (kind_) {
+    case HomeMapKind::hash: {
+      // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
+      const std::uint64_t group = key.value() / domains_;
+      const std::uint64_t place = key.value() % domains_ + mix_bits(group) % domains_;
+      return Domain(static_cast<std::int32_t>(place < domains_ ? place : place - domains_));
+    }
+    case HomeMapKind::range:
+      return Domain(static_cast<std::int32_t>(key.value() / block_));
+    case HomeMapKind::custom:
+      break;
+  }
+  return Domain(function_(key));
+}
+
+std::uint64_t HomeMap::home_index(Key key) const {
+  switch (kind_) {
+    case HomeMapKind::hash:
+      return key.value() / domains_;
+    case HomeMapKind::range:
+      return key.value() - block_ * self_.index();
+    case HomeMapKind::custom:
+      break;
+  }
+  const auto found = std::lower_bound(own_list_.begin(), own_list_.end(), key.value());
+  return static_cast<std::uint64_t>(found - own_list_.begin());
+}
+
+Key HomeMap::own_key(std::uint64_t index) const {
+  switch (kind_) {
+    case HomeMapKind::hash: {
+      const std::uint64_t turn = mix_bits(index) % domains_;
+      return Key(index * domains_ + (self_.index() + domains_ - turn) % domains_);
+    }
+    case HomeMapKind::range:
+      return Key(block_ * self_.index() + index);
+    case HomeMapKind::custom:
+      break;
+  }
+  return Key(own_list_[index]);
+}
+
+}  // namespace lapse

@@ -1,0 +1,66 @@
+// Which domain is the home of a key: the one that knows its owner, and owns it at the start.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+enum class HomeMapKind : std::uint8_t {
+  hash,  // every run of D consecutive keys is spread over the D domains in a mixed order: balanced to one key
+  range,   // consecutive keys, in blocks of ceil(K / D)
+  custom,  // a function of the user
+};
+
+std::string_view home_map_name(HomeMapKind kind);
+
+// A pure function of key, number of keys and number of domains; equal on every rank. Numbers each domain's
+// keys 0, 1, 2, … ("home index"), so that the ownership table is an array without gaps.
+class HomeMap {
+ public:
+  // f(key) is the home domain's number; it must be pure, and the same on every rank.
+  using Function = std::function<std::int32_t(Key)>;
+
+  static HomeMap hash(std::uint64_t keys, std::int32_t domains, Domain self);
+  static HomeMap range(std::uint64_t keys, std::int32_t domains, Domain self);
+  // Asks f for every key once; throws ConfigurationError when it names a domain that does not exist.
+  static HomeMap custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f);
+
+  HomeMapKind kind() const { return kind_; }
+  Domain self() const { return self_; }
+  Domain home(Key key) const;
+
+  // Keys whose home is this domain.
+  std::uint64_t own_keys() const { return own_keys_; }
+  // Position of `key` among them; home(key) must be self().
+  std::uint64_t home_index(Key key) const;
+  // Calls f(key) for each of them, in rising order.
+  template <class F>
+  void for_each_own_key(F&& f) const {
+    for (std::uint64_t index = 0; index < own_keys_; ++index) f(own_key(index));
+  }
+  // A number that differs, almost surely, where two ranks' custom functions differ; 0 for the other kinds.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  // Bytes this map keeps beside constants.
+  std::size_t bytes() const { return own_list_.capacity() * sizeof(std::uint64_t); }
+
+ private:
+  HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self);
+  Key own_key(std::uint64_t index) const;
+
+  HomeMapKind kind_;
+  std::uint64_t keys_;
+  std::uint64_t domains_;
+  Domain self_;
+  std::uint64_t block_;  // range: keys per domain
+  std::uint64_t own_keys_ = 0;
+  Function function_;                    // custom
+  std::vector<std::uint64_t> own_list_;  // custom: own keys in rising order
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace lapse

@@ -1,0 +1,28 @@
+// When a cached location is believed, and when it changes.
+#pragma once
+
+#include <optional>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// The location a domain remembers for an absent key lies in the key's word (slot_word.hpp) and costs no
+// memory of its own. It changes without messages: an answer names who executed, a hand-over names the next
+// owner. It may be stale; then the operation takes one hop more (Lapse paper, section 3.3).
+class LocationCache {
+ public:
+  explicit LocationCache(bool enabled) : enabled_(enabled) {}
+  bool enabled() const { return enabled_; }
+  // What a word's hint is worth for routing.
+  std::optional<Domain> look_up(std::optional<Domain> hint) const { return enabled_ ? hint : std::nullopt; }
+  // Whether an answer from `responder` should be remembered; the home needs no cache, it has the table.
+  bool should_remember(Domain responder, Domain self, bool at_home) const {
+    return enabled_ && !at_home && responder != self;
+  }
+
+ private:
+  bool enabled_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,41 @@
+#include "lapse/directory/router.hpp"
+
+namespace lapse {
+
+using Presence = KeyView::Presence;
+
+Route Router::route_by_presence(const KeyView& view) {
+  switch (view.presence) {
+    case Presence::owner:
+      return Route::execute();
+    case Presence::arriving:
+      return Route::queue();
+    case Presence::absent:
+      break;
+  }
+  return Route::illegal();
+}
+
+Route Router::route_at_home(const KeyView& view) {
+  return view.owner_by_table == view.self ? route_by_presence(view)
+                                          : Route::send_by_home(view.owner_by_table);
+}
+
+Route Router::route_own(const KeyView& view, const Pin& pin) const {
+  if (pin.unanswered > 0 && pin.cached_entry) {
+    return pin.redirected ? Route::hold() : Route::send_to_cached(*pin.cached_entry);
+  }
+  if (view.at_home()) return route_at_home(view);
+  if (view.presence != Presence::absent) return route_by_presence(view);
+  // The cache may be used only while nothing is under way by the home; the home itself is no cached location.
+  if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_cached(*view.hint);
+  return Route::send_to_home(view.home);
+}
+
+Route Router::route_received(const KeyView& view, bool by_home) const {
+  if (view.at_home()) return route_at_home(view);
+  if (view.presence != Presence::absent) return route_by_presence(view);
+  return by_home ? Route::illegal() : Route::send_to_home(view.home);
+}
+
+}  // namespace lapse

@@ -1,0 +1,72 @@
+// Where an operation on a key goes. Pure decisions; the rules they follow are numbered in docs/relocation.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// What the engine of a serving rank knows about a key at the moment of a decision.
+struct KeyView {
+  enum class Presence : std::uint8_t { absent, owner, arriving };
+  Presence presence = Presence::absent;  // of this domain
+  Domain home;
+  Domain self;
+  Domain owner_by_table;       // meaningful at the home only
+  std::optional<Domain> hint;  // cached location; empty when caches are off
+
+  bool at_home() const { return home == self; }
+};
+
+// What a worker has under way on a key: its route is pinned by the entry of its unanswered operations.
+struct Pin {
+  std::uint32_t unanswered = 0;
+  std::optional<Domain>
+      cached_entry;         // a cached location; empty: executed here, queued here, or sent to the home
+  bool redirected = false;  // an answer has named another owner than the entry
+};
+
+struct Route {
+  enum class Action : std::uint8_t {
+    execute,  // here and now
+    queue,    // behind the arrival of the key
+    send,     // to the serving rank of `to`
+    hold,     // until the worker's unanswered operations on the key are answered
+    illegal,  // a state that the protocol excludes
+  };
+  Action action = Action::illegal;
+  Domain to;
+  bool by_home = false;          // the sender is the home and routed by its table
+  bool cached_location = false;  // `to` came from the location cache: it becomes the entry
+
+  static Route execute() { return {Action::execute, {}, false, false}; }
+  static Route queue() { return {Action::queue, {}, false, false}; }
+  static Route hold() { return {Action::hold, {}, false, false}; }
+  static Route illegal() { return {}; }
+  static Route send_to_home(Domain home) { return {Action::send, home, false, false}; }
+  static Route send_by_home(Domain owner) { return {Action::send, owner, true, false}; }
+  static Route send_to_cached(Domain location) { return {Action::send, location, false, true}; }
+};
+
+// Guarantees:
+// 1. All operations of a worker on a key that are unanswered at one time took the same way (entry rule), so
+// they
+//    arrive in program order (I3, I4).
+// 2. The home routes by its table alone; only when it is the owner itself does its own role decide.
+// 3. Everybody else forwards to the home and nowhere else: at most two hops without caches, three with.
+class Router {
+ public:
+  virtual ~Router() = default;
+  // An operation of a worker of this domain.
+  virtual Route route_own(const KeyView& view, const Pin& pin) const;
+  // An operation that came in a message; `by_home` says that the home routed it here.
+  virtual Route route_received(const KeyView& view, bool by_home) const;
+
+ protected:
+  static Route route_at_home(const KeyView& view);
+  static Route route_by_presence(const KeyView& view);
+};
+
+}  // namespace lapse

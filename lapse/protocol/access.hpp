@@ -1,0 +1,59 @@
+// Pull, push and set where memory could not be used directly: routing, execution, answers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "lapse/protocol/frame_handler.hpp"
+#include "lapse/protocol/protocol_context.hpp"
+
+namespace lapse {
+
+// Thread safety: the holder of the progress lock.
+//
+// Invariants:
+// 1. Deciding where an operation goes and putting it there are one step: nothing else of this rank comes
+// between.
+// 2. An operation is answered exactly once, to the rank it came from, by whoever executes it (I2).
+// 3. While a worker has an operation on a key unanswered, its next one on that key follows the same entry
+// (I3, I4);
+//    when an answer has shown that entry to be out of date, the next one waits for the answers (held).
+class Access : public SubmissionHandler, public FrameHandler {
+ public:
+  explicit Access(const ProtocolContext& context) : context_(context) {}
+
+  void handle_submission(Submission& submission) override;
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+
+  // Executes an operation that waited for the arrival of its key on the value that has arrived.
+  void execute_on_arrival(TableState& table, const OperationPart& part, std::byte* value);
+  // Sends an operation that waited here to the key's home; the key has left meanwhile.
+  void forward_to_home(TableState& table, const OperationPart& part);
+
+  // Operations that wait for a route.
+  std::uint64_t held() const { return held_; }
+
+ private:
+  void submit_item(OperationState& operation, std::uint32_t item);
+  // Returns whether the operation is still unanswered.
+  bool carry_out(TableState& table, const OperationPart& part, const Route& route);
+  void execute(TableState& table, const OperationPart& part);
+  void send(TableState& table, const OperationPart& part, const Route& route);
+  // Room for the value in the answer, or in the requester's own memory; null when the answer is not wanted
+  // any more.
+  std::byte* answer_pull(TableState& table, const OperationPart& part);
+  void answer_push(TableState& table, const OperationPart& part);
+
+  void handle_operations(const FrameHeader& header, const std::byte* records);
+  void handle_answers(const FrameHeader& header, const std::byte* records);
+  // An operation that was under way has been answered by `responder`.
+  void finish_under_way(OperationState& operation, std::uint32_t item, Domain responder);
+  // Counts answered items and tells the worker.
+  void finish(OperationState& operation, std::uint32_t items);
+
+  ProtocolContext context_;
+  std::uint64_t held_ = 0;
+};
+
+}  // namespace lapse

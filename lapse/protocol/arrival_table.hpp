@@ -1,0 +1,90 @@
+// Keys that this domain has localized and that are still under way, with everything that waits for them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/operation_state.hpp"
+
+namespace lapse {
+
+// Pure bookkeeping: no messages, no store. Records are numbered; the number lies in the key's word, so that
+// finding a record needs no look-up. Thread safety: the holder of the progress lock.
+//
+// Most arrivals have one waiting localize and nothing else: a record of 24 bytes. The rest is added when
+// needed.
+class ArrivalTable {
+ public:
+  using Clock = OperationState::Clock;
+
+  // Something that reached the key early, in the order of reaching.
+  struct Queued {
+    bool is_instruct = false;
+    Domain next;                    // instruct: the domain to hand over to
+    std::uint32_t relocations = 0;  // instruct
+    OperationPart part;             // operation; its value lies at `value_offset`
+    std::size_t value_offset = 0;
+    Clock::time_point since;
+  };
+
+  struct Extra {
+    std::vector<OperationState*> waiters;  // after the first
+    std::vector<OperationState*>
+        wishes;  // localizes that came after an INSTRUCT: wait for the key's next arrival
+    std::vector<Queued> queue;
+    std::vector<std::byte> values;
+    bool instruct_queued = false;
+
+    bool empty() const { return waiters.empty() && wishes.empty() && queue.empty(); }
+    OperationPart part(std::size_t position) const {
+      OperationPart part = queue[position].part;
+      if (part.kind != FrameKind::pull) part.value = values.data() + queue[position].value_offset;
+      return part;
+    }
+  };
+
+  // A key is asked for; `waiter` may be null.
+  std::uint32_t open(OperationState* waiter, Clock::time_point now);
+  // The arrival is over. The record's number may be used again.
+  void close(std::uint32_t number);
+
+  // A further localize of the same key: completes with this arrival, or, when the key is to leave again at
+  // once, with the next.
+  void add_waiter(std::uint32_t number, OperationState& waiter);
+  void queue_operation(std::uint32_t number, const OperationPart& part, std::size_t value_bytes,
+                       Clock::time_point now);
+  void queue_instruct(std::uint32_t number, Domain next, std::uint32_t relocations, Clock::time_point now);
+
+  OperationState* first_waiter(std::uint32_t number) const { return records_[number].first_waiter; }
+  Clock::time_point asked(std::uint32_t number) const { return records_[number].asked; }
+  // Null when nothing but the first waiter waits.
+  Extra* extra(std::uint32_t number) {
+    const std::uint32_t extra = records_[number].extra;
+    return extra == kNone ? nullptr : &extras_[extra];
+  }
+
+  std::uint64_t in_use() const { return in_use_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffff'ffffU;
+
+  struct Record {
+    OperationState* first_waiter = nullptr;
+    Clock::time_point asked;
+    std::uint32_t extra = kNone;
+    std::uint32_t next_free = kNone;
+  };
+
+  Extra& make_extra(std::uint32_t number);
+
+  std::vector<Record> records_;
+  std::uint32_t free_record_ = kNone;
+  std::deque<Extra> extras_;  // stable addresses: an arrival may be worked off while others begin
+  std::vector<std::uint32_t> free_extras_;
+  std::uint64_t in_use_ = 0;
+};
+
+}  // namespace lapse

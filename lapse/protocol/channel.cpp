@@ -1,0 +1,75 @@
+#include "lapse/protocol/channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lapse {
+
+Channel::Channel(Transport& transport, const DomainMap& domains, const Router& router)
+    : transport_(transport),
+      outbox_(transport),
+      context_{transport.rank(), domains.domain_of(transport.rank()), domains, router, outbox_, tables_,
+               workers_},
+      access_(context_),
+      relocation_(context_, access_),
+      worker_collective_(outbox_, FrameKind::workers_up, FrameKind::workers_down, [this] { wake_workers(); }),
+      wave_(outbox_, FrameKind::wave_up, FrameKind::wave_down, [] {}) {
+  for (const FrameKind kind :
+       {FrameKind::pull, FrameKind::push, FrameKind::set, FrameKind::pull_answer, FrameKind::push_answer}) {
+    dispatcher_.add_handler(kind, access_);
+  }
+  for (const FrameKind kind : {FrameKind::localize, FrameKind::instruct, FrameKind::transfer}) {
+    dispatcher_.add_handler(kind, relocation_);
+  }
+  dispatcher_.add_handler(FrameKind::workers_up, worker_collective_);
+  dispatcher_.add_handler(FrameKind::workers_down, worker_collective_);
+  dispatcher_.add_handler(FrameKind::wave_up, wave_);
+  dispatcher_.add_handler(FrameKind::wave_down, wave_);
+  dispatcher_.add_handler(FrameKind::poison, *this);
+}
+
+void Channel::handle_packet(Rank from, std::span<const std::byte> packet) {
+  dispatcher_.handle_packet(from, packet);
+}
+
+void Channel::wake_workers() {
+  for (const auto& worker : workers_) worker->bell().ring();
+}
+
+void Channel::handle_failure(std::exception_ptr failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    poison(error.what());
+  } catch (...) {
+    poison("unknown exception");
+  }
+}
+
+void Channel::poison(const std::string& text) {
+  if (!failure_.raise(context_.self_rank, text)) return;
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::poison);
+  header.origin = context_.self_rank.value();
+  header.record_bytes = static_cast<std::uint32_t>(text.size());
+  for (std::int32_t rank = 0; rank < context_.domains.ranks(); ++rank) {
+    if (rank == context_.self_rank.value()) continue;
+    std::memcpy(outbox_.append(Rank(rank), header), text.data(), text.size());
+  }
+  outbox_.flush();
+  wake_workers();
+}
+
+void Channel::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
+  failure_.raise(Rank(header.origin), std::string(reinterpret_cast<const char*>(records),
+                                                  std::size_t{header.count} * header.record_bytes));
+  wake_workers();
+}
+
+bool Channel::passive() const {
+  return access_.held() == 0 && outbox_.empty() &&
+         std::all_of(tables_.begin(), tables_.end(),
+                     [](const auto& table) { return table->arrivals.in_use() == 0; });
+}
+
+}  // namespace lapse

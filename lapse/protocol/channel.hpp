@@ -1,0 +1,78 @@
+// The protocol of one rank, put together: what an engine runs.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lapse/protocol/access.hpp"
+#include "lapse/protocol/collective.hpp"
+#include "lapse/protocol/dispatcher.hpp"
+#include "lapse/protocol/failure.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_context.hpp"
+#include "lapse/protocol/quiescence.hpp"
+#include "lapse/protocol/relocation.hpp"
+#include "lapse/transport/progress_engine.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// What a worker reports when its function has thrown.
+struct FailureReport : Submission {
+  std::exception_ptr failure;
+};
+
+// Thread safety: the holder of the progress lock, except failure().
+// Guarantee: the first failure, here or on another rank, reaches every rank once and wakes every worker.
+class Channel : public EngineClient, public SubmissionHandler, public FrameHandler {
+ public:
+  Channel(Transport& transport, const DomainMap& domains, const Router& router);
+
+  void handle_packet(Rank from, std::span<const std::byte> packet) override;
+  void end_turn() override { outbox_.flush(); }
+  void handle_failure(std::exception_ptr failure) noexcept override;
+  void handle_submission(Submission& submission) override {
+    handle_failure(static_cast<FailureReport&>(submission).failure);
+  }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+
+  // Reports a failure of this rank to all ranks.
+  void poison(const std::string& text);
+  const Failure& failure() const { return failure_; }
+
+  // Tables in order of their ids; workers of the phase that runs, by local index. Changed only while no
+  // engine runs.
+  std::vector<std::unique_ptr<TableState>>& tables() { return tables_; }
+  std::vector<std::unique_ptr<WorkerEndpoint>>& workers() { return workers_; }
+
+  Access& access() { return access_; }
+  Relocation& relocation() { return relocation_; }
+  Collective& worker_collective() { return worker_collective_; }
+  Collective& wave() { return wave_; }
+
+  // Nothing queued, held or arriving here. Says nothing about submissions and the transport.
+  bool passive() const;
+  Quiescence::Counts frame_counts() const {
+    return {outbox_.counters().frames, dispatcher_.frames_received()};
+  }
+  const OutboxCounters& sent() const { return outbox_.counters(); }
+
+ private:
+  void wake_workers();
+
+  Transport& transport_;
+  Outbox outbox_;
+  Dispatcher dispatcher_;
+  std::vector<std::unique_ptr<TableState>> tables_;
+  std::vector<std::unique_ptr<WorkerEndpoint>> workers_;
+  ProtocolContext context_;
+  Access access_;
+  Relocation relocation_;
+  Collective worker_collective_;
+  Collective wave_;
+  Failure failure_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,65 @@
+#include "lapse/protocol/collective.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine) {
+  participants_ = std::move(participants);
+  const auto found = std::find(participants_.begin(), participants_.end(), self);
+  tree_.reset();
+  if (found != participants_.end()) {
+    tree_.emplace(static_cast<std::int32_t>(participants_.size()),
+                  static_cast<std::int32_t>(found - participants_.begin()), std::move(combine));
+  }
+}
+
+void Collective::handle_submission(Submission& submission) {
+  if (!tree_) throw ProtocolError("a collective call on a rank that takes no part in it");
+  advance(tree_->contribute(std::move(static_cast<Contribution&>(submission).bytes)));
+}
+
+void Collective::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
+  const auto place = std::find(participants_.begin(), participants_.end(), from);
+  if (!tree_ || place == participants_.end()) {
+    throw ProtocolError("a collective call of a rank that takes no part in it");
+  }
+  Bytes bytes(records, records + std::size_t{header.count} * header.record_bytes);
+  if (static_cast<FrameKind>(header.kind) == down_) {
+    finish(std::move(bytes));
+  } else {
+    advance(tree_->receive(static_cast<std::int32_t>(place - participants_.begin()), std::move(bytes)));
+  }
+}
+
+void Collective::advance(std::optional<Bytes> combined) {
+  if (!combined) return;
+  if (const auto parent = tree_->parent()) {
+    send(up_, participants_[static_cast<std::size_t>(*parent)], *combined);
+  } else {
+    finish(std::move(*combined));
+  }
+}
+
+void Collective::finish(Bytes result) {
+  for (const std::int32_t child : tree_->children()) {
+    send(down_, participants_[static_cast<std::size_t>(child)], result);
+  }
+  result_ = std::move(result);
+  rounds_.fetch_add(1, std::memory_order_release);
+  completed_();
+}
+
+void Collective::send(FrameKind kind, Rank to, const Bytes& bytes) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(kind);
+  header.record_bytes = static_cast<std::uint32_t>(bytes.size());
+  header.operation = completed_rounds();
+  std::byte* record = outbox_.append(to, header);
+  if (!bytes.empty()) std::memcpy(record, bytes.data(), bytes.size());
+}
+
+}  // namespace lapse

@@ -1,0 +1,58 @@
+#include "lapse/protocol/outbox.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace lapse {
+
+namespace {
+constexpr std::size_t kFrameAlignment = 8;
+}
+
+Outbox::Outbox(Transport& transport)
+    : transport_(transport),
+      lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
+      pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {}
+
+std::byte* Outbox::append(Rank to, const FrameHeader& header) {
+  const auto lane = may_be_unordered(static_cast<FrameKind>(header.kind)) ? Transport::Lane::bulk
+                                                                          : Transport::Lane::ordered;
+  Pending& pending = this->pending(to, lane);
+  if (pending.packet.empty()) {
+    waiting_.push_back(static_cast<std::uint32_t>(&pending - pending_.data()));
+    if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
+  } else {
+    FrameHeader last;
+    std::byte* at = pending.packet.data() + pending.last_frame;
+    std::memcpy(&last, at, sizeof last);
+    if (last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max()) {
+      ++last.count;
+      std::memcpy(at, &last, sizeof last);
+      return pending.packet.extend(header.record_bytes);
+    }
+    const std::size_t unaligned = pending.packet.size() % kFrameAlignment;
+    if (unaligned != 0)
+      std::memset(pending.packet.extend(kFrameAlignment - unaligned), 0, kFrameAlignment - unaligned);
+  }
+  if (!is_wave(static_cast<FrameKind>(header.kind))) ++counters_.frames;
+  pending.last_frame = pending.packet.size();
+  FrameHeader first = header;
+  first.count = 1;
+  std::memcpy(pending.packet.extend(sizeof first), &first, sizeof first);
+  return pending.packet.extend(header.record_bytes);
+}
+
+void Outbox::flush() {
+  for (const std::uint32_t position : waiting_) {
+    Pending& pending = pending_[position];
+    const Rank to(static_cast<std::int32_t>(position / lanes_));
+    const bool bulk = lanes_ == 2 && position % lanes_ == 1;
+    ++counters_.packets;
+    counters_.bytes += pending.packet.size();
+    transport_.send(to, std::move(pending.packet), bulk ? Transport::Lane::bulk : Transport::Lane::ordered);
+    pending.packet = PacketBuffer();
+  }
+  waiting_.clear();
+}
+
+}  // namespace lapse

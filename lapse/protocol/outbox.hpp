@@ -1,0 +1,60 @@
+// Collects what an engine turn has to say, one packet per destination.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/payloads.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+struct OutboxCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t frames = 0;  // without those of termination detection
+};
+
+// Thread safety: the holder of the progress lock.
+// Guarantee: records for one destination are sent in the order in which they were appended, except that kinds
+// which may be unordered take the bulk lane where the transport has one.
+class Outbox {
+ public:
+  explicit Outbox(Transport& transport);
+
+  // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
+  // frame if it has the same header (count and all else aside).
+  std::byte* append(Rank to, const FrameHeader& header);
+
+  template <class Record>
+  void append_record(Rank to, FrameHeader header, const Record& record) {
+    header.record_bytes = sizeof(Record);
+    std::memcpy(append(to, header), &record, sizeof record);
+  }
+
+  // Sends everything.
+  void flush();
+  bool empty() const { return waiting_.empty(); }
+
+  const OutboxCounters& counters() const { return counters_; }
+
+ private:
+  struct Pending {
+    PacketBuffer packet;
+    std::size_t last_frame = 0;  // offset of its header
+  };
+
+  Pending& pending(Rank to, Transport::Lane lane) {
+    return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
+  }
+
+  Transport& transport_;
+  std::size_t lanes_;
+  std::vector<Pending> pending_;        // by rank and lane
+  std::vector<std::uint32_t> waiting_;  // positions in pending_ that hold something, in order of first use
+  OutboxCounters counters_;
+};
+
+}  // namespace lapse

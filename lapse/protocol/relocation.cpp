@@ -1,0 +1,245 @@
+#include "lapse/protocol/relocation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace lapse {
+
+namespace {
+
+std::uint64_t nanoseconds(OperationState::Clock::duration duration) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+}
+
+std::uint32_t transfer_bytes(const TableState& table) {
+  return static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_value_bytes(table.value_bytes()));
+}
+
+void tell(OperationState* waiter) {
+  if (waiter != nullptr) waiter->worker->answered(*waiter, 1);
+}
+
+}  // namespace
+
+// --- requester
+// --------------------------------------------------------------------------------------------------
+
+void Relocation::handle_submission(Submission& submission) {
+  auto& operation = static_cast<OperationState&>(submission);
+  TableState& table = *operation.table;
+  const Clock::time_point now = Clock::now();
+  std::uint32_t here = 0;
+  const std::size_t items = operation.items.size();
+  table.counters.localized_keys += items;
+  for (std::size_t item = 0; item < items; ++item) {
+    const Key key = operation.items[item].key;
+    if (item + 8 < items) table.store.prefetch_word(operation.items[item + 8].key);
+    const SlotWord word = table.store.word(key);
+    switch (word.role()) {
+      case Role::owner:
+        ++here;
+        break;
+      case Role::arriving:
+        table.arrivals.add_waiter(word.low(), operation);
+        break;
+      default:
+        begin(table, key, &operation, now);
+        break;
+    }
+  }
+  if (here > 0) operation.worker->answered(operation, here);
+}
+
+void Relocation::begin(TableState& table, Key key, OperationState* waiter, Clock::time_point now) {
+  table.store.begin_arrival(key, table.arrivals.open(waiter, now));
+  const Domain home = table.home_map.home(key);
+  if (home == context_.self_domain) {
+    relocate(table, key, context_.self_domain, now);
+    return;
+  }
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::localize);
+  header.table = table.id.value();
+  header.domain = context_.self_domain.value();
+  context_.outbox.append_record(context_.domains.serving_rank(key, home), header,
+                                LocalizeRecord{key.value()});
+}
+
+// --- home
+// -------------------------------------------------------------------------------------------------------
+
+void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::time_point now) {
+  const auto [old_owner, relocations] = table.ownership.relocate(table.home_map.home_index(key), requester);
+  if (old_owner == requester) {
+    throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
+                                    requester.value(), key.value(), table.name));
+  }
+  if (old_owner == context_.self_domain) {
+    instruct(table, key, requester, relocations, now);
+    return;
+  }
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::instruct);
+  header.table = table.id.value();
+  header.domain = requester.value();
+  context_.outbox.append_record(context_.domains.serving_rank(key, old_owner), header,
+                                InstructRecord{key.value(), relocations, 0});
+}
+
+// --- old owner
+// --------------------------------------------------------------------------------------------------
+
+std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, std::uint32_t relocations) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::transfer);
+  header.table = table.id.value();
+  header.record_bytes = transfer_bytes(table);
+  std::byte* record = context_.outbox.append(context_.domains.serving_rank(key, next), header);
+  const TransferRecord head{key.value(), relocations, 0};
+  std::memcpy(record, &head, sizeof head);
+  ++table.counters.relocations_out;
+  return record + sizeof head;
+}
+
+void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t relocations,
+                          Clock::time_point now) {
+  const SlotWord word = table.store.word(key);
+  switch (word.role()) {
+    case Role::owner:
+      table.store.hand_over(key, append_transfer(table, key, next, relocations), next);
+      break;
+    case Role::arriving:
+      table.arrivals.queue_instruct(word.low(), next, relocations, now);
+      break;
+    default:
+      throw ProtocolError(fmt::format(
+          "the home instructs domain {} to hand over key {} of table '{}', which it does not have",
+          context_.self_domain.value(), key.value(), table.name));
+  }
+}
+
+// --- new owner
+// --------------------------------------------------------------------------------------------------
+
+void Relocation::arrive(TableState& table, const TransferRecord& record, const std::byte* value,
+                        Clock::time_point now) {
+  const Key key(record.key);
+  const SlotWord word = table.store.word(key);
+  if (word.role() != Role::arriving) {
+    throw ProtocolError(fmt::format("key {} of table '{}' came to domain {}, which did not ask for it",
+                                    key.value(), table.name, context_.self_domain.value()));
+  }
+  const std::uint32_t arrival = word.low();
+  const std::uint32_t slot = table.store.allocate_slot();
+  std::memcpy(table.store.slot(slot), value, table.value_bytes());
+  const std::uint64_t took = nanoseconds(now - table.arrivals.asked(arrival));
+  ++table.counters.relocations_in;
+  table.counters.relocation_nanoseconds += took;
+  table.counters.relocation_max_nanoseconds = std::max(table.counters.relocation_max_nanoseconds, took);
+  if (table.arrivals.extra(arrival) == nullptr) {
+    OperationState* waiter = table.arrivals.first_waiter(arrival);
+    table.store.publish_owner(key, slot);
+    table.arrivals.close(arrival);
+    tell(waiter);
+    return;
+  }
+  work_off_and_publish(table, key, arrival, slot, now);
+}
+
+void Relocation::work_off_and_publish(TableState& table, Key key, std::uint32_t arrival, std::uint32_t slot,
+                                      Clock::time_point now) {
+  ArrivalTable::Extra& extra = *table.arrivals.extra(arrival);
+  // Working an operation off may queue more behind it (held ones of the same worker).
+  for (std::size_t position = 0; position < extra.queue.size(); ++position) {
+    table.counters.waiting_nanoseconds += nanoseconds(now - std::min(now, extra.queue[position].since));
+    if (extra.queue[position].is_instruct) {
+      pass_on(table, key, arrival, slot, position, now);
+      return;
+    }
+    // The queue, and the update in it, may move while others are appended.
+    const OperationPart part = extra.part(position);
+    access_.execute_on_arrival(table, part, table.store.slot(slot));
+  }
+  const std::vector<OperationState*> waiters = std::exchange(extra.waiters, {});
+  OperationState* first = table.arrivals.first_waiter(arrival);
+  table.store.publish_owner(key, slot);
+  table.arrivals.close(arrival);
+  tell(first);
+  for (OperationState* waiter : waiters) tell(waiter);
+}
+
+void Relocation::pass_on(TableState& table, Key key, std::uint32_t arrival, std::uint32_t slot,
+                         std::size_t position, Clock::time_point now) {
+  ArrivalTable::Extra& extra = *table.arrivals.extra(arrival);
+  const ArrivalTable::Queued instruct = extra.queue[position];
+  std::memcpy(append_transfer(table, key, instruct.next, instruct.relocations), table.store.slot(slot),
+              table.value_bytes());
+  table.store.release_slot(slot);
+  table.store.pass_on(key, instruct.next);
+  for (std::size_t rest = position + 1; rest < extra.queue.size(); ++rest) {
+    access_.forward_to_home(table, extra.part(rest));
+  }
+  const std::vector<OperationState*> waiters = std::exchange(extra.waiters, {});
+  const std::vector<OperationState*> wishes = std::exchange(extra.wishes, {});
+  OperationState* first = table.arrivals.first_waiter(arrival);
+  table.arrivals.close(arrival);
+  tell(first);
+  for (OperationState* waiter : waiters) tell(waiter);
+  // Who asked after the INSTRUCT had come wants the key once more; the first wish asks, the others join it.
+  for (OperationState* wish : wishes) {
+    const SlotWord word = table.store.word(key);
+    if (word.role() == Role::arriving) {
+      table.arrivals.add_waiter(word.low(), *wish);
+    } else {
+      begin(table, key, wish, now);
+    }
+  }
+}
+
+// --- messages
+// ---------------------------------------------------------------------------------------------------
+
+void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
+  TableState& table = context_.table(header.table);
+  const auto kind = static_cast<FrameKind>(header.kind);
+  const Clock::time_point now = Clock::now();
+  const std::uint32_t expected = kind == FrameKind::localize   ? std::uint32_t{sizeof(LocalizeRecord)}
+                                 : kind == FrameKind::instruct ? std::uint32_t{sizeof(InstructRecord)}
+                                                               : transfer_bytes(table);
+  if (header.record_bytes != expected || header.domain < 0 || header.domain >= context_.domains.domains()) {
+    throw ProtocolError(
+        "a message about relocations has a wrong length or names a domain that does not exist");
+  }
+  constexpr std::uint32_t kAhead = 4;
+  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
+    std::uint64_t number;
+    if (i + kAhead < header.count) {
+      std::memcpy(&number, records + kAhead * header.record_bytes, sizeof number);
+      if (number < table.store.keys()) table.store.prefetch_word(Key(number));
+    }
+    std::memcpy(&number, records, sizeof number);
+    const Key key = ProtocolContext::checked_key(table, number);
+    switch (kind) {
+      case FrameKind::localize:
+        relocate(table, key, Domain(header.domain), now);
+        break;
+      case FrameKind::instruct: {
+        InstructRecord record;
+        std::memcpy(&record, records, sizeof record);
+        instruct(table, key, Domain(header.domain), record.relocations, now);
+        break;
+      }
+      default: {
+        TransferRecord record;
+        std::memcpy(&record, records, sizeof record);
+        arrive(table, record, records + sizeof record, now);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace lapse

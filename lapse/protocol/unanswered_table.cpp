@@ -1,0 +1,87 @@
+#include "lapse/protocol/unanswered_table.hpp"
+
+#include "lapse/core/random.hpp"
+
+namespace lapse {
+
+namespace {
+constexpr std::size_t kFirstPlaces = 1024;
+}
+
+UnansweredTable::UnansweredTable() : places_(kFirstPlaces, nullptr) {}
+
+std::size_t UnansweredTable::start_of(TableId table, Key key) const {
+  return mix_bits(key.value() + (std::uint64_t{table.value()} << 48)) & (places_.size() - 1);
+}
+
+UnansweredKey* UnansweredTable::find(TableId table, Key key) const {
+  for (std::size_t at = start_of(table, key);; at = (at + 1) & (places_.size() - 1)) {
+    UnansweredKey* entry = places_[at];
+    if (entry == nullptr) return nullptr;
+    if (entry->key == key && entry->table == table) return entry;
+  }
+}
+
+UnansweredKey& UnansweredTable::fresh_entry() {
+  if (free_.empty()) {
+    chunks_.push_back(std::make_unique<UnansweredKey[]>(kChunk));
+    for (std::size_t i = kChunk; i > 0; --i) free_.push_back(&chunks_.back()[i - 1]);
+  }
+  UnansweredKey* entry = free_.back();
+  free_.pop_back();
+  return *entry;
+}
+
+UnansweredKey& UnansweredTable::add(TableId table, Key key) {
+  if (total() == 0 && !used_.empty()) {
+    // Everything has been answered: forget it all, at the price of what was there.
+    for (const std::size_t place : used_) {
+      free_.push_back(places_[place]);
+      places_[place] = nullptr;
+    }
+    used_.clear();
+  }
+  total_.fetch_add(1, std::memory_order_relaxed);
+  if ((used_.size() + 1) * 2 > places_.size()) rebuild();
+  std::size_t at = start_of(table, key);
+  while (places_[at] != nullptr) {
+    if (places_[at]->key == key && places_[at]->table == table) {
+      // The engine's part of an entry whose count was zero is as the engine left it: without pin and held
+      // operations.
+      places_[at]->count.fetch_add(1, std::memory_order_relaxed);
+      return *places_[at];
+    }
+    at = (at + 1) & (places_.size() - 1);
+  }
+  UnansweredKey& entry = fresh_entry();
+  entry.table = table;
+  entry.key = key;
+  entry.count.store(1, std::memory_order_relaxed);
+  places_[at] = &entry;
+  used_.push_back(at);
+  return entry;
+}
+
+void UnansweredTable::rebuild() {
+  std::vector<UnansweredKey*> live;
+  for (const std::size_t place : used_) {
+    UnansweredKey* entry = places_[place];
+    if (entry->count.load(std::memory_order_acquire) != 0) {
+      live.push_back(entry);
+    } else {
+      free_.push_back(entry);
+    }
+  }
+  std::size_t size = places_.size();
+  while (live.size() * 4 >= size) size *= 2;
+  places_.assign(size, nullptr);
+  used_.clear();
+  for (UnansweredKey* entry : live) {
+    std::size_t at = start_of(entry->table, entry->key);
+    while (places_[at] != nullptr) at = (at + 1) & (places_.size() - 1);
+    places_[at] = entry;
+    used_.push_back(at);
+  }
+}
+
+}  // namespace lapse

@@ -1,0 +1,80 @@
+// What a worker has under way, key by key.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/directory/router.hpp"
+
+namespace lapse {
+
+struct OperationState;
+
+// One key on which a worker has unanswered operations. Its address is stable while count is not zero.
+struct UnansweredKey {
+  struct Held {
+    OperationState* operation;
+    std::uint32_t item;
+  };
+
+  // set by the worker before the operation is submitted
+  TableId table;
+  Key key;
+  // raised by the worker, lowered by the engine: operations submitted and not yet answered
+  std::atomic<std::uint32_t> count{0};
+  // the engine's, while count is not zero
+  Pin pin;
+  std::vector<Held> held;  // operations that wait for the route to change, in program order
+};
+
+// An exact set of the keys on which one worker has unanswered operations, and the route each is pinned to.
+//
+// Thread safety: add and find by the worker; UnansweredKey::pin, held and finish by the holder of the
+// progress lock.
+//
+// Guarantees:
+// 1. total() is zero if and only if nothing is unanswered; then a direct access needs no look-up.
+// 2. A key is counted from before its operation can be seen by an engine until after the answer has been
+// delivered.
+class UnansweredTable {
+ public:
+  UnansweredTable();
+
+  // Unanswered items of all operations. Worker or engine.
+  std::uint32_t total() const { return total_.load(std::memory_order_acquire); }
+  // True when the worker has an unanswered operation on the key.
+  bool contains(TableId table, Key key) const {
+    if (total() == 0) return false;
+    const UnansweredKey* entry = find(table, key);
+    return entry != nullptr && entry->count.load(std::memory_order_acquire) != 0;
+  }
+
+  // Counts one more operation on the key.
+  UnansweredKey& add(TableId table, Key key);
+
+  // One operation on the key has been answered; nothing of `entry` may be used afterwards.
+  static void finish(UnansweredKey& entry) { entry.count.fetch_sub(1, std::memory_order_release); }
+  // The same for the total, which may follow later and for many keys at once.
+  void finish_total(std::uint32_t items) { total_.fetch_sub(items, std::memory_order_release); }
+
+ private:
+  static constexpr std::size_t kChunk = 256;
+
+  UnansweredKey* find(TableId table, Key key) const;
+  UnansweredKey& fresh_entry();
+  // Drops entries without unanswered operations; grows when that is not enough.
+  void rebuild();
+  std::size_t start_of(TableId table, Key key) const;
+
+  std::atomic<std::uint32_t> total_{0};
+  // the worker's
+  std::vector<UnansweredKey*> places_;  // open addressing, a power of two
+  std::vector<std::size_t> used_;       // occupied places
+  std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
+  std::vector<UnansweredKey*> free_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,51 @@
+#include "lapse/protocol/worker_endpoint.hpp"
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+OperationState& WorkerEndpoint::acquire() {
+  if (free_.empty() && !detached_.empty()) {
+    std::size_t kept = 0;
+    for (OperationState* operation : detached_) {
+      if (operation->done()) {
+        free_.push_back(operation);
+      } else {
+        detached_[kept++] = operation;
+      }
+    }
+    detached_.resize(kept);
+  }
+  if (free_.empty()) {
+    if (chunks_.size() == kMaxChunks)
+      throw UsageError("a worker has more than a million unfinished operations");
+    const std::size_t chunk = chunks_.size();
+    chunks_.push_back(std::make_unique<OperationState[]>(kChunk));
+    for (std::size_t i = kChunk; i > 0; --i) {
+      OperationState& operation = chunks_[chunk][i - 1];
+      operation.worker = this;
+      operation.number = (std::uint64_t{local_index_} << 32) | (chunk * kChunk + i - 1);
+      free_.push_back(&operation);
+    }
+    chunk_starts_[chunk].store(chunks_[chunk].get(), std::memory_order_release);
+  }
+  OperationState& operation = *free_.back();
+  free_.pop_back();
+  operation.items.clear();
+  operation.payload.clear();
+  operation.destination = nullptr;
+  return operation;
+}
+
+void WorkerEndpoint::release(OperationState& operation) {
+  (operation.done() ? free_ : detached_).push_back(&operation);
+}
+
+OperationState* WorkerEndpoint::find(std::uint64_t number) {
+  const std::size_t index = static_cast<std::uint32_t>(number);
+  if (index / kChunk >= kMaxChunks) return nullptr;
+  OperationState* chunk = chunk_starts_[index / kChunk].load(std::memory_order_acquire);
+  return chunk == nullptr ? nullptr : chunk + index % kChunk;
+}
+
+}  // namespace lapse

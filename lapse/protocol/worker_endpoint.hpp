@@ -1,0 +1,81 @@
+// What the protocol keeps for one worker.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/counters.hpp"
+#include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/unanswered_table.hpp"
+#include "lapse/transport/doorbell.hpp"
+
+namespace lapse {
+
+// Thread safety: the worker's, except where a member says otherwise.
+class WorkerEndpoint {
+ public:
+  explicit WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {}
+  WorkerEndpoint(const WorkerEndpoint&) = delete;
+  WorkerEndpoint& operator=(const WorkerEndpoint&) = delete;
+
+  std::uint32_t local_index() const { return local_index_; }
+
+  // A finished operation, empty, for the worker to fill.
+  OperationState& acquire();
+  // The worker has no further use for the operation, finished or not.
+  void release(OperationState& operation);
+  // By the number in a message; null when there is none. Engine.
+  OperationState* find(std::uint64_t number);
+
+  // Operation numbers of this worker carry its index.
+  static std::uint32_t local_index_of(std::uint64_t number) {
+    return static_cast<std::uint32_t>(number >> 32);
+  }
+
+  // The operation is about to be submitted; `items` and `remaining` are set.
+  void opened(const OperationState& operation) {
+    open_.fetch_add(1, std::memory_order_relaxed);
+    open_bytes_.fetch_add(operation.payload.size(), std::memory_order_relaxed);
+  }
+  // `items` of the operation have been answered. Engine; the operation may be gone afterwards.
+  void answered(OperationState& operation, std::uint32_t items) {
+    const std::size_t bytes = operation.payload.size();
+    if (operation.remaining.fetch_sub(items, std::memory_order_acq_rel) != items) return;
+    open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    open_.fetch_sub(1, std::memory_order_release);
+    bell_.ring();
+  }
+  // Operations submitted and not yet answered in full, and the bytes they carry. Any thread.
+  std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
+  std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
+
+  UnansweredTable& unanswered() { return unanswered_; }
+  const UnansweredTable& unanswered() const { return unanswered_; }
+  Doorbell& bell() { return bell_; }
+  // By table: what this worker did without the engine.
+  std::vector<TableCounters>& counters() { return counters_; }
+  const std::vector<TableCounters>& counters() const { return counters_; }
+
+ private:
+  // constant
+  std::uint32_t local_index_;
+  // self-synchronised
+  std::atomic<std::uint32_t> open_{0};
+  std::atomic<std::uint64_t> open_bytes_{0};
+  UnansweredTable unanswered_;
+  Doorbell bell_;
+  // Operations live in chunks that never move, as engines hold pointers to them.
+  static constexpr std::size_t kChunk = 256;
+  static constexpr std::size_t kMaxChunks = std::size_t{1} << 12;
+  std::unique_ptr<std::atomic<OperationState*>[]> chunk_starts_ =
+      std::make_unique<std::atomic<OperationState*>[]>(kMaxChunks);
+  // the worker's
+  std::vector<std::unique_ptr<OperationState[]>> chunks_;
+  std::vector<OperationState*> free_;
+  std::vector<OperationState*> detached_;  // released before they were finished
+  std::vector<TableCounters> counters_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,30 @@
+// Collective calls of the control plane: everybody says what it is calling, and learns what the others say.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// Makes a collective call that some rank cannot make, or makes differently, end with an error on every rank
+// instead of a hang. Thread safety: one thread, while no engine runs.
+class Agreement {
+ public:
+  explicit Agreement(Transport& transport) : transport_(transport) {}
+
+  // Collective. Exchanges `mine` and returns what every rank gave, in rank order. `problem` says that this
+  // rank cannot go on; then every other rank throws PeerFailed with this text, and this rank returns, to
+  // throw its own error. Throws CollectiveMismatch, on every rank, when the ranks called by different names.
+  std::vector<std::string> exchange(std::string_view call, const std::string& mine,
+                                    const std::optional<std::string>& problem = std::nullopt);
+
+ private:
+  Transport& transport_;
+};
+
+}  // namespace lapse

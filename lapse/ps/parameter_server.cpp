@@ -1,0 +1,67 @@
+#include "lapse/ps/parameter_server.hpp"
+
+#include "lapse/ps/parameter_server_impl.hpp"
+#include "lapse/transport/mpi_transport.hpp"
+
+namespace lapse {
+
+namespace {
+
+MpiTransportSettings transport_settings(const Options& options) {
+  MpiTransportSettings settings;
+  settings.eager_bytes = options.eager_bytes;
+  settings.ring_buffers = options.eager_buffers;
+  return settings;
+}
+
+}  // namespace
+
+ParameterServer::ParameterServer(MPI_Comm communicator, const Options& options) {
+  auto transport = std::make_unique<MpiTransport>(communicator, transport_settings(options));
+  const bool helping = transport->thread_level() != MPI_THREAD_FUNNELED;
+  impl_ = std::make_unique<Impl>(std::move(transport), options, helping);
+}
+
+ParameterServer::ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping)
+    : impl_(std::make_unique<Impl>(std::move(transport), options, helping)) {}
+
+ParameterServer::~ParameterServer() = default;
+
+Rank ParameterServer::rank() const {
+  return impl_->rank();
+}
+std::int32_t ParameterServer::ranks() const {
+  return impl_->ranks();
+}
+const Options& ParameterServer::options() const {
+  return impl_->options();
+}
+const void* ParameterServer::identity() const {
+  return impl_.get();
+}
+
+TableState& ParameterServer::create_table(const TableOptions& options, ElementType type) {
+  return impl_->create_table(options, type);
+}
+
+void ParameterServer::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
+  impl_->run_workers(workers, f);
+}
+
+Statistics ParameterServer::statistics() {
+  return impl_->statistics();
+}
+void ParameterServer::close() {
+  impl_->close();
+}
+
+ParameterServer::MemoryUse ParameterServer::memory_use(const TableState& table) {
+  MemoryUse use;
+  use.words = table.store.word_bytes();
+  use.ownership = table.ownership.bytes() + table.home_map.bytes();
+  use.slabs = table.store.slab_bytes();
+  use.values = table.store.keys_here() * table.value_bytes();
+  return use;
+}
+
+}  // namespace lapse

@@ -1,0 +1,85 @@
+// A parameter server with dynamic parameter allocation over the ranks of a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "lapse/core/log.hpp"
+#include "lapse/core/options.hpp"
+#include "lapse/core/statistics.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/ps/table.hpp"
+#include "lapse/ps/worker.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// One object on each rank. Several servers may live in one process, on equal or different communicators.
+//
+// Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
+// drives the communication of this rank until the workers have finished; between calls of the server nothing
+// runs, and the application may use MPI freely.
+class ParameterServer {
+ public:
+  // Collective. Duplicates the communicator, which stays the caller's. MPI must be initialised with at least
+  // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
+  // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
+  explicit ParameterServer(MPI_Comm communicator, const Options& options = Options::from_environment());
+  // Collective. The same over any transport; `helping` says whether workers may call into it.
+  ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping = true);
+  ParameterServer(const ParameterServer&) = delete;
+  ParameterServer& operator=(const ParameterServer&) = delete;
+  // Collective unless closed: closes. While an exception unwinds on this rank alone nobody would answer: then
+  // the job is aborted, with the reason. After PeerFailed, which every rank sees, closing is in order.
+  ~ParameterServer();
+
+  Rank rank() const;
+  std::int32_t ranks() const;
+  const Options& options() const;
+
+  // Collective. Throws, on every rank: CollectiveMismatch when the ranks' options differ, ConfigurationError
+  // for impossible options or a name that is taken, OutOfMemory when some rank has no room (PeerFailed on the
+  // others).
+  template <Element T>
+  Table<T> create_table(const TableOptions& options) {
+    return Table<T>(create_table(options, element_type<T>()), identity());
+  }
+
+  // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at
+  // least one in all (else UsageError). Returns when every worker of every rank has returned and everything
+  // has come to rest. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
+  // server can only be closed.
+  void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+
+  // Collective. What all ranks have counted since the start.
+  Statistics statistics();
+
+  // Bytes this rank uses for a table beside its values.
+  struct MemoryUse {
+    std::uint64_t words = 0;      // a word for every key of the table
+    std::uint64_t ownership = 0;  // owners of the keys whose home is here
+    std::uint64_t slabs = 0;      // committed for values
+    std::uint64_t values = 0;     // of them, values of keys that are here
+  };
+  template <Element T>
+  MemoryUse memory_use(const Table<T>& table) const {
+    return memory_use(*table.state_);
+  }
+
+  // Collective. Ends the server; proves that nothing is left under way. Every later call throws ClosedError.
+  void close();
+
+ private:
+  class Impl;
+
+  TableState& create_table(const TableOptions& options, ElementType type);
+  static MemoryUse memory_use(const TableState& table);
+  const void* identity() const;
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lapse

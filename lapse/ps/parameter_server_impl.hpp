@@ -1,0 +1,69 @@
+// The parts of a server, put together.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lapse/core/topology.hpp"
+#include "lapse/ps/agreement.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/ps/phase.hpp"
+#include "lapse/ps/worker_group.hpp"
+#include "lapse/ps/worker_pool.hpp"
+
+namespace lapse {
+
+class ParameterServer::Impl {
+ public:
+  Impl(std::unique_ptr<Transport> transport, const Options& options, bool helping);
+  ~Impl();
+
+  TableState& create_table(const TableOptions& options, ElementType type);
+  void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+  Statistics statistics();
+  void close();
+
+  Rank rank() const { return transport_->rank(); }
+  std::int32_t ranks() const { return transport_->ranks(); }
+  const Options& options() const { return options_; }
+
+ private:
+  static ProgressEngine::Settings engine_settings(const Options& options, const Topology& topology,
+                                                  const Transport& transport, bool helping);
+
+  void throw_if_closed(const char* call) const;
+  void throw_if_running(const char* call) const;
+  void report_start();
+  std::unique_ptr<TableState> make_table(const TableOptions& options, ElementType type, bool caches,
+                                         std::uint64_t& fingerprint);
+  void check_memory(const HomeMap& homes, const ValueLayout& layout, const TableOptions& options) const;
+  // Who has how many workers; starts the collectives of the phase.
+  Phase agree_on_phase(std::int32_t workers);
+  void prepare_endpoints(std::size_t workers);
+  // Drives the engine until no rank has anything under way.
+  void quiesce();
+
+  // constant
+  Options options_;
+  Logger logger_;
+  std::unique_ptr<Transport> transport_;
+  Topology topology_;
+  DomainMap domains_;
+  Router router_;
+  int exceptions_at_start_;
+  // own rules
+  Channel channel_;
+  ProgressEngine engine_;
+  WorkerGroup group_;
+  Agreement agreement_;
+  PrivateRegionAllocator regions_;
+  WorkerPool pool_;
+  // the owner's thread
+  bool running_ = false;
+  bool closed_ = false;
+  bool warned_of_sharing_ = false;
+};
+
+}  // namespace lapse

@@ -1,0 +1,34 @@
+// What a collective call of workers combines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lapse/protocol/tree_reduction.hpp"
+
+namespace lapse {
+
+enum class Reduce : std::uint8_t { sum, min, max };
+
+// The contribution of one worker, as it travels: what the call is, then its elements.
+struct ReductionHeader {
+  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast };
+
+  Kind kind = Kind::barrier;
+  Reduce reduce = Reduce::sum;
+  std::uint8_t padding[6] = {};
+  std::uint64_t root = 0;      // broadcast: index of the worker whose bytes count
+  std::uint64_t elements = 0;  // reduce: numbers; broadcast: bytes
+
+  bool operator==(const ReductionHeader&) const = default;
+};
+
+Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements);
+// The elements of a combination.
+std::span<const std::byte> contribution_elements(const Bytes& contribution);
+
+// Combines two contributions to the same call; throws CollectiveMismatch when the calls differ.
+void combine_contributions(Bytes& into, const Bytes& from);
+
+}  // namespace lapse

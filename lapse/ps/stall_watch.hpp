@@ -1,0 +1,33 @@
+// Notices that a wait takes suspiciously long.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace lapse {
+
+// Asked again and again by one waiting thread; looks at the clock only now and then. limit 0: never.
+class StallWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit StallWatch(std::chrono::seconds limit) : limit_(limit) {}
+
+  bool due() {
+    if (limit_.count() == 0 || ++looks_ % kLooksPerClock != 0) return false;
+    const Clock::time_point now = Clock::now();
+    if (since_ == Clock::time_point{}) since_ = now;
+    return now - since_ >= limit_;
+  }
+  // Start measuring anew, after a report.
+  void restart() { since_ = Clock::time_point{}; }
+
+ private:
+  static constexpr std::uint32_t kLooksPerClock = 256;
+
+  std::chrono::seconds limit_;
+  std::uint32_t looks_ = 0;
+  Clock::time_point since_{};
+};
+
+}  // namespace lapse

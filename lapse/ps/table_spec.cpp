@@ -1,0 +1,92 @@
+#include "lapse/ps/table_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <boost/serialization/string.hpp>
+#include <sstream>
+
+#include "lapse/core/error.hpp"
+
+// Found by Boost.Serialization.
+namespace boost::serialization {
+template <class Archive>
+void serialize(Archive& archive, lapse::TableSpec& spec, unsigned) {
+  archive& spec.name& spec.keys& spec.length& spec.element& spec.initialiser& spec.seed& spec.home& spec
+      .home_fingerprint& spec.update_rule& spec.location_caches;
+}
+}  // namespace boost::serialization
+
+namespace lapse {
+
+namespace {
+constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxValueBytes = std::uint64_t{1} << 30;
+}  // namespace
+
+TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool location_caches) {
+  TableSpec spec;
+  spec.name = options.name;
+  spec.keys = options.keys;
+  spec.length = options.length;
+  spec.element = element_name(type);
+  spec.initialiser = options.initialiser.to_string();
+  spec.seed = options.seed;
+  spec.home = home_map_name(options.home);
+  spec.update_rule = update_rule_name(options.update_rule);
+  spec.location_caches = location_caches;
+  return spec;
+}
+
+void TableSpec::check(const TableOptions& options, ElementType type) {
+  if (options.keys == 0 || options.keys > kMaxKeys) {
+    throw ConfigurationError(fmt::format("table '{}' cannot have {} keys: expected 1 to {}", options.name,
+                                         options.keys, kMaxKeys));
+  }
+  if (options.length == 0 || options.length > kMaxValueBytes / element_bytes(type)) {
+    throw ConfigurationError(
+        fmt::format("values of table '{}' cannot have {} elements of type {}: expected 1 to {}", options.name,
+                    options.length, element_name(type), kMaxValueBytes / element_bytes(type)));
+  }
+  if (options.home == HomeMapKind::custom && !options.home_function) {
+    throw ConfigurationError(
+        fmt::format("table '{}' has a custom home map without a function", options.name));
+  }
+  options.initialiser.check(type);
+}
+
+std::string TableSpec::encode() const {
+  std::ostringstream out;
+  boost::archive::binary_oarchive archive(out, boost::archive::no_header);
+  archive << *this;
+  return out.str();
+}
+
+TableSpec TableSpec::decode(const std::string& bytes) {
+  std::istringstream in(bytes);
+  boost::archive::binary_iarchive archive(in, boost::archive::no_header);
+  TableSpec spec;
+  archive >> spec;
+  return spec;
+}
+
+std::optional<std::string> TableSpec::difference(const TableSpec& other) const {
+  const auto differ = [](std::string_view what, const auto& a, const auto& b) -> std::optional<std::string> {
+    if (a == b) return std::nullopt;
+    return fmt::format("{} is '{}' against '{}'", what, a, b);
+  };
+  if (auto text = differ("name", name, other.name)) return text;
+  if (auto text = differ("number of keys", keys, other.keys)) return text;
+  if (auto text = differ("length", length, other.length)) return text;
+  if (auto text = differ("element type", element, other.element)) return text;
+  if (auto text = differ("initialiser", initialiser, other.initialiser)) return text;
+  if (auto text = differ("seed", seed, other.seed)) return text;
+  if (auto text = differ("home map", home, other.home)) return text;
+  if (auto text = differ("fingerprint of the custom home map", home_fingerprint, other.home_fingerprint))
+    return text;
+  if (auto text = differ("update rule", update_rule, other.update_rule)) return text;
+  return differ("location caches", location_caches, other.location_caches);
+}
+
+}  // namespace lapse

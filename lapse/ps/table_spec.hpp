@@ -1,0 +1,38 @@
+// What a table is, in a form that ranks can compare.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lapse/ps/table.hpp"
+#include "lapse/store/element_type.hpp"
+
+namespace lapse {
+
+// Everything that all ranks must agree on. A function cannot be compared; that there is one can, and what a
+// custom home map gives for every key can be, by its fingerprint.
+struct TableSpec {
+  std::string name;
+  std::uint64_t keys = 0;
+  std::uint64_t length = 0;
+  std::string element;
+  std::string initialiser;
+  std::uint64_t seed = 0;
+  std::string home;
+  std::uint64_t home_fingerprint = 0;
+  std::string update_rule;
+  bool location_caches = true;
+
+  static TableSpec from(const TableOptions& options, ElementType type, bool location_caches);
+
+  // Throws ConfigurationError for sizes that no table can have.
+  static void check(const TableOptions& options, ElementType type);
+
+  std::string encode() const;
+  static TableSpec decode(const std::string& bytes);
+  // The first difference, in words; nothing when equal.
+  std::optional<std::string> difference(const TableSpec& other) const;
+};
+
+}  // namespace lapse

@@ -1,0 +1,40 @@
+// The part that the workers of one rank take together in collective calls.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "lapse/protocol/collective.hpp"
+#include "lapse/transport/progress_engine.hpp"
+
+namespace lapse {
+
+// Thread safety: contribute by each worker of the phase; start between phases.
+// Contributions of this rank are combined in the order of its workers, whoever comes last.
+class WorkerGroup {
+ public:
+  WorkerGroup(Collective& collective, ProgressEngine& engine) : collective_(collective), engine_(engine) {}
+
+  void start(std::size_t workers) {
+    contributions_.assign(workers, {});
+    arrived_.store(0, std::memory_order_relaxed);
+  }
+
+  // Gives this worker's contribution; the last one of the rank sends the combination off. Returns the number
+  // of completed rounds that the caller waits for. Throws CollectiveMismatch.
+  std::uint64_t contribute(std::size_t local_index, Bytes bytes);
+
+  bool completed(std::uint64_t rounds) const { return collective_.completed_rounds() >= rounds; }
+  // Of the round that was waited for, until this worker contributes again.
+  const Bytes& result() const { return collective_.result(); }
+
+ private:
+  Collective& collective_;
+  ProgressEngine& engine_;
+  std::vector<Bytes> contributions_;
+  std::atomic<std::size_t> arrived_{0};
+  Contribution combined_;
+};
+
+}  // namespace lapse

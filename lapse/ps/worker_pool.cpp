@@ -1,0 +1,45 @@
+#include "lapse/ps/worker_pool.hpp"
+
+namespace lapse {
+
+WorkerPool::~WorkerPool() {
+  {
+    const std::lock_guard guard(mutex_);
+    ending_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::run(std::size_t count, const std::function<void(std::size_t)>& job) {
+  {
+    const std::lock_guard guard(mutex_);
+    while (threads_.size() < count) {
+      threads_.emplace_back(&WorkerPool::thread_main, this, threads_.size(), run_);
+    }
+    ++run_;
+    count_ = count;
+    job_ = &job;
+    running_.store(count, std::memory_order_relaxed);
+  }
+  start_.notify_all();
+}
+
+void WorkerPool::thread_main(std::size_t index, std::size_t first_run) {
+  std::size_t last_run = first_run;
+  for (;;) {
+    const std::function<void(std::size_t)>* job = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      start_.wait(lock, [&] { return ending_ || run_ != last_run; });
+      if (ending_) return;
+      last_run = run_;
+      if (index >= count_) continue;
+      job = job_;
+    }
+    (*job)(index);
+    running_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+}  // namespace lapse

@@ -1,0 +1,45 @@
+// Threads that wait for work between phases.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace lapse {
+
+// Thread safety: run and wait by the owner's thread; jobs run on the pool's threads.
+class WorkerPool {
+ public:
+  WorkerPool() = default;
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  // Ends the threads; nothing may be running.
+  ~WorkerPool();
+
+  // Starts job(0) to job(count - 1), each on its own thread, and returns at once. The job must not throw, and
+  // must live until wait has returned.
+  void run(std::size_t count, const std::function<void(std::size_t)>& job);
+  // Waits until every job of the last run has returned; for jobs that are about to.
+  void wait() const {
+    while (running_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  }
+
+ private:
+  void thread_main(std::size_t index, std::size_t first_run);
+
+  std::atomic<std::size_t> running_{0};
+  std::mutex mutex_;
+  std::condition_variable start_;
+  // guarded by mutex_
+  std::size_t run_ = 0;
+  std::size_t count_ = 0;
+  bool ending_ = false;
+  const std::function<void(std::size_t)>* job_ = nullptr;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,59 @@
+#include "lapse/store/region.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "lapse/store/available_memory.hpp"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace lapse {
+
+namespace {
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+class PrivateRegion : public Region {
+ public:
+  PrivateRegion(std::byte* base, std::size_t bytes) : base_(base), bytes_(bytes) {}
+  ~PrivateRegion() override { munmap(base_, bytes_); }
+  PrivateRegion(const PrivateRegion&) = delete;
+  PrivateRegion& operator=(const PrivateRegion&) = delete;
+
+  std::byte* base() const override { return base_; }
+  std::size_t capacity_bytes() const override { return bytes_; }
+
+  bool commit(std::size_t offset, std::size_t bytes) override {
+    const std::size_t length = std::min(bytes, bytes_ - offset);
+    if (mprotect(base_ + offset, length, PROT_READ | PROT_WRITE) != 0) return false;
+    if (madvise(base_ + offset, length, MADV_POPULATE_WRITE) == 0) return true;
+    if (errno != EINVAL) return false;
+    // A kernel before 5.14 cannot populate: see that the memory is there, then touch it.
+    if (length > available_memory_bytes()) return false;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    for (std::size_t at = 0; at < length; at += page) *(base_ + offset + at) = std::byte{0};
+    return true;
+  }
+
+ private:
+  std::byte* base_;
+  std::size_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Region> PrivateRegionAllocator::reserve(std::size_t bytes) {
+  const std::size_t length = round_up(std::max<std::size_t>(bytes, 1), 1 << 12);
+  void* base = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  return std::make_unique<PrivateRegion>(static_cast<std::byte*>(base), length);
+}
+
+}  // namespace lapse

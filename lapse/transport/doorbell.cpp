@@ -1,0 +1,31 @@
+#include "lapse/transport/doorbell.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+namespace lapse {
+
+namespace {
+std::uint32_t* futex_word(std::atomic<std::uint32_t>& word) {
+  static_assert(sizeof(word) == sizeof(std::uint32_t));
+  return reinterpret_cast<std::uint32_t*>(&word);
+}
+}  // namespace
+
+void Doorbell::wait(std::chrono::microseconds limit) {
+  timespec timeout{};
+  timeout.tv_sec = limit.count() / 1'000'000;
+  timeout.tv_nsec = (limit.count() % 1'000'000) * 1000;
+  // Woken, timed out, interrupted, or rung before: in every case the caller looks again.
+  syscall(SYS_futex, futex_word(asleep_), FUTEX_WAIT_PRIVATE, 1, &timeout, nullptr, 0);
+}
+
+void Doorbell::wake() {
+  asleep_.store(0, std::memory_order_relaxed);
+  syscall(SYS_futex, futex_word(asleep_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace lapse

@@ -1,0 +1,60 @@
+// How long a thread that found nothing to do keeps looking before it sleeps.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace lapse {
+
+struct IdleSettings {
+  std::chrono::microseconds spin{200};       // look again at once, yielding, this long after the last success
+  std::chrono::microseconds sleep_min{100};  // then sleep: at first this long,
+  std::chrono::microseconds sleep_max{1000};  // twice as long each time, up to this
+  // Empty looks between two yields; 0: yield each time (more threads than cores).
+  std::uint32_t looks_per_yield = 64;
+};
+
+// Pure: time comes in as an argument. One object per waiting thread.
+class IdlePolicy {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Step : std::uint8_t { look, yield, sleep };
+
+  explicit IdlePolicy(const IdleSettings& settings) : settings_(settings), next_sleep_(settings.sleep_min) {}
+
+  // Something was done.
+  void succeeded() {
+    idle_since_known_ = false;
+    looks_ = 0;
+    next_sleep_ = settings_.sleep_min;
+  }
+
+  // Nothing was there. `now` is called rarely enough to cost nothing.
+  template <class Now>
+  Step failed(Now&& now) {
+    if (++looks_ <= settings_.looks_per_yield) return Step::look;
+    looks_ = 0;
+    const Clock::time_point time = now();
+    if (!idle_since_known_) {
+      idle_since_ = time;
+      idle_since_known_ = true;
+    }
+    return time - idle_since_ < settings_.spin ? Step::yield : Step::sleep;
+  }
+
+  // How long to sleep this time; grows until something succeeds.
+  std::chrono::microseconds sleep_length() {
+    const std::chrono::microseconds length = next_sleep_;
+    next_sleep_ = next_sleep_ * 2 < settings_.sleep_max ? next_sleep_ * 2 : settings_.sleep_max;
+    return length;
+  }
+
+ private:
+  IdleSettings settings_;
+  std::uint32_t looks_ = 0;
+  bool idle_since_known_ = false;
+  Clock::time_point idle_since_;
+  std::chrono::microseconds next_sleep_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,80 @@
+// A growing, reusable block of bytes for one packet, aligned for any element type and never zero-filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace lapse {
+
+// Thread safety: none. Contents start at a 16-byte boundary.
+class PacketBuffer {
+ public:
+  static constexpr std::size_t kAlignment = 16;
+
+  PacketBuffer() = default;
+  PacketBuffer(PacketBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  PacketBuffer& operator=(PacketBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~PacketBuffer() { std::free(data_); }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::size_t capacity() const { return capacity_; }
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+  void clear() { size_ = 0; }
+
+  // Makes room for `bytes` more at the end and returns where they begin; valid until the next call.
+  std::byte* extend(std::size_t bytes) {
+    if (capacity_ - size_ < bytes) [[unlikely]] {
+      grow(size_ + bytes);
+    }
+    std::byte* begin = data_ + size_;
+    size_ += bytes;
+    return begin;
+  }
+
+  // Makes the capacity at least `bytes`, without the slack that growing by doubling leaves.
+  void reserve(std::size_t bytes) {
+    if (bytes > capacity_) reallocate((bytes + kAlignment - 1) / kAlignment * kAlignment);
+  }
+
+  void append(std::span<const std::byte> bytes) {
+    if (!bytes.empty()) std::memcpy(extend(bytes.size()), bytes.data(), bytes.size());
+  }
+
+ private:
+  void grow(std::size_t needed) {
+    std::size_t capacity = capacity_ < 512 ? 1024 : capacity_ * 2;
+    while (capacity < needed) capacity *= 2;
+    reallocate(capacity);
+  }
+
+  void reallocate(std::size_t capacity) {
+    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, capacity));
+    if (data == nullptr) throw std::bad_alloc();
+    if (size_ > 0) std::memcpy(data, data_, size_);
+    std::free(data_);
+    data_ = data;
+    capacity_ = capacity;
+  }
+
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace lapse

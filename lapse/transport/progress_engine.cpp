@@ -1,0 +1,68 @@
+#include "lapse/transport/progress_engine.hpp"
+
+#include <exception>
+
+namespace lapse {
+
+ProgressEngine::ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings)
+    : transport_(transport), client_(client), settings_(settings) {
+  deliver_ = [this](Rank from, std::span<const std::byte> packet) {
+    ++counters_.packets_received;
+    counters_.bytes_received += packet.size();
+    try {
+      client_.handle_packet(from, packet);
+    } catch (...) {
+      client_.handle_failure(std::current_exception());
+    }
+  };
+}
+
+bool ProgressEngine::turn() {
+  ++counters_.turns;
+  bool progressed = false;
+  try {
+    Submission* submission = queue_.take_all();
+    progressed = submission != nullptr;
+    while (submission != nullptr) {
+      Submission* next = submission->next;  // the handler may give the submission back to its owner
+      try {
+        submission->handler->handle_submission(*submission);
+      } catch (...) {
+        client_.handle_failure(std::current_exception());
+      }
+      submission = next;
+    }
+    if (progressed) client_.end_turn();
+    const std::size_t packets = transport_.poll(deliver_, kPacketsPerTurn);
+    if (packets > 0) {
+      progressed = true;
+      client_.end_turn();
+    }
+  } catch (...) {
+    client_.handle_failure(std::current_exception());
+  }
+  return progressed;
+}
+
+void ProgressEngine::submit(Submission& submission) {
+  queue_.push(submission);
+  if (settings_.helping) {
+    drive_submissions();
+  } else {
+    server_bell_.ring();
+  }
+}
+
+void ProgressEngine::drive_submissions() {
+  if (!settings_.helping) return;
+  // Whoever fails to get the lock may leave: its holder comes by here after releasing it. The fence orders
+  // the push (or the release of the lock) before the look at the other.
+  for (;;) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (queue_.empty() || !mutex_.try_lock()) return;
+    turn();
+    mutex_.unlock();
+  }
+}
+
+}  // namespace lapse

@@ -1,0 +1,172 @@
+// Drives one channel: takes submissions, delivers packets, lets waiting workers help.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+
+#include "lapse/transport/doorbell.hpp"
+#include "lapse/transport/idle_policy.hpp"
+#include "lapse/transport/submission_queue.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// What an engine runs. Every call comes from the holder of the progress lock.
+class EngineClient {
+ public:
+  virtual void handle_packet(Rank from, std::span<const std::byte> packet) = 0;
+  // All decisions of this turn have been made: send what they produced.
+  virtual void end_turn() = 0;
+  // An exception came out of one of the two or of a submission. Must not throw.
+  virtual void handle_failure(std::exception_ptr failure) noexcept = 0;
+
+ protected:
+  ~EngineClient() = default;
+};
+
+struct EngineCounters {
+  std::uint64_t turns = 0;
+  std::uint64_t helper_turns = 0;  // of them, by waiting workers
+  std::uint64_t packets_received = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+// Thread safety: submit, wait and notify by any thread; serve by one thread, the server progress thread.
+//
+// Invariants:
+// 1. Only the holder of the progress lock touches the transport and calls the client.
+// 2. After submit returned, the submission is handled without further calls by the submitter: its own turn
+// did it,
+//    or the lock holder of the moment looks again after it has released the lock, or the server thread does.
+// 3. A thread that sleeps holds no lock, and sleeps no longer than IdleSettings::sleep_max.
+class ProgressEngine {
+ public:
+  struct Settings {
+    IdleSettings idle;
+    bool helping = true;  // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
+    bool polling = true;  // false: no packet can come from outside (a single rank)
+  };
+
+  ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings);
+
+  // Queues a submission and, where allowed, drives the engine once.
+  void submit(Submission& submission);
+
+  // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; whoever
+  // makes done() true rings it. done() must be cheap and free of side effects.
+  template <class Done>
+  void wait(Doorbell& bell, Done&& done);
+
+  // Drives the engine until stop() is true; whoever makes it true calls notify.
+  template <class Stop>
+  void serve(Stop&& stop);
+
+  // Wakes the server thread.
+  void notify() { server_bell_.ring(); }
+
+  // Calls f() with the progress lock held, for the few who need the client's state to hold still.
+  template <class F>
+  void exclusively(F&& f) {
+    {
+      const std::lock_guard guard(mutex_);
+      f();
+    }
+    drive_submissions();
+  }
+  // One turn; called from exclusively. True when anything was done.
+  bool turn();
+
+  // True when nothing waits in the queue and the transport has nothing under way; called from exclusively.
+  bool quiet() const { return queue_.empty() && transport_.idle(); }
+
+  const EngineCounters& counters() const { return counters_; }
+
+ private:
+  static constexpr std::size_t kPacketsPerTurn = 16;
+
+  // Drives turns while there are submissions that nobody else will see.
+  void drive_submissions();
+  void pause(IdlePolicy::Step step) {
+    if (step == IdlePolicy::Step::yield) std::this_thread::yield();
+  }
+
+  // constant
+  Transport& transport_;
+  EngineClient& client_;
+  Settings settings_;
+  Transport::Handler deliver_;
+  // self-synchronised
+  SubmissionQueue queue_;
+  Doorbell server_bell_;
+  std::atomic<std::int32_t> helpers_{0};
+  std::mutex mutex_;  // the progress lock
+  // guarded by mutex_
+  EngineCounters counters_;
+};
+
+template <class Done>
+void ProgressEngine::wait(Doorbell& bell, Done&& done) {
+  IdlePolicy idle(settings_.idle);
+  while (!done()) {
+    IdlePolicy::Step step = IdlePolicy::Step::look;
+    if (settings_.helping && mutex_.try_lock()) {
+      helpers_.fetch_add(1, std::memory_order_relaxed);
+      for (;;) {
+        const bool progressed = turn();
+        ++counters_.helper_turns;
+        if (done()) break;
+        if (progressed) {
+          idle.succeeded();
+          continue;
+        }
+        step = idle.failed(&IdlePolicy::Clock::now);
+        if (step == IdlePolicy::Step::sleep && !transport_.idle()) step = IdlePolicy::Step::yield;
+        if (step != IdlePolicy::Step::look) break;
+      }
+      helpers_.fetch_sub(1, std::memory_order_relaxed);
+      mutex_.unlock();
+      drive_submissions();
+    } else {
+      step = idle.failed(&IdlePolicy::Clock::now);
+    }
+    if (step == IdlePolicy::Step::sleep) {
+      bell.sleep(idle.sleep_length(), done);
+    } else {
+      pause(step);
+    }
+  }
+}
+
+template <class Stop>
+void ProgressEngine::serve(Stop&& stop) {
+  IdlePolicy idle(settings_.idle);
+  while (!stop()) {
+    bool progressed = false;
+    bool must_stay = false;
+    // While a worker helps there is nothing to do here but to look again later.
+    const bool helped = helpers_.load(std::memory_order_relaxed) > 0;
+    if (!helped && mutex_.try_lock()) {
+      progressed = turn();
+      must_stay = !transport_.idle();
+      mutex_.unlock();
+      drive_submissions();
+    }
+    if (progressed) {
+      idle.succeeded();
+      continue;
+    }
+    const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
+    if (helped || (step == IdlePolicy::Step::sleep && !must_stay)) {
+      const auto limit = settings_.polling ? idle.sleep_length() : std::chrono::microseconds(10'000);
+      server_bell_.sleep(limit, [&] { return stop() || (!helped && !queue_.empty()); });
+    } else {
+      pause(step == IdlePolicy::Step::sleep ? IdlePolicy::Step::yield : step);
+    }
+  }
+}
+
+}  // namespace lapse

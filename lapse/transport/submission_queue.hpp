@@ -1,0 +1,59 @@
+// What workers hand to the engine: an intrusive queue with many producers and one consumer.
+#pragma once
+
+#include <atomic>
+
+namespace lapse {
+
+class SubmissionHandler;
+
+// Something a worker wants the engine to do. Owned by the submitter, who keeps it alive until it has been
+// handled.
+struct Submission {
+  SubmissionHandler* handler = nullptr;
+  Submission* next = nullptr;
+};
+
+// Carries out submissions; called by the holder of the progress lock.
+class SubmissionHandler {
+ public:
+  virtual void handle_submission(Submission& submission) = 0;
+
+ protected:
+  ~SubmissionHandler() = default;
+};
+
+// Thread safety: push by any thread; take_all by the holder of the progress lock.
+// Guarantee: submissions come out in the order in which their pushes took effect, so each producer's own
+// order holds.
+class SubmissionQueue {
+ public:
+  void push(Submission& submission) {
+    Submission* head = head_.load(std::memory_order_relaxed);
+    do {
+      submission.next = head;
+    } while (!head_.compare_exchange_weak(head, &submission, std::memory_order_release,
+                                          std::memory_order_relaxed));
+  }
+
+  bool empty() const { return head_.load(std::memory_order_acquire) == nullptr; }
+
+  // Everything pushed so far, oldest first, linked by next; null when empty.
+  Submission* take_all() {
+    if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    Submission* newest = head_.exchange(nullptr, std::memory_order_acquire);
+    Submission* oldest = nullptr;
+    while (newest != nullptr) {
+      Submission* next = newest->next;
+      newest->next = oldest;
+      oldest = newest;
+      newest = next;
+    }
+    return oldest;
+  }
+
+ private:
+  alignas(64) std::atomic<Submission*> head_{nullptr};
+};
+
+}  // namespace lapse

@@ -25,8 +25,8 @@ struct Topology {
   std::string to_text() const;
 };
 
-// What to tell the user when `workers` workers and `progress_threads` progress threads of this rank have to
-// share a core; nothing when there is room for all.
+// What to tell the user when `workers` workers and `progress_threads` progress threads of this rank have one
+// core for all, or fewer cores than workers; nothing when there is room.
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
                                                 std::size_t progress_threads);
 

@@ -57,8 +57,7 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
 
 }  // namespace
 
-// --- from this rank's workers
-// -----------------------------------------------------------------------------------
+// --- from this rank's workers ---
 
 void Access::handle_submission(Submission& submission) {
   auto& operation = static_cast<OperationState&>(submission);
@@ -142,8 +141,7 @@ void Access::forward_to_home(TableState& table, const OperationPart& part) {
   carry_out(table, part, context_.router.route_received(table.view(part.key), false));
 }
 
-// --- execution
-// --------------------------------------------------------------------------------------------------
+// --- execution ---
 
 std::byte* Access::answer_pull(TableState& table, const OperationPart& part) {
   if (part.origin == context_.self_rank) {
@@ -195,8 +193,7 @@ void Access::execute_on_arrival(TableState& table, const OperationPart& part, st
   }
 }
 
-// --- messages
-// ---------------------------------------------------------------------------------------------------
+// --- messages ---
 
 void Access::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
   switch (static_cast<FrameKind>(header.kind)) {

@@ -24,8 +24,7 @@ void tell(OperationState* waiter) {
 
 }  // namespace
 
-// --- requester
-// --------------------------------------------------------------------------------------------------
+// --- requester ---
 
 void Relocation::handle_submission(Submission& submission) {
   auto& operation = static_cast<OperationState&>(submission);
@@ -68,8 +67,7 @@ void Relocation::begin(TableState& table, Key key, OperationState* waiter, Clock
                                 LocalizeRecord{key.value()});
 }
 
-// --- home
-// -------------------------------------------------------------------------------------------------------
+// --- home ---
 
 void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::time_point now) {
   const auto [old_owner, relocations] = table.ownership.relocate(table.home_map.home_index(key), requester);
@@ -89,8 +87,7 @@ void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::t
                                 InstructRecord{key.value(), relocations, 0});
 }
 
-// --- old owner
-// --------------------------------------------------------------------------------------------------
+// --- old owner ---
 
 std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, std::uint32_t relocations) {
   FrameHeader header;
@@ -121,8 +118,7 @@ void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t
   }
 }
 
-// --- new owner
-// --------------------------------------------------------------------------------------------------
+// --- new owner ---
 
 void Relocation::arrive(TableState& table, const TransferRecord& record, const std::byte* value,
                         Clock::time_point now) {
@@ -199,8 +195,7 @@ void Relocation::pass_on(TableState& table, Key key, std::uint32_t arrival, std:
   }
 }
 
-// --- messages
-// ---------------------------------------------------------------------------------------------------
+// --- messages ---
 
 void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
   TableState& table = context_.table(header.table);

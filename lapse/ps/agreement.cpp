@@ -47,6 +47,7 @@ std::vector<std::string> Agreement::exchange(std::string_view call, const std::s
                                              const std::optional<std::string>& problem) {
   const std::string bytes = to_archive({std::string(call), mine, problem.has_value(), problem.value_or("")});
   const auto gathered = transport_.all_gather(std::as_bytes(std::span(bytes)));
+  failed_everywhere_ = true;  // unless the end is reached
   std::vector<Statement> statements;
   statements.reserve(gathered.size());
   for (const auto& one : gathered) statements.push_back(from_archive(one));
@@ -56,14 +57,17 @@ std::vector<std::string> Agreement::exchange(std::string_view call, const std::s
                                            statements[0].call, rank, statements[rank].call));
     }
   }
+  bool failed = false;
   std::vector<std::string> contents;
   contents.reserve(statements.size());
   for (std::size_t rank = 0; rank < statements.size(); ++rank) {
     Statement& statement = statements[rank];
     if (statement.failed && !problem)
       throw PeerFailed(Rank(static_cast<std::int32_t>(rank)), statement.problem);
+    failed = failed || statement.failed;
     contents.push_back(std::move(statement.content));
   }
+  failed_everywhere_ = failed;
   return contents;
 }
 

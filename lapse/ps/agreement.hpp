@@ -23,8 +23,14 @@ class Agreement {
   std::vector<std::string> exchange(std::string_view call, const std::string& mine,
                                     const std::optional<std::string>& problem = std::nullopt);
 
+  // The last collective call has failed, and every rank knows.
+  bool failed_everywhere() const { return failed_everywhere_; }
+  // The same, found by comparing what the ranks gave.
+  void mark_failed_everywhere() { failed_everywhere_ = true; }
+
  private:
   Transport& transport_;
+  bool failed_everywhere_ = false;
 };
 
 }  // namespace lapse

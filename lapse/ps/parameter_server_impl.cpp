@@ -10,8 +10,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/reduction.hpp"
+#include "lapse/ps/rest.hpp"
 #include "lapse/ps/table_spec.hpp"
-#include "lapse/store/available_memory.hpp"
 
 namespace lapse {
 
@@ -41,7 +41,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       channel_(*transport_, domains_, router_),
       engine_(*transport_, channel_, engine_settings(options, topology_, *transport_, helping)),
       group_(channel_.worker_collective(), engine_),
-      agreement_(*transport_) {
+      agreement_(*transport_),
+      factory_(regions_, domains_, *transport_) {
   options_.validate();
   const auto texts = agreement_.exchange("created a server", options_.to_text());
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
@@ -55,8 +56,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
 
 ParameterServer::Impl::~Impl() {
   if (closed_) return;
-  if (std::uncaught_exceptions() > exceptions_at_start_ && !channel_.failure().raised() &&
-      transport_->ranks() > 1) {
+  const bool known_everywhere = channel_.failure().raised() || agreement_.failed_everywhere();
+  if (std::uncaught_exceptions() > exceptions_at_start_ && !known_everywhere && transport_->ranks() > 1) {
     transport_->abort(
         fmt::format("rank {}: an exception ended the parameter server before close(); the other ranks would "
                     "wait for ever",
@@ -86,47 +87,7 @@ void ParameterServer::Impl::throw_if_running(const char* call) const {
   if (running_) throw UsageError(fmt::format("{} on rank {} while workers run", call, rank().value()));
 }
 
-// --- tables
-// -----------------------------------------------------------------------------------------------------
-
-void ParameterServer::Impl::check_memory(const HomeMap& homes, const ValueLayout& layout,
-                                         const TableOptions& options) const {
-  const double needed = static_cast<double>(options.keys) * sizeof(std::uint64_t) +
-                        static_cast<double>(homes.own_keys()) *
-                            static_cast<double>(layout.slot_bytes() + sizeof(OwnershipTable::Entry));
-  const double available = static_cast<double>(available_memory_bytes()) / transport_->host_ranks();
-  if (needed > available) {
-    throw OutOfMemory(fmt::format(
-        "table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes each); {:.1f} MB are available",
-        options.name, needed / 1e6, rank().value(), homes.own_keys(), options.keys, layout.slot_bytes(),
-        available / 1e6));
-  }
-}
-
-std::unique_ptr<TableState> ParameterServer::Impl::make_table(const TableOptions& options, ElementType type,
-                                                              bool caches, std::uint64_t& fingerprint) {
-  TableSpec::check(options, type);
-  for (const auto& table : channel_.tables()) {
-    if (table->name == options.name) {
-      throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
-    }
-  }
-  const Domain self = domains_.domain_of(rank());
-  const std::int32_t domains = domains_.domains();
-  HomeMap homes = options.home == HomeMapKind::hash ? HomeMap::hash(options.keys, domains, self)
-                  : options.home == HomeMapKind::range
-                      ? HomeMap::range(options.keys, domains, self)
-                      : HomeMap::custom(options.keys, domains, self, options.home_function);
-  fingerprint = homes.fingerprint();
-  const ValueLayout layout{type, options.length};
-  check_memory(homes, layout, options);
-  const TableId id(static_cast<std::uint32_t>(channel_.tables().size()));
-  auto table = std::make_unique<TableState>(id, options.name, std::move(homes), layout, options.update_rule,
-                                            caches, regions_, options.keys);
-  table->home_map.for_each_own_key(
-      [&](Key key) { options.initialiser.fill(options.seed, key, layout, table->store.create(key)); });
-  return table;
-}
+// --- tables ---
 
 TableState& ParameterServer::Impl::create_table(const TableOptions& given, ElementType type) {
   throw_if_closed("create_table");
@@ -140,27 +101,26 @@ TableState& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   std::optional<std::string> problem;
   TableSpec spec = TableSpec::from(options, type, caches);
   try {
-    table = make_table(options, type, caches, spec.home_fingerprint);
+    table = factory_.make(options, type, caches, channel_.tables());
+    spec.home_fingerprint = table->home_map.fingerprint();
   } catch (const std::exception& error) {
     failure = std::current_exception();
     problem = error.what();
   }
-  // Differences come first: they explain errors of one rank alone.
-  const auto specs = agreement_.exchange("create_table", spec.encode());
+  const auto specs = agreement_.exchange("create_table", spec.encode(), problem);
+  if (failure) std::rethrow_exception(failure);
   for (std::size_t rank = 1; rank < specs.size(); ++rank) {
     if (const auto difference = TableSpec::decode(specs[0]).difference(TableSpec::decode(specs[rank]))) {
+      agreement_.mark_failed_everywhere();
       throw CollectiveMismatch(
           fmt::format("create_table was called differently on ranks 0 and {}: {}", rank, *difference));
     }
   }
-  agreement_.exchange("create_table", {}, problem);
-  if (failure) std::rethrow_exception(failure);
   channel_.tables().push_back(std::move(table));
   return *channel_.tables().back();
 }
 
-// --- phases
-// -----------------------------------------------------------------------------------------------------
+// --- phases ---
 
 void ParameterServer::Impl::prepare_endpoints(std::size_t workers) {
   auto& endpoints = channel_.workers();
@@ -237,66 +197,13 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   running_ = true;
   pool_.run(phase.local_workers, job);
   engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
-  quiesce();
+  drive_to_rest(channel_, engine_, *transport_, engine_settings(options_, topology_, *transport_, true).idle);
   pool_.wait();
   running_ = false;
   channel_.failure().check();
 }
 
-void ParameterServer::Impl::quiesce() {
-  Quiescence quiescence;
-  Collective& wave = channel_.wave();
-  IdlePolicy idle(engine_settings(options_, topology_, *transport_, true).idle);
-  Doorbell bell;
-  Contribution contribution;
-  contribution.bytes.resize(sizeof(Quiescence::Counts));
-  bool contributed = false;
-  std::uint64_t round = wave.completed_rounds() + 1;
-  for (bool quiet = false; !quiet;) {
-    bool progressed = false;
-    bool idle_transport = false;
-    engine_.exclusively([&] {
-      progressed = engine_.turn();
-      if (!contributed && engine_.quiet() && channel_.passive()) {
-        const Quiescence::Counts counts = channel_.frame_counts();
-        contribution.bytes.resize(sizeof counts);
-        std::memcpy(contribution.bytes.data(), &counts, sizeof counts);
-        wave.handle_submission(contribution);
-        channel_.end_turn();
-        contributed = true;
-      }
-      if (wave.completed_rounds() >= round) {
-        Quiescence::Counts sums;
-        std::memcpy(&sums, wave.result().data(), sizeof sums);
-        quiet = quiescence.observe(sums);
-        ++round;
-        contributed = false;
-        progressed = true;
-      }
-      idle_transport = transport_->idle();
-    });
-    if (progressed) {
-      idle.succeeded();
-      continue;
-    }
-    const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
-    if (step == IdlePolicy::Step::sleep && idle_transport) {
-      bell.sleep(idle.sleep_length(), [] { return false; });
-    } else if (step != IdlePolicy::Step::look) {
-      std::this_thread::yield();
-    }
-  }
-  // The verdict itself may still be on its way to others.
-  for (bool sent = false; !sent;) {
-    engine_.exclusively([&] {
-      sent = transport_->idle();
-      if (!sent) engine_.turn();
-    });
-  }
-}
-
-// --- the rest
-// ---------------------------------------------------------------------------------------------------
+// --- the rest ---
 
 Statistics ParameterServer::Impl::statistics() {
   throw_if_closed("statistics");

@@ -10,6 +10,7 @@
 #include "lapse/ps/agreement.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase.hpp"
+#include "lapse/ps/table_factory.hpp"
 #include "lapse/ps/worker_group.hpp"
 #include "lapse/ps/worker_pool.hpp"
 
@@ -36,14 +37,9 @@ class ParameterServer::Impl {
   void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;
   void report_start();
-  std::unique_ptr<TableState> make_table(const TableOptions& options, ElementType type, bool caches,
-                                         std::uint64_t& fingerprint);
-  void check_memory(const HomeMap& homes, const ValueLayout& layout, const TableOptions& options) const;
   // Who has how many workers; starts the collectives of the phase.
   Phase agree_on_phase(std::int32_t workers);
   void prepare_endpoints(std::size_t workers);
-  // Drives the engine until no rank has anything under way.
-  void quiesce();
 
   // constant
   Options options_;
@@ -59,6 +55,7 @@ class ParameterServer::Impl {
   WorkerGroup group_;
   Agreement agreement_;
   PrivateRegionAllocator regions_;
+  TableFactory factory_;
   WorkerPool pool_;
   // the owner's thread
   bool running_ = false;

@@ -51,6 +51,11 @@ void combine_elements(Reduce reduce, std::byte* into, const std::byte* from, std
 }  // namespace
 
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements) {
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 31;
+  if (elements.size() > kMaxBytes) {
+    throw UsageError(
+        fmt::format("a collective call of workers with {} bytes: at most {}", elements.size(), kMaxBytes));
+  }
   Bytes bytes(sizeof header + elements.size());
   std::memcpy(bytes.data(), &header, sizeof header);
   if (!elements.empty()) std::memcpy(bytes.data() + sizeof header, elements.data(), elements.size());

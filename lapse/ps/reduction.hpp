@@ -24,6 +24,7 @@ struct ReductionHeader {
   bool operator==(const ReductionHeader&) const = default;
 };
 
+// Throws UsageError for more than 2 GiB.
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements);
 // The elements of a combination.
 std::span<const std::byte> contribution_elements(const Bytes& contribution);

@@ -9,8 +9,12 @@
 
 namespace lapse {
 
-// --- checks
-// -----------------------------------------------------------------------------------------------------
+namespace {
+// Positions of keys in a call travel as 32 bits.
+constexpr std::size_t kMaxKeysPerCall = std::size_t{1} << 31;
+}  // namespace
+
+// --- checks ---
 
 void Worker::check_call(const void* server) const {
   if (server != phase_.server) {
@@ -22,6 +26,10 @@ void Worker::check_call(const void* server) const {
 
 void Worker::check_arguments(const TableState& table, std::span<const Key> keys, std::string_view what,
                              std::size_t elements) const {
+  if (keys.size() > kMaxKeysPerCall) {
+    throw UsageError(fmt::format("a call on table '{}' with {} keys: at most {}", table.name, keys.size(),
+                                 kMaxKeysPerCall));
+  }
   const std::size_t expected = keys.size() * table.store.layout().length;
   if (elements != expected) throw LengthMismatch(table.name, what, elements, expected, phase_.rank);
   for (const Key key : keys) {
@@ -31,8 +39,7 @@ void Worker::check_arguments(const TableState& table, std::span<const Key> keys,
   }
 }
 
-// --- operations
-// -------------------------------------------------------------------------------------------------
+// --- operations ---
 
 Operation Worker::begin(OperationKind kind, TableState& table, std::span<const Key> keys,
                         const std::byte* updates, std::byte* destination) {
@@ -145,8 +152,7 @@ void Operation::release() noexcept {
   state_ = nullptr;
 }
 
-// --- waiting
-// ----------------------------------------------------------------------------------------------------
+// --- waiting ---
 
 template <class Done>
 void Worker::wait_until(Done&& done, std::string_view what) {

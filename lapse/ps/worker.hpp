@@ -43,8 +43,7 @@ class Worker {
   Rank rank() const { return phase_.rank; }
   std::int32_t ranks() const { return phase_.ranks; }
 
-  // --- many keys: values are rows of table.length() elements, in the order of the keys; keys may repeat
-  // -----------
+  // --- many keys: values are rows of table.length() elements, in the order of the keys; keys may repeat ---
 
   // Reads; `values` must live until the operation is finished or destroyed.
   template <Element T>
@@ -78,8 +77,7 @@ class Worker {
     return begin_localize(*table.state_, keys);
   }
 
-  // --- one key: the same, with a short way to memory
-  // ------------------------------------------------------------
+  // --- one key: the same, with a short way to memory ---
 
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
@@ -107,8 +105,7 @@ class Worker {
     return localize(table, std::span<const Key>(&key, 1));
   }
 
-  // --- only if here: never leaves the rank
-  // ----------------------------------------------------------------------
+  // --- only if here: never leaves the rank ---
 
   // False, and nothing is read, when the key is elsewhere or this worker has an unanswered operation on it.
   template <Element T>
@@ -135,8 +132,7 @@ class Worker {
     return here;
   }
 
-  // --- together
-  // -------------------------------------------------------------------------------------------------
+  // --- together ---
 
   // Waits until all operations of this worker are answered.
   void wait_all();

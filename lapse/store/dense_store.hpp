@@ -38,8 +38,7 @@ class DenseStore {
   const ValueLayout& layout() const { return layout_; }
   std::size_t value_bytes() const { return value_bytes_; }
 
-  // --- access
-  // -------------------------------------------------------------------------------------------------
+  // --- access ---
 
   // Copies the value to `to`; false when the key is not here or leased.
   bool read(Key key, std::byte* to) const {
@@ -83,8 +82,7 @@ class DenseStore {
       __builtin_prefetch(value + at);
   }
 
-  // --- roles
-  // --------------------------------------------------------------------------------------------------
+  // --- roles ---
 
   SlotWord word(Key key) const {
     return SlotWord(words_[key.index()].load(std::memory_order_acquire));

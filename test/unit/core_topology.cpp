@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <filesystem>
 #include <string>
 
 #include "test/support/catch.hpp"
@@ -22,6 +23,15 @@ TEST_CASE("the topology agrees with the system") {
   CHECK_THAT(topology.to_text(), Contains(topology.binding));
 }
 
+namespace {
+// Binds every thread of this process: sanitizers have threads of their own.
+void bind_process(const cpu_set_t& set) {
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    REQUIRE(sched_setaffinity(std::stoi(thread.path().filename()), sizeof set, &set) == 0);
+  }
+}
+}  // namespace
+
 TEST_CASE("a narrower binding is seen") {
   cpu_set_t allowed;
   REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
@@ -29,9 +39,9 @@ TEST_CASE("a narrower binding is seen") {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(static_cast<std::size_t>(cpu), &one);
-  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  bind_process(one);
   const Topology topology = Topology::detect();
-  REQUIRE(sched_setaffinity(0, sizeof allowed, &allowed) == 0);
+  bind_process(allowed);
   CHECK(topology.usable_hardware_threads == 1);
   CHECK(topology.usable_cores == 1);
   CHECK(topology.binding == std::to_string(cpu));
@@ -49,9 +59,13 @@ TEST_CASE("shared cores are warned about") {
   CHECK_FALSE(lapse::core_sharing_warning(topology, 1, 1));
   CHECK_FALSE(lapse::core_sharing_warning(topology, 5, 0));
   CHECK_FALSE(lapse::core_sharing_warning(topology, 0, 5));
-  const auto warning = lapse::core_sharing_warning(topology, 2, 1);
+  CHECK_FALSE(lapse::core_sharing_warning(topology, 2, 1));
+  const auto warning = lapse::core_sharing_warning(topology, 3, 1);
   REQUIRE(warning);
-  CHECK_THAT(*warning, Contains("2 workers and 1 progress thread share 2 hardware threads (4,5)"));
+  CHECK_THAT(*warning, Contains("3 workers and 1 progress thread share 2 hardware threads (4,5)"));
+  const Topology one{
+      .usable_cores = 1, .usable_hardware_threads = 1, .host_cores = 2, .memory_nodes = 1, .binding = "4"};
+  CHECK(lapse::core_sharing_warning(one, 1, 1));
 }
 
 TEST_CASE("a lone rank among several Slurm tasks is warned about") {

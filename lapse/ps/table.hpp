@@ -36,6 +36,10 @@ class Table {
  public:
   using element = T;
 
+  // Made by ParameterServer::create_table; `server` is who may be given the handle.
+  Table(TableState& state, const void* server)
+      : state_(&state), server_(server), keys_(state.store.keys()), length_(state.store.layout().length) {}
+
   TableId id() const { return state_->id; }
   const std::string& name() const { return state_->name; }
   std::uint64_t keys() const { return state_->store.keys(); }
@@ -45,8 +49,6 @@ class Table {
  private:
   friend class ParameterServer;
   friend class Worker;
-  Table(TableState& state, const void* server)
-      : state_(&state), server_(server), keys_(state.store.keys()), length_(state.store.layout().length) {}
 
   TableState* state_;
   const void* server_;

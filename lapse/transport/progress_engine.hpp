@@ -79,6 +79,9 @@ class ProgressEngine {
   }
   // One turn; called from exclusively. True when anything was done.
   bool turn();
+  // What has been submitted, oldest first, for a caller that carries it out itself, in steps of its own;
+  // called from exclusively.
+  Submission* take_submissions() { return queue_.take_all(); }
 
   // True when nothing waits in the queue and the transport has nothing under way; called from exclusively.
   bool quiet() const { return queue_.empty() && transport_.idle(); }

@@ -93,6 +93,10 @@ class ProgressEngine {
 
   // Drives turns while there are submissions that nobody else will see.
   void drive_submissions();
+  void wake_sleeper() {
+    if (sleeper_.load(std::memory_order_relaxed) == nullptr) return;
+    if (Doorbell* bell = sleeper_.exchange(nullptr, std::memory_order_relaxed)) bell->ring();
+  }
   void pause(IdlePolicy::Step step) {
     if (step == IdlePolicy::Step::yield) std::this_thread::yield();
   }
@@ -106,7 +110,8 @@ class ProgressEngine {
   SubmissionQueue queue_;
   Doorbell server_bell_;
   std::atomic<std::int32_t> helpers_{0};
-  std::mutex mutex_;  // the progress lock
+  std::atomic<Doorbell*> sleeper_{nullptr};  // of the waiters that sleep, the one that fell asleep last
+  std::mutex mutex_;                         // the progress lock
   // guarded by mutex_
   EngineCounters counters_;
 };
@@ -133,11 +138,16 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
       helpers_.fetch_sub(1, std::memory_order_relaxed);
       mutex_.unlock();
       drive_submissions();
+      // Whoever leaves for good asks a sleeping waiter to go on helping.
+      if (done()) wake_sleeper();
     } else {
       step = idle.failed(&IdlePolicy::Clock::now);
     }
     if (step == IdlePolicy::Step::sleep) {
+      sleeper_.store(&bell, std::memory_order_relaxed);
       bell.sleep(idle.sleep_length(), done);
+      Doorbell* self = &bell;
+      sleeper_.compare_exchange_strong(self, nullptr, std::memory_order_relaxed);
     } else {
       pause(step);
     }

@@ -1,0 +1,122 @@
+#include "lapse/directory/router.hpp"
+
+#include <string>
+
+#include "test/support/catch.hpp"
+
+using lapse::Domain;
+using lapse::KeyView;
+using lapse::Pin;
+using lapse::Route;
+using lapse::Router;
+using Action = lapse::Route::Action;
+using Presence = lapse::KeyView::Presence;
+
+namespace {
+
+const Domain kHere{1};
+const Domain kElsewhere{2};
+const Domain kThird{3};
+
+KeyView away_from_home(Presence presence, std::optional<Domain> hint = std::nullopt) {
+  return {.presence = presence, .home = kElsewhere, .self = kHere, .owner_by_table = {}, .hint = hint};
+}
+KeyView at_home(Presence presence, Domain owner) {
+  return {.presence = presence, .home = kHere, .self = kHere, .owner_by_table = owner, .hint = {}};
+}
+
+std::string text(const Route& route) {
+  switch (route.action) {
+    case Action::execute:
+      return "execute";
+    case Action::queue:
+      return "queue";
+    case Action::hold:
+      return "hold";
+    case Action::illegal:
+      return "illegal";
+    case Action::send:
+      break;
+  }
+  return "send to " + std::to_string(route.to.value()) + (route.by_home ? " by home" : "") +
+         (route.cached_location ? " cached" : "");
+}
+
+std::string own(const KeyView& view, const Pin& pin = {}) {
+  return text(Router().route_own(view, pin));
+}
+std::string received(const KeyView& view, bool by_home) {
+  return text(Router().route_received(view, by_home));
+}
+
+const Pin kUnderWayByHome{.unanswered = 2, .cached_entry = std::nullopt, .redirected = false};
+const Pin kUnderWayByCache{.unanswered = 1, .cached_entry = kThird, .redirected = false};
+const Pin kRedirected{.unanswered = 1, .cached_entry = kThird, .redirected = true};
+
+}  // namespace
+
+TEST_CASE("Own operations away from home, nothing under way") {
+  CHECK(own(away_from_home(Presence::owner)) == "execute");
+  CHECK(own(away_from_home(Presence::arriving)) == "queue");
+  CHECK(own(away_from_home(Presence::absent)) == "send to 2");
+  CHECK(own(away_from_home(Presence::absent, kThird)) == "send to 3 cached");
+  // A hint that names the home is no cached location: the entry is the home.
+  CHECK(own(away_from_home(Presence::absent, kElsewhere)) == "send to 2");
+}
+
+TEST_CASE("Own operations away from home follow those under way by the home") {
+  CHECK(own(away_from_home(Presence::owner), kUnderWayByHome) == "execute");
+  CHECK(own(away_from_home(Presence::arriving), kUnderWayByHome) == "queue");
+  CHECK(own(away_from_home(Presence::absent), kUnderWayByHome) == "send to 2");
+  // The cache would overtake them.
+  CHECK(own(away_from_home(Presence::absent, kThird), kUnderWayByHome) == "send to 2");
+}
+
+TEST_CASE("Own operations follow those under way by a cached location, wherever the key is now") {
+  for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
+    CHECK(own(away_from_home(presence), kUnderWayByCache) == "send to 3 cached");
+    CHECK(own(away_from_home(presence, kElsewhere), kUnderWayByCache) == "send to 3 cached");
+    CHECK(own(away_from_home(presence), kRedirected) == "hold");
+    CHECK(own(away_from_home(presence, kThird), kRedirected) == "hold");
+  }
+}
+
+TEST_CASE("A pin without unanswered operations pins nothing") {
+  Pin pin = kRedirected;
+  pin.unanswered = 0;
+  CHECK(own(away_from_home(Presence::owner), pin) == "execute");
+  CHECK(own(away_from_home(Presence::absent), pin) == "send to 2");
+}
+
+TEST_CASE("The home routes by its table; its own role decides only when it is the owner itself") {
+  for (const Pin& pin : {Pin{}, kUnderWayByHome}) {
+    CHECK(own(at_home(Presence::owner, kHere), pin) == "execute");
+    CHECK(own(at_home(Presence::arriving, kHere), pin) == "queue");
+    CHECK(own(at_home(Presence::absent, kHere), pin) == "illegal");
+    for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
+      CHECK(own(at_home(presence, kThird), pin) == "send to 3 by home");
+    }
+  }
+}
+
+TEST_CASE("Received operations at the home") {
+  for (const bool by_home : {false, true}) {
+    CHECK(received(at_home(Presence::owner, kHere), by_home) == "execute");
+    CHECK(received(at_home(Presence::arriving, kHere), by_home) == "queue");
+    CHECK(received(at_home(Presence::absent, kHere), by_home) == "illegal");
+    for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
+      CHECK(received(at_home(presence, kThird), by_home) == "send to 3 by home");
+    }
+  }
+}
+
+TEST_CASE("Received operations away from home go on to the home and nowhere else") {
+  for (const bool by_home : {false, true}) {
+    CHECK(received(away_from_home(Presence::owner), by_home) == "execute");
+    CHECK(received(away_from_home(Presence::arriving), by_home) == "queue");
+  }
+  CHECK(received(away_from_home(Presence::absent), false) == "send to 2");
+  CHECK(received(away_from_home(Presence::absent, kThird), false) == "send to 2");
+  // The home sent it here, so the key is here or on its way here.
+  CHECK(received(away_from_home(Presence::absent), true) == "illegal");
+}

@@ -1,0 +1,133 @@
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "lapse/store/dense_store.hpp"
+#include "test/support/catch.hpp"
+
+using lapse::DenseStore;
+using lapse::Domain;
+using lapse::ElementType;
+using lapse::Key;
+using lapse::ValueLayout;
+
+namespace {
+
+constexpr std::uint64_t kKeys = 3;
+
+// What one thread saw; assertions of Catch2 belong to the main thread.
+struct Observation {
+  std::uint64_t values = 0;
+  std::uint64_t absent = 0;
+  std::uint64_t torn = 0;
+  std::uint64_t backwards = 0;
+};
+
+// Elements of a value are equal at all times, and never become smaller.
+void watch(const DenseStore& store, const std::atomic<bool>& stop, Observation& seen) {
+  const std::size_t length = store.layout().length;
+  std::vector<std::int64_t> value(length);
+  std::int64_t last[kKeys] = {};
+  for (std::uint64_t round = 0; !stop.load(std::memory_order_relaxed); ++round) {
+    const std::uint64_t key = round % kKeys;
+    if (!store.read(Key(key), reinterpret_cast<std::byte*>(value.data()))) {
+      ++seen.absent;
+      continue;
+    }
+    ++seen.values;
+    for (const std::int64_t element : value) {
+      if (element != value[0]) ++seen.torn;
+    }
+    if (value[0] < last[key]) ++seen.backwards;
+    last[key] = value[0];
+  }
+}
+
+// Adds 1 to all elements of each key until that has succeeded `updates` times.
+void add(DenseStore& store, std::uint64_t updates, std::uint64_t& torn) {
+  const std::size_t length = store.layout().length;
+  for (std::uint64_t done = 0; done < updates;) {
+    const bool here = store.update(Key(done % kKeys), [&](std::byte* bytes) {
+      auto* value = reinterpret_cast<std::int64_t*>(bytes);
+      for (std::size_t i = 0; i < length; ++i) {
+        if (value[i] != value[length - 1]) ++torn;
+        ++value[i];
+      }
+    });
+    if (here) {
+      ++done;
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+// Hands keys over and takes them back with the value they had; sometimes into another slot.
+std::uint64_t move(DenseStore& store, const std::atomic<bool>& stop) {
+  std::vector<std::byte> value(store.value_bytes());
+  std::uint64_t moves = 0;
+  for (; !stop.load(std::memory_order_relaxed); ++moves) {
+    const Key key(moves % kKeys);
+    store.hand_over(key, value.data(), Domain(1));
+    store.set_hint(key, Domain(2));
+    const std::uint32_t other = moves % 2 == 0 ? store.allocate_slot() : 0;
+    store.begin_arrival(key, 0);
+    const std::uint32_t slot = store.allocate_slot();
+    std::memcpy(store.slot(slot), value.data(), value.size());
+    store.publish_owner(key, slot);
+    if (moves % 2 == 0) store.release_slot(other);
+    if (moves % 16 == 0) std::this_thread::yield();
+  }
+  return moves;
+}
+
+void run(std::size_t length, std::uint64_t updates_per_writer) {
+  lapse::PrivateRegionAllocator regions;
+  DenseStore store(regions, kKeys + 1, ValueLayout{ElementType::int64, length}, kKeys);
+  for (std::uint64_t key = 0; key < kKeys; ++key) std::memset(store.create(Key(key)), 0, store.value_bytes());
+
+  constexpr std::size_t kWriters = 2;
+  constexpr std::size_t kReaders = 2;
+  std::atomic<bool> stop{false};
+  std::vector<Observation> seen(kReaders);
+  std::vector<std::uint64_t> torn(kWriters);
+  std::uint64_t moves = 0;
+  std::vector<std::thread> writers;
+  std::vector<std::thread> others;
+  for (std::size_t i = 0; i < kReaders; ++i) {
+    others.emplace_back([&, i] { watch(store, stop, seen[i]); });
+  }
+  others.emplace_back([&] { moves = move(store, stop); });
+  for (std::size_t i = 0; i < kWriters; ++i) {
+    writers.emplace_back([&, i] { add(store, updates_per_writer, torn[i]); });
+  }
+  for (std::thread& writer : writers) writer.join();
+  stop = true;
+  for (std::thread& other : others) other.join();
+
+  CHECK(moves > 0);
+  for (const Observation& one : seen) {
+    CHECK(one.values > 0);
+    CHECK(one.torn == 0);
+    CHECK(one.backwards == 0);
+  }
+  for (const std::uint64_t one : torn) CHECK(one == 0);
+  std::int64_t sum = 0;
+  std::vector<std::int64_t> value(length);
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    REQUIRE(store.read(Key(key), reinterpret_cast<std::byte*>(value.data())));
+    for (const std::int64_t element : value) REQUIRE(element == value[0]);
+    sum += value[0];
+  }
+  CHECK(sum == static_cast<std::int64_t>(kWriters * updates_per_writer));
+  CHECK(store.keys_here() == kKeys);
+}
+
+}  // namespace
+
+TEST_CASE("Readers never see a torn value and no update is lost while keys come and go") {
+  run(1, 60'000);
+  run(9, 60'000);
+  run(128, 10'000);
+}

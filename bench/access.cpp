@@ -1,0 +1,32 @@
+// Time of one access: 10,000 keys of 25 floats, random keys, the sequence drawn beforehand and the same for
+// the plain twin; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000).
+//
+//   case                          ranks  metric   plain twin
+//   local pull                      1    latency  copy of a row of an array of the same shape
+//   local push                      1    latency  adding to a row of an array under a latch in the row
+//   local pull 2 workers            1    latency  the same, two threads; each worker has half of the keys
+//   local push 2 workers            1    latency  the same
+//   local push 2 workers shared     1    latency  the same; both workers use all keys
+//   remote pull                     2    latency  MPI ping-pong of messages of the same payload
+//   remote push                     2    latency  the same
+//   remote pull computing           2    latency  the same (its other side waits in MPI)
+//   remote pull batch 100           2    rate     MPI ping-pong with the payload of 100 keys
+//   remote push batch 100           2    rate     the same
+//
+// Local: one key in each call. Latency is wall time x workers / keys. Remote: the keys have their home at the
+// other rank and are there; each call is waited for. The other rank waits in a barrier, where it helps; with
+// "computing" its worker computes instead and leaves the requests to its server progress thread.
+#include "bench/local_access.hpp"
+#include "bench/remote_access.hpp"
+#include "bench/support/bench.hpp"
+
+int main(int argc, char** argv) {
+  return lapse::bench::run_benchmark(argc, argv, "Time of pulls and pushes, local and remote",
+                                     [](lapse::bench::Bench& bench) {
+                                       if (bench.ranks() == 1) {
+                                         lapse::bench::measure_local_access(bench);
+                                       } else {
+                                         lapse::bench::measure_remote_access(bench);
+                                       }
+                                     });
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# run.sh [options] [NAME...]: builds the benchmarks (preset release), runs those named (default: all), each with the
+# numbers of ranks it is made for, writes DIR/NAME.json and prints a table of them.
+#   --out DIR       for the results; default bench/results
+#   --case NAME     only this case; may be given several times
+#   --runs N        measurements of each case, of which the median counts
+#   --smoke         tiny sizes, only to see that everything works; all cases must be in the results
+#   --programs DIR  where the programs are; nothing is built then
+#   --launcher CMD  starts an MPI program, the number of ranks follows it
+set -euo pipefail
+start_folder=$PWD
+cd "$(dirname "$0")/.."
+
+# The ranks of a benchmark's cases: one run of its program for each.
+declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [memory]="2" [phases]="2" [relocation]="2 3")
+
+out=bench/results
+programs=
+launcher="mpirun --oversubscribe --bind-to none -n"
+options=()
+check_options=()
+names=()
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --out) out=$(realpath --canonicalize-missing "$start_folder/$2") && [[ $2 != /* ]] || out=$2; shift ;;
+    --case | --runs) options+=("$1" "$2"); shift ;;
+    --smoke) options+=("$1"); check_options+=(--all-cases) ;;
+    --programs) programs=$2; shift ;;
+    --launcher) launcher=$2; shift ;;
+    -h | --help) sed -n '2,/^set/{/^set/d;s/^# \?//;p}' "$0"; exit 0 ;;
+    -*) echo "$0: unknown option $1" >&2; exit 2 ;;
+    *)
+      if [[ -z ${ranks_of[$1]:-} ]]; then
+        echo "$0: unknown benchmark '$1'; there are: $(printf '%s\n' "${!ranks_of[@]}" | sort | xargs)" >&2
+        exit 2
+      fi
+      names+=("$1")
+      ;;
+  esac
+  shift
+done
+if [[ ${#names[@]} -eq 0 ]]; then
+  mapfile -t names < <(printf '%s\n' "${!ranks_of[@]}" | sort)
+fi
+if [[ $(id -u) -eq 0 ]]; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+
+if [[ -z $programs ]]; then
+  programs=build/release/bench
+  cmake --preset release >/dev/null
+  cmake --build --preset release --target "${names[@]/#/bench_}"
+fi
+
+mkdir -p "$out"
+parts=$(mktemp -d)
+trap 'rm -rf "$parts"' EXIT
+results=()
+for name in "${names[@]}"; do
+  for ranks in ${ranks_of[$name]}; do
+    echo "== $name, $ranks ranks" >&2
+    # shellcheck disable=SC2086
+    $launcher "$ranks" "$programs/bench_$name" --out "$parts/$name.$ranks" "${options[@]}"
+  done
+  python3 bench/support/results.py merge "$out/$name.json" "$parts/$name".*
+  python3 bench/support/results.py check "${check_options[@]}" "$out/$name.json"
+  results+=("$out/$name.json")
+done
+python3 bench/support/results.py table "${results[@]}"

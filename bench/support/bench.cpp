@@ -1,0 +1,91 @@
+#include "bench/support/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/transport/mpi_environment.hpp"
+
+namespace lapse::bench {
+
+Bench::Bench(Settings settings) : settings_(std::move(settings)) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &plain_);
+  MPI_Comm_rank(plain_, &rank_);
+  MPI_Comm_size(plain_, &ranks_);
+}
+
+Bench::~Bench() {
+  MPI_Comm_free(&plain_);
+}
+
+bool Bench::selected(std::string_view name) const {
+  return settings_.cases.empty() || std::ranges::find(settings_.cases, name) != settings_.cases.end();
+}
+
+std::size_t Bench::runs(std::size_t usual) const {
+  if (settings_.runs != 0) return settings_.runs;
+  return settings_.smoke ? 2 : usual;
+}
+
+void Bench::measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
+                    std::string_view twin_name, const std::function<double()>& twin) {
+  Series series;
+  value();
+  twin();
+  for (std::size_t run = 0; run < runs(usual_runs); ++run) {
+    series.values.push_back(value());
+    series.twins.push_back(twin());
+  }
+  add(what, twin_name, series);
+}
+
+void Bench::add(const Case& what, std::string_view twin_name, const Series& series) {
+  if (rank_ != 0) return;
+  const Result result = summarize(what, twin_name, series);
+  fmt::print(stderr, "{:<32} {:>12.5g} {}", what.name, result.value, what.unit);
+  if (result.twin)
+    fmt::print(stderr, "; {} {:.5g}, ratio {:.2f}", result.twin_name, *result.twin, *result.ratio);
+  fmt::print(stderr, "\n");
+  results_.push_back(result);
+}
+
+void Bench::write() const {
+  if (rank_ != 0 || settings_.out.empty()) return;
+  std::ofstream file(settings_.out);
+  file << to_json(results_);
+  file.close();
+  if (!file) throw FileError(settings_.out, "the results cannot be written");
+}
+
+int run_benchmark(int argc, char** argv, const std::string& description,
+                  const std::function<void(Bench&)>& body) {
+  Settings settings;
+  CLI::App app(description);
+  app.add_option("--out", settings.out, "file for the results as JSON");
+  app.add_option("--case", settings.cases, "only this case; may be given several times");
+  app.add_option("--runs", settings.runs, "measurements of each case, of which the median counts");
+  app.add_flag("--smoke", settings.smoke, "tiny sizes, only to see that everything works");
+  CLI11_PARSE(app, argc, argv);
+
+  prepare_mpi_environment();
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  try {
+    Bench bench(settings);
+    body(bench);
+    bench.write();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
+}  // namespace lapse::bench

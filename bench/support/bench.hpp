@@ -1,0 +1,67 @@
+// The frame of a benchmark program: MPI, options, repetition, results.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/support/report.hpp"
+
+namespace lapse::bench {
+
+// From the command line; the same on every rank.
+struct Settings {
+  std::string out;                 // file for the results as JSON; empty: none
+  std::vector<std::string> cases;  // only these; empty: all
+  std::size_t runs = 0;            // of each case; 0: as many as the benchmark wants
+  bool smoke = false;              // tiny sizes: shows that everything works, the figures mean nothing
+};
+
+// One object on each rank, used by its main thread. Results are kept by rank 0.
+class Bench {
+ public:
+  explicit Bench(Settings settings);
+  ~Bench();
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  std::int32_t rank() const { return rank_; }
+  std::int32_t ranks() const { return ranks_; }
+  // For the plain twins: a communicator of all ranks that no server uses.
+  MPI_Comm plain() const { return plain_; }
+
+  // Whether the case was asked for; the same on every rank.
+  bool selected(std::string_view name) const;
+  std::size_t runs(std::size_t usual) const;
+  // The size of a workload: `usual`, or `tiny` in a smoke test.
+  std::size_t size(std::size_t usual, std::size_t tiny) const { return settings_.smoke ? tiny : usual; }
+
+  // Runs value() and twin() in turn, once to warm up and then `usual_runs` times, and adds the result.
+  // Collective where the functions are; only what rank 0 measures counts.
+  void measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
+               std::string_view twin_name, const std::function<double()>& twin);
+  // Prints the result and keeps it; on other ranks than 0 nothing happens.
+  void add(const Case& what, std::string_view twin_name, const Series& series);
+
+  // Writes the results to Settings::out. Throws FileError.
+  void write() const;
+
+ private:
+  Settings settings_;
+  MPI_Comm plain_ = MPI_COMM_NULL;
+  std::int32_t rank_ = 0;
+  std::int32_t ranks_ = 0;
+  std::vector<Result> results_;
+};
+
+// The main function of a benchmark: initialises MPI, reads the options, calls `body`, writes the results. An
+// exception ends the whole job.
+int run_benchmark(int argc, char** argv, const std::string& description,
+                  const std::function<void(Bench&)>& body);
+
+}  // namespace lapse::bench

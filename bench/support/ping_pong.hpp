@@ -1,0 +1,28 @@
+// Plain MPI programs that carry what an operation of the server carries.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace lapse::bench {
+
+// What an operation on some keys must carry at least: 8 bytes for each key, its value, and for a push or a
+// localize an answer of 8 bytes for the whole message.
+struct MessagePair {
+  std::size_t request_bytes;
+  std::size_t answer_bytes;
+};
+
+// Collective. Rank 0 sends a request to rank 1 and waits for the answer, `rounds` times; returns the seconds
+// that this took on rank 0, 0 elsewhere.
+double ping_pong(MPI_Comm communicator, std::size_t rounds, const MessagePair& messages);
+
+// Collective. The same with all requests under way at once.
+double pipelined_ping_pong(MPI_Comm communicator, std::size_t rounds, const MessagePair& messages);
+
+// Collective over three or more ranks. A message from rank 0 to rank 2, from there to rank 1, from there to
+// rank 0; the first two of `request_bytes`, the last of `answer_bytes`.
+double triangle(MPI_Comm communicator, std::size_t rounds, const MessagePair& messages);
+
+}  // namespace lapse::bench

@@ -1,0 +1,57 @@
+#include "bench/support/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lapse::bench {
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double position = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  const double fraction = position - static_cast<double>(below);
+  return values[below] + fraction * (values[above] - values[below]);
+}
+
+Result summarize(const Case& what, std::string_view twin_name, const Series& series) {
+  Result result;
+  result.what = what;
+  result.runs = series.values.size();
+  result.value = quantile(series.values, 0.5);
+  result.lower_quartile = quantile(series.values, 0.25);
+  result.upper_quartile = quantile(series.values, 0.75);
+  if (!series.twins.empty()) {
+    result.twin_name = twin_name;
+    result.twin = quantile(series.twins, 0.5);
+    result.ratio = result.value / *result.twin;
+  }
+  return result;
+}
+
+std::string to_json(const Result& result) {
+  // Names are words of this project: nothing in them needs an escape.
+  std::string text = fmt::format(
+      R"({{"case": "{}", "metric": "{}", "value": {:.6g}, "unit": "{}", "ranks": {}, "workers": {}, )"
+      R"("domain": "rank", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g})",
+      result.what.name, result.what.metric, result.value, result.what.unit, result.what.ranks,
+      result.what.workers, result.runs, result.lower_quartile, result.upper_quartile);
+  if (result.twin) {
+    text += fmt::format(R"(, "twin_name": "{}", "twin": {:.6g}, "ratio": {:.4g})", result.twin_name,
+                        *result.twin, *result.ratio);
+  }
+  return text + "}";
+}
+
+std::string to_json(const std::vector<Result>& results) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    text += (i == 0 ? "\n  " : ",\n  ") + to_json(results[i]);
+  }
+  return text + "\n]\n";
+}
+
+}  // namespace lapse::bench

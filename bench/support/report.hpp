@@ -1,0 +1,50 @@
+// What a benchmark found, and its output as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lapse::bench {
+
+// What is measured: one line of the table in a benchmark's first comment.
+struct Case {
+  std::string name;
+  std::string metric;  // "latency", "rate", ...
+  std::string unit;    // "ns", "keys/s", ...
+  std::int32_t ranks = 1;
+  std::int32_t workers = 1;  // of all ranks that work on the case
+};
+
+// Measurements of a case, one per run; each twin was taken right after the value at the same place. Empty
+// twins: there is no plain program to compare with.
+struct Series {
+  std::vector<double> values;
+  std::vector<double> twins;
+};
+
+// A case with the medians over its runs.
+struct Result {
+  Case what;
+  std::string twin_name;  // what the plain program does; empty: there is none
+  std::size_t runs = 0;
+  double value = 0;
+  double lower_quartile = 0;  // of the values
+  double upper_quartile = 0;
+  std::optional<double> twin;
+  std::optional<double> ratio;  // value / twin
+};
+
+// The element that `share` (0 to 1) of the others are not above; 0.5: the median. `values` is not empty.
+double quantile(std::vector<double> values, double share);
+
+Result summarize(const Case& what, std::string_view twin_name, const Series& series);
+
+// One object with the fields case, metric, value, unit, ranks, workers, domain, runs, lower_quartile,
+// upper_quartile and, with a twin, twin_name, twin and ratio.
+std::string to_json(const Result& result);
+std::string to_json(const std::vector<Result>& results);
+
+}  // namespace lapse::bench

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""The result files of benchmarks: lists of objects, one for each case.
+
+results.py merge OUT IN...                 writes the results of several runs of a program into one file
+results.py check [--all-cases] FILE...     exit status 1 and a line for each fault; --all-cases: also for missing cases
+results.py table FILE...                   prints the results"""
+import json
+import numbers
+import pathlib
+import sys
+
+FIELDS = {
+    "case": str,
+    "metric": str,
+    "value": numbers.Real,
+    "unit": str,
+    "ranks": int,
+    "workers": int,
+    "domain": str,
+    "runs": int,
+    "lower_quartile": numbers.Real,
+    "upper_quartile": numbers.Real,
+}
+TWIN_FIELDS = {"twin_name": str, "twin": numbers.Real, "ratio": numbers.Real}
+
+# Benchmark -> its cases; True: with a plain twin.
+CASES = {
+    "access": {
+        "local pull": True,
+        "local push": True,
+        "local pull 2 workers": True,
+        "local push 2 workers": True,
+        "local push 2 workers shared": True,
+        "remote pull": True,
+        "remote push": True,
+        "remote pull computing": True,
+        "remote pull batch 100": True,
+        "remote push batch 100": True,
+    },
+    "factorization": {"1x1": True, "1x2": True, "2x1": True, "4x1": True},
+    "memory": {"dense": False, "dense 25 floats": False},
+    "phases": {"empty run_workers": True},
+    "relocation": {
+        "batch 1 waiting": True,
+        "batch 100 waiting": True,
+        "batch 10000 waiting": True,
+        "batch 10000 async": True,
+        "three ranks batch 1 waiting": True,
+    },
+}
+
+
+def load(path):
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+
+
+def field_faults(result):
+    """What is wrong with one result."""
+    has_twin = any(name in result for name in TWIN_FIELDS)
+    expected = {**FIELDS, **(TWIN_FIELDS if has_twin else {})}
+    for name, kind in expected.items():
+        if name not in result:
+            yield f"has no field '{name}'"
+        elif not isinstance(result[name], kind) or isinstance(result[name], bool):
+            yield f"'{name}' is {result[name]!r}, expected {kind.__name__}"
+        elif isinstance(result[name], numbers.Real) and name != "workers" and not result[name] > 0:
+            yield f"'{name}' is {result[name]!r}, expected a positive number"
+    for name in result:
+        if name not in expected:
+            yield f"has an unknown field '{name}'"
+    if result.get("domain") != "rank":
+        yield f"'domain' is {result.get('domain')!r}, expected 'rank'"
+
+
+def faults(path, all_cases):
+    try:
+        results = load(path)
+    except (OSError, ValueError) as error:
+        yield str(error)
+        return
+    if not isinstance(results, list) or not all(isinstance(result, dict) for result in results):
+        yield "is no list of objects"
+        return
+    for number, result in enumerate(results):
+        for fault in field_faults(result):
+            yield f"result {number} ({result.get('case')}): {fault}"
+    if not all_cases:
+        return
+    expected = CASES[pathlib.Path(path).stem]
+    found = [result.get("case") for result in results]
+    for case, has_twin in expected.items():
+        if found.count(case) != 1:
+            yield f"case '{case}' is there {found.count(case)} times, expected once"
+        elif has_twin and "twin" not in results[found.index(case)]:
+            yield f"case '{case}' has no plain twin"
+    for case in found:
+        if case not in expected:
+            yield f"unknown case '{case}'"
+
+
+def merge(out, *paths):
+    results = [result for path in paths for result in load(path)]
+    lines = ",\n  ".join(json.dumps(result) for result in results)
+    pathlib.Path(out).write_text(f"[\n  {lines}\n]\n", encoding="utf-8")
+    return 0
+
+
+def check(*arguments):
+    all_cases = arguments[:1] == ("--all-cases",)
+    count = 0
+    for path in arguments[1:] if all_cases else arguments:
+        for fault in faults(path, all_cases):
+            print(f"{path}: {fault}", file=sys.stderr)
+            count += 1
+    return 1 if count else 0
+
+
+def number(value):
+    """Four significant digits, thousands apart."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def table(*paths):
+    head = ("case", "metric", "value", "quartiles", "unit", "ranks", "workers", "plain twin", "value", "ratio")
+    rows = [head]
+    for path in paths:
+        name = pathlib.Path(path).stem
+        for result in load(path):
+            quartiles = f"{number(result['lower_quartile'])} - {number(result['upper_quartile'])}"
+            twin = (result["twin_name"], number(result["twin"]), f"{result['ratio']:.2f}") if "twin" in result else ("",) * 3
+            rows.append((f"{name}: {result['case']}", result["metric"], number(result["value"]), quartiles, result["unit"],
+                         str(result["ranks"]), str(result["workers"]), *twin))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    right = {2, 3, 5, 6, 8, 9}
+    for row in rows:
+        cells = [cell.rjust(width) if column in right else cell.ljust(width)
+                 for column, (cell, width) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+    return 0
+
+
+def main():
+    commands = {"merge": merge, "check": check, "table": table}
+    if len(sys.argv) < 3 or sys.argv[1] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return commands[sys.argv[1]](*sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

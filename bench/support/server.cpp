@@ -1,0 +1,47 @@
+#include "bench/support/server.hpp"
+
+#include <fmt/format.h>
+
+#include "io/shuffle.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+
+namespace lapse::bench {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+}  // namespace
+
+Options quiet_options() {
+  Options options = Options::from_environment();
+  options.startup_report = false;
+  return options;
+}
+
+std::vector<Key> random_keys(std::uint64_t first, std::uint64_t keys, std::size_t count,
+                             std::uint64_t stream) {
+  RandomEngine random(kSeed, stream);
+  std::vector<Key> drawn;
+  drawn.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) drawn.emplace_back(first + random.below(keys));
+  return drawn;
+}
+
+std::vector<Key> shuffled_keys(std::uint64_t keys, std::uint64_t stream) {
+  std::vector<Key> all;
+  all.reserve(keys);
+  for (std::uint64_t key = 0; key < keys; ++key) all.emplace_back(key);
+  RandomEngine random(kSeed, stream);
+  io::shuffle(std::span(all), random);
+  return all;
+}
+
+void expect_count(std::string_view what, std::uint64_t counted, std::uint64_t expected) {
+  if (counted != expected) {
+    throw UsageError(fmt::format("the benchmark made {} {}, expected {}", counted, what, expected));
+  }
+}
+
+}  // namespace lapse::bench

@@ -1,0 +1,38 @@
+// Packet buffers that wait to be used again.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "lapse/transport/packet_buffer.hpp"
+
+namespace lapse {
+
+// Thread safety: none. Keeps buffers of at most kKeptBytes in all, so that a burst of large packets does not
+// stay in memory for ever; what exceeds it is freed. Last in, first out: a warm buffer is handed out first.
+class BufferPool {
+ public:
+  static constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
+
+  PacketBuffer acquire() {
+    if (free_.empty()) return {};
+    PacketBuffer buffer = std::move(free_.back());
+    free_.pop_back();
+    bytes_ -= buffer.capacity();
+    return buffer;
+  }
+
+  void release(PacketBuffer buffer) {
+    if (buffer.capacity() == 0 || bytes_ + buffer.capacity() > kKeptBytes) return;
+    buffer.clear();
+    bytes_ += buffer.capacity();
+    free_.push_back(std::move(buffer));
+  }
+
+ private:
+  std::vector<PacketBuffer> free_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace lapse

@@ -1,0 +1,52 @@
+// A first-in-first-out queue that allocates only while it grows: packets wait in it without heap work per
+// packet.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace lapse {
+
+// Thread safety: none. T is movable and has a default constructor; a popped place keeps a moved-from T.
+template <class T>
+class Fifo {
+ public:
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+
+  void push(T item) {
+    if (size_ == items_.size()) grow();
+    items_[place(size_)] = std::move(item);
+    ++size_;
+  }
+
+  // Element `index` counted from the oldest; index < size().
+  T& operator[](std::size_t index) { return items_[place(index)]; }
+  const T& operator[](std::size_t index) const { return items_[place(index)]; }
+  T& front() { return items_[first_]; }
+
+  T pop() {
+    T item = std::move(items_[first_]);
+    first_ = place(1);
+    --size_;
+    return item;
+  }
+
+ private:
+  // The number of places is zero or a power of two.
+  std::size_t place(std::size_t index) const { return (first_ + index) & (items_.size() - 1); }
+
+  void grow() {
+    std::vector<T> larger(items_.empty() ? 8 : items_.size() * 2);
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(items_[place(i)]);
+    items_ = std::move(larger);
+    first_ = 0;
+  }
+
+  std::vector<T> items_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lapse

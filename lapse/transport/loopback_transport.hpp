@@ -1,0 +1,48 @@
+// The transport of one rank of a LoopbackNetwork.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+class LoopbackNetwork;
+
+// Thread safety: none, for all endpoints of a network together.
+// all_gather needs all ranks at once and is available with one rank only; close is not collective here.
+class LoopbackTransport final : public Transport {
+ public:
+  LoopbackTransport(LoopbackNetwork& network, Rank rank) : network_(network), rank_(rank) {}
+
+  Rank rank() const override { return rank_; }
+  std::int32_t ranks() const override;
+  std::int32_t host_ranks() const override { return ranks(); }
+  std::string host_name() const override { return "loopback"; }
+  bool has_separate_bulk_lane() const override;
+
+  void send(Rank to, PacketBuffer packet, Lane lane) override;
+  PacketBuffer acquire_buffer() override;
+  std::size_t poll(const Handler& handler, std::size_t limit) override;
+  // No packet waits for this rank.
+  bool idle() const override;
+  // Throws ProtocolError with more than one rank.
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  void close() override;
+  [[noreturn]] void abort(const std::string& reason) override;
+
+ private:
+  void throw_if_closed(const char* call) const;
+
+  LoopbackNetwork& network_;
+  const Rank rank_;
+  bool closed_ = false;
+};
+
+}  // namespace lapse

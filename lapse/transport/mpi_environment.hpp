@@ -1,0 +1,22 @@
+// What the MPI library should be told before it starts, and what it says about its limits afterwards.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace lapse {
+
+// Sets where unset, for Open MPI; call it before MPI_Init. Variables that another MPI library does not know
+// do no harm.
+//   OMPI_MCA_osc=sm,pt2pt,ucx               windows that work with MPI_THREAD_SERIALIZED within and between
+//   hosts OMPI_MCA_btl_vader_eager_limit=32768    messages of up to 32712 bytes between the ranks of a host
+//   are handed over
+//                                           without further help of the sender
+// Not safe while other threads read or change the environment.
+void prepare_mpi_environment();
+
+// The largest message, in bytes, that the ranks of a host hand over without further help of the sender, as
+// far as the MPI library tells. May be called once MPI is initialised, by the holder of the MPI lock.
+std::optional<std::size_t> host_eager_message_bytes();
+
+}  // namespace lapse

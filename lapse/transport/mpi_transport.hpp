@@ -1,0 +1,88 @@
+// The transport over MPI messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/buffer_pool.hpp"
+#include "lapse/transport/fifo.hpp"
+#include "lapse/transport/mpi_communicator.hpp"
+#include "lapse/transport/mpi_lock.hpp"
+#include "lapse/transport/mpi_payload_receiver.hpp"
+#include "lapse/transport/mpi_receive_ring.hpp"
+#include "lapse/transport/mpi_sender.hpp"
+#include "lapse/transport/mpi_transport_settings.hpp"
+#include "lapse/transport/mpi_wire.hpp"
+#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// Thread safety: as Transport says; abort: any thread. MPI is called under the MPI lock only, handlers
+// without it. With MPI_THREAD_FUNNELED only the main thread may call.
+//
+// Several transports may live in a process, on the same or on different communicators. Threads that
+// construct, close or all_gather must do so in the same order on every rank, as for all collective calls of
+// MPI.
+class MpiTransport final : public Transport {
+ public:
+  // Collective. Duplicates the communicator: throws what MpiCommunicator and agree_on_settings throw.
+  explicit MpiTransport(MPI_Comm communicator, const MpiTransportSettings& settings = {});
+  // Without close(): frees what it can without communication; messages under way are lost.
+  ~MpiTransport() override;
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  Rank rank() const override { return communicator_.rank(); }
+  std::int32_t ranks() const override { return communicator_.ranks(); }
+  std::int32_t host_ranks() const override { return communicator_.host_ranks(); }
+  std::string host_name() const override { return communicator_.host_name(); }
+
+  void send(Rank to, PacketBuffer packet, Lane lane) override;
+  PacketBuffer acquire_buffer() override { return pool_.acquire(); }
+  std::size_t poll(const Handler& handler, std::size_t limit) override;
+  bool idle() const override { return own_packets_.empty() && sender_->empty() && payloads_->empty(); }
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  void close() override;
+  [[noreturn]] void abort(const std::string& reason) override;
+
+  // Size of the largest packet that travels as one message.
+  std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  // The duplicate, for windows of this instance.
+  const MpiCommunicator& communicator() const { return communicator_; }
+
+ private:
+  void throw_if_closed(const char* call) const;
+
+  std::size_t deliver_own(const Handler& handler, std::size_t limit);
+  std::size_t deliver_payloads(const Handler& handler, std::size_t limit);
+  // Returns the number of packets delivered: 0 for an announcement or a packet that has to wait.
+  std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler);
+  // Frees requests; called with the MPI lock held. Returns what had been left, empty if nothing.
+  std::string release_requests();
+
+  // Constant after construction.
+  MpiCommunicator communicator_;
+  MpiTransportSettings settings_;
+  MpiLock& lock_;
+
+  // Guarded by the caller's promise (one thread at a time) and, where MPI is concerned, by the MPI lock.
+  BufferPool pool_;
+  Fifo<PacketBuffer> own_packets_;  // Packets of this rank to itself.
+  std::optional<MpiReceiveRing> ring_;
+  std::optional<MpiSender> sender_;
+  std::optional<MpiPayloadReceiver> payloads_;
+  std::size_t packets_since_sends_ = 0;
+  bool own_packets_first_ = false;
+  bool polling_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace lapse

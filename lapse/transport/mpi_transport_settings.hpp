@@ -1,0 +1,27 @@
+// The sizes that MpiTransport works with.
+#pragma once
+
+#include <cstddef>
+
+#include "lapse/transport/mpi_communicator.hpp"
+
+namespace lapse {
+
+struct MpiTransportSettings {
+  // Size of an eager message and of a buffer of the receive ring. 0: 16 KiB where the MPI library hands
+  // messages of that size over without further help of the sender (see prepare_mpi_environment), else a
+  // little below 4 KiB. The smallest value of all ranks is used by all.
+  std::size_t eager_bytes = 0;
+  // Receives posted ahead.
+  std::size_t ring_buffers = 64;
+  // Packets that do not fit an eager message travel in fragments of this size, the same on every rank.
+  std::size_t fragment_bytes = std::size_t{1} << 20;
+  // Fragments under way at once for each pair of ranks.
+  std::size_t fragments_under_way = 8;
+};
+
+// Collective. The settings with the eager size that all ranks use. Throws ConfigurationError, on every rank,
+// when the settings of some rank are impossible or fragment_bytes differs.
+MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings);
+
+}  // namespace lapse

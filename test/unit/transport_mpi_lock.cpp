@@ -1,0 +1,40 @@
+// The MPI lock as a lock; what it has to do with MPI is tested with MPI.
+#include <thread>
+#include <vector>
+
+#include "lapse/transport/mpi_lock.hpp"
+#include "test/support/catch.hpp"
+
+using lapse::MpiLock;
+
+TEST_CASE("one thread at a time holds the MPI lock") {
+  MpiLock lock;
+  constexpr int kThreads = 6;
+  constexpr long kRounds = 20'000;
+  long count = 0;  // Not atomic: lost increments, and ThreadSanitizer, would show two holders.
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (long round = 0; round < kRounds; ++round) {
+        lock.lock();
+        count = count + 1;
+        // Some holders keep it so long that others go to sleep.
+        if (round % 1000 == 0) std::this_thread::yield();
+        lock.unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  REQUIRE(count == kThreads * kRounds);
+}
+
+TEST_CASE("try_lock takes the MPI lock only when it is free") {
+  MpiLock lock;
+  REQUIRE(lock.try_lock());
+  bool taken = true;
+  std::thread([&] { taken = lock.try_lock(); }).join();
+  REQUIRE_FALSE(taken);
+  lock.unlock();
+  REQUIRE(lock.try_lock());
+  lock.unlock();
+}

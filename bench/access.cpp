@@ -1,5 +1,6 @@
 // Time of one access: 10,000 keys of 25 floats, random keys, the sequence drawn beforehand and the same for
-// the plain twin; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000).
+// the plain twin; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000,
+// computing 1,000).
 //
 //   case                          ranks  metric   plain twin
 //   local pull                      1    latency  copy of a row of an array of the same shape

@@ -27,7 +27,7 @@ struct RemoteCase {
 const std::vector<RemoteCase> kCases = {
     {"remote pull", false, 1, 20'000, false},
     {"remote push", true, 1, 20'000, false},
-    {"remote pull computing", false, 1, 20'000, true},
+    {"remote pull computing", false, 1, 1'000, true},
     {"remote pull batch 100", false, 100, 100'000, false},
     {"remote push batch 100", true, 100, 100'000, false},
 };

@@ -24,6 +24,7 @@ Result summarize(const Case& what, std::string_view twin_name, const Series& ser
   result.value = quantile(series.values, 0.5);
   result.lower_quartile = quantile(series.values, 0.25);
   result.upper_quartile = quantile(series.values, 0.75);
+  result.best = quantile(series.values, what.metric == "rate" ? 1 : 0);
   if (!series.twins.empty()) {
     result.twin_name = twin_name;
     result.twin = quantile(series.twins, 0.5);
@@ -36,9 +37,9 @@ std::string to_json(const Result& result) {
   // Names are words of this project: nothing in them needs an escape.
   std::string text = fmt::format(
       R"({{"case": "{}", "metric": "{}", "value": {:.6g}, "unit": "{}", "ranks": {}, "workers": {}, )"
-      R"("domain": "rank", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g})",
+      R"("domain": "rank", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g}, "best": {:.6g})",
       result.what.name, result.what.metric, result.value, result.what.unit, result.what.ranks,
-      result.what.workers, result.runs, result.lower_quartile, result.upper_quartile);
+      result.what.workers, result.runs, result.lower_quartile, result.upper_quartile, result.best);
   if (result.twin) {
     text += fmt::format(R"(, "twin_name": "{}", "twin": {:.6g}, "ratio": {:.4g})", result.twin_name,
                         *result.twin, *result.ratio);

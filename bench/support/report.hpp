@@ -33,6 +33,7 @@ struct Result {
   double value = 0;
   double lower_quartile = 0;  // of the values
   double upper_quartile = 0;
+  double best = 0;  // of the values: the smallest, of rates the largest
   std::optional<double> twin;
   std::optional<double> ratio;  // value / twin
 };
@@ -43,7 +44,7 @@ double quantile(std::vector<double> values, double share);
 Result summarize(const Case& what, std::string_view twin_name, const Series& series);
 
 // One object with the fields case, metric, value, unit, ranks, workers, domain, runs, lower_quartile,
-// upper_quartile and, with a twin, twin_name, twin and ratio.
+// upper_quartile, best and, with a twin, twin_name, twin and ratio.
 std::string to_json(const Result& result);
 std::string to_json(const std::vector<Result>& results);
 

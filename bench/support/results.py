@@ -20,6 +20,7 @@ FIELDS = {
     "runs": int,
     "lower_quartile": numbers.Real,
     "upper_quartile": numbers.Real,
+    "best": numbers.Real,
 }
 TWIN_FIELDS = {"twin_name": str, "twin": numbers.Real, "ratio": numbers.Real}
 
@@ -121,17 +122,17 @@ def number(value):
 
 
 def table(*paths):
-    head = ("case", "metric", "value", "quartiles", "unit", "ranks", "workers", "plain twin", "value", "ratio")
+    head = ("case", "metric", "value", "quartiles", "best", "unit", "ranks", "workers", "plain twin", "value", "ratio")
     rows = [head]
     for path in paths:
         name = pathlib.Path(path).stem
         for result in load(path):
             quartiles = f"{number(result['lower_quartile'])} - {number(result['upper_quartile'])}"
             twin = (result["twin_name"], number(result["twin"]), f"{result['ratio']:.2f}") if "twin" in result else ("",) * 3
-            rows.append((f"{name}: {result['case']}", result["metric"], number(result["value"]), quartiles, result["unit"],
+            rows.append((f"{name}: {result['case']}", result["metric"], number(result["value"]), quartiles, number(result["best"]), result["unit"],
                          str(result["ranks"]), str(result["workers"]), *twin))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    right = {2, 3, 5, 6, 8, 9}
+    right = {2, 3, 4, 6, 7, 9, 10}
     for row in rows:
         cells = [cell.rjust(width) if column in right else cell.ljust(width)
                  for column, (cell, width) in enumerate(zip(row, widths))]

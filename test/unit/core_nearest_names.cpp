@@ -9,7 +9,7 @@ using Names = std::vector<std::string_view>;
 
 namespace {
 constexpr std::array<std::string_view, 5> kKnown{"progress_spin", "progress_sleep_min", "helping",
-                                                 "eager_bytes", "eager_buffers"};
+                                                 "eager_buffers", "eager_bytes"};
 }
 
 TEST_CASE("near names come closest first") {

@@ -86,7 +86,8 @@ std::optional<std::string> core_sharing_warning(const Topology& topology, std::s
                                                 std::size_t progress_threads) {
   if (workers == 0 || progress_threads == 0) return std::nullopt;
   // A progress thread sleeps while workers help, so it needs a core of its own only where there is just one.
-  if (workers <= topology.usable_hardware_threads && topology.usable_hardware_threads > 1) return std::nullopt;
+  if (workers <= topology.usable_hardware_threads && topology.usable_hardware_threads > 1)
+    return std::nullopt;
   return fmt::format(
       "{} workers and {} progress thread{} share {} hardware thread{} ({}): bind each rank to more cores "
       "(mpirun "

@@ -18,7 +18,7 @@ MpiTransportSettings transport_settings(const Options& options) {
 
 ParameterServer::ParameterServer(MPI_Comm communicator, const Options& options) {
   auto transport = std::make_unique<MpiTransport>(communicator, transport_settings(options));
-  const bool helping = transport->thread_level() != MPI_THREAD_FUNNELED;
+  const bool helping = transport->communicator().thread_level() != MPI_THREAD_FUNNELED;
   impl_ = std::make_unique<Impl>(std::move(transport), options, helping);
 }
 

@@ -78,6 +78,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t item) {
     return;
   }
   if (route.action != Route::Action::execute) {
+    operation.items[item].under_way = true;
     ++unanswered.pin.unanswered;
     if (route.cached_location) unanswered.pin.cached_entry = route.to;
   }
@@ -179,6 +180,8 @@ void Access::execute(TableState& table, const OperationPart& part) {
 }
 
 void Access::execute_on_arrival(TableState& table, const OperationPart& part, std::byte* value) {
+  const bool own = part.origin == context_.self_rank;
+  OperationState* operation = own ? &own_operation(table, part) : nullptr;
   if (part.kind == FrameKind::pull) {
     std::byte* to = answer_pull(table, part);
     if (to != nullptr) std::memcpy(to, value, table.value_bytes());
@@ -186,10 +189,9 @@ void Access::execute_on_arrival(TableState& table, const OperationPart& part, st
     apply(table, part, value);
     answer_push(table, part);
   }
-  if (part.origin == context_.self_rank) {
-    OperationState& operation = context_.operation(part.operation);
-    finish_under_way(operation, part.item, context_.self_domain);
-    finish(operation, 1);
+  if (own) {
+    finish_under_way(*operation, part.item, context_.self_domain);
+    finish(*operation, 1);
   }
 }
 
@@ -224,13 +226,14 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     part.key = ProtocolContext::checked_key(table, head.key);
     part.item = head.item;
     part.value = records + sizeof head;
+    const bool own = part.origin == context_.self_rank;
+    OperationState* operation = own ? &own_operation(table, part) : nullptr;
     const Route route = context_.router.route_received(table.view(part.key), by_home);
     if (route.action == Route::Action::send) ++table.counters.forwarded;
     // One of our own that came back by the home was counted as under way when it left.
-    if (!carry_out(table, part, route) && part.origin == context_.self_rank) {
-      OperationState& operation = context_.operation(part.operation);
-      finish_under_way(operation, part.item, context_.self_domain);
-      finish(operation, 1);
+    if (!carry_out(table, part, route) && own) {
+      finish_under_way(*operation, part.item, context_.self_domain);
+      finish(*operation, 1);
     }
   }
 }
@@ -242,7 +245,8 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   OperationPart part;
   const FrameHeader expected =
       answer_header(static_cast<FrameKind>(header.kind), table, part, Domain(header.domain));
-  if (header.record_bytes != expected.record_bytes || operation.table != &table ||
+  const bool of_pull = operation.kind == OperationKind::pull;
+  if (header.record_bytes != expected.record_bytes || operation.table != &table || of_pull != pull ||
       header.count > operation.remaining.load(std::memory_order_relaxed) || header.domain < 0 ||
       header.domain >= context_.domains.domains()) {
     throw ProtocolError("an answer does not fit the operation it names");
@@ -250,7 +254,9 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     std::uint32_t item;
     std::memcpy(&item, records, sizeof item);
-    if (item >= operation.items.size()) throw ProtocolError("an answer names a key that was not asked for");
+    if (item >= operation.items.size() || !operation.items[item].under_way) {
+      throw ProtocolError("an answer names a key that was not asked for");
+    }
     if (pull && operation.destination != nullptr) {
       std::memcpy(operation.destination + operation.items[item].position * table.value_bytes(),
                   records + sizeof(PullAnswerRecord), table.value_bytes());
@@ -258,6 +264,18 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
     finish_under_way(operation, item, Domain(header.domain));
   }
   finish(operation, header.count);
+}
+
+OperationState& Access::own_operation(const TableState& table, const OperationPart& part) const {
+  OperationState& operation = context_.operation(part.operation);
+  if (operation.table != &table || frame_kind(operation.kind) != part.kind ||
+      part.item >= operation.items.size() || operation.items[part.item].key != part.key ||
+      !operation.items[part.item].under_way) {
+    throw ProtocolError(
+        fmt::format("an operation on key {} of table '{}' came back to rank {}, which does not wait for it",
+                    part.key.value(), table.name, context_.self_rank.value()));
+  }
+  return operation;
 }
 
 void Access::finish_under_way(OperationState& operation, std::uint32_t item, Domain responder) {
@@ -268,6 +286,7 @@ void Access::finish_under_way(OperationState& operation, std::uint32_t item, Dom
   if (table.cache.should_remember(responder, context_.self_domain, at_home))
     table.store.set_hint(key, responder);
 
+  operation.items[item].under_way = false;
   Pin& pin = unanswered.pin;
   --pin.unanswered;
   if (pin.unanswered > 0) {

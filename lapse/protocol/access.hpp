@@ -47,6 +47,9 @@ class Access : public SubmissionHandler, public FrameHandler {
 
   void handle_operations(const FrameHeader& header, const std::byte* records);
   void handle_answers(const FrameHeader& header, const std::byte* records);
+  // The operation of this rank that `part` belongs to. Throws ProtocolError when it does not wait for the
+  // key.
+  OperationState& own_operation(const TableState& table, const OperationPart& part) const;
   // An operation that was under way has been answered by `responder`.
   void finish_under_way(OperationState& operation, std::uint32_t item, Domain responder);
   // Counts answered items and tells the worker.

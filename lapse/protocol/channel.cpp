@@ -67,9 +67,11 @@ void Channel::handle_frame(Rank, const FrameHeader& header, const std::byte* rec
 }
 
 bool Channel::passive() const {
-  return access_.held() == 0 && outbox_.empty() &&
-         std::all_of(tables_.begin(), tables_.end(),
-                     [](const auto& table) { return table->arrivals.in_use() == 0; });
+  if (!outbox_.empty()) return false;
+  // After a failure some of it may wait for ever: for what the failing rank has not done.
+  if (failure_.raised()) return true;
+  return access_.held() == 0 && std::all_of(tables_.begin(), tables_.end(),
+                                            [](const auto& table) { return table->arrivals.in_use() == 0; });
 }
 
 }  // namespace lapse

@@ -52,7 +52,8 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   Collective& worker_collective() { return worker_collective_; }
   Collective& wave() { return wave_; }
 
-  // Nothing queued, held or arriving here. Says nothing about submissions and the transport.
+  // Nothing queued, held or arriving here, except after a failure. Says nothing about submissions and the
+  // transport.
   bool passive() const;
   Quiescence::Counts frame_counts() const {
     return {outbox_.counters().frames, dispatcher_.frames_received()};

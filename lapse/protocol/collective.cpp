@@ -27,12 +27,15 @@ void Collective::handle_frame(Rank from, const FrameHeader& header, const std::b
   if (!tree_ || place == participants_.end()) {
     throw ProtocolError("a collective call of a rank that takes no part in it");
   }
+  const auto sender = static_cast<std::int32_t>(place - participants_.begin());
   Bytes bytes(records, records + std::size_t{header.count} * header.record_bytes);
-  if (static_cast<FrameKind>(header.kind) == down_) {
-    finish(std::move(bytes));
-  } else {
-    advance(tree_->receive(static_cast<std::int32_t>(place - participants_.begin()), std::move(bytes)));
+  if (static_cast<FrameKind>(header.kind) == up_) {
+    advance(tree_->receive(sender, std::move(bytes)));
+    return;
   }
+  if (tree_->parent() != sender)
+    throw ProtocolError("the result of a collective call from a rank that is no parent");
+  finish(std::move(bytes));
 }
 
 void Collective::advance(std::optional<Bytes> combined) {

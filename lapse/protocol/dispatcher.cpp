@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "lapse/core/error.hpp"
 
@@ -17,6 +18,7 @@ void Dispatcher::add_handler(FrameKind kind, FrameHandler& handler) {
 }
 
 void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
+  std::exception_ptr failure;
   while (!packet.empty()) {
     FrameHeader header;
     if (packet.size() < sizeof header) {
@@ -26,7 +28,7 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
     std::memcpy(&header, packet.data(), sizeof header);
     packet = packet.subspan(sizeof header);
     const std::uint64_t bytes = std::uint64_t{header.count} * header.record_bytes;
-    if (bytes > packet.size()) {
+    if (header.count == 0 || bytes > packet.size()) {
       throw ProtocolError(
           fmt::format("a frame from rank {} promises {} records of {} bytes; {} bytes are left", from.value(),
                       header.count, header.record_bytes, packet.size()));
@@ -35,9 +37,14 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
       throw ProtocolError(fmt::format("a frame of unknown kind {} from rank {}", header.kind, from.value()));
     }
     if (!is_wave(static_cast<FrameKind>(header.kind))) ++frames_received_;
-    handlers_[header.kind]->handle_frame(from, header, packet.data());
+    try {
+      handlers_[header.kind]->handle_frame(from, header, packet.data());
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
     packet = packet.subspan(std::min<std::uint64_t>((bytes + 7) / 8 * 8, packet.size()));
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace lapse

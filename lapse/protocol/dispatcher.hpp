@@ -16,7 +16,9 @@ class Dispatcher {
   // At most one handler for a kind; the handler outlives the dispatcher.
   void add_handler(FrameKind kind, FrameHandler& handler);
 
-  // Throws ProtocolError for bytes that are no sequence of frames, or a kind that nobody handles.
+  // Throws ProtocolError for bytes that are no sequence of frames, or a kind that nobody handles. What a
+  // handler throws is thrown again when the frames that follow have been handled: termination detection needs
+  // every frame counted, also after a failure.
   void handle_packet(Rank from, std::span<const std::byte> packet);
 
   // Without those of termination detection.

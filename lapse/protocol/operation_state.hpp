@@ -41,6 +41,7 @@ struct OperationState : Submission {
     Key key;
     std::uint32_t position;     // of the key in the call: row of the values
     UnansweredKey* unanswered;  // null for localize
+    bool under_way = false;     // the engine's: sent off or queued, and not yet answered
   };
 
   // constant for the endpoint's life

@@ -109,6 +109,10 @@ void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t
       table.store.hand_over(key, append_transfer(table, key, next, relocations), next);
       break;
     case Role::arriving:
+      if (const auto* extra = table.arrivals.extra(word.low()); extra != nullptr && extra->instruct_queued) {
+        throw ProtocolError(
+            fmt::format("a second INSTRUCT waits for key {} of table '{}'", key.value(), table.name));
+      }
       table.arrivals.queue_instruct(word.low(), next, relocations, now);
       break;
     default:
@@ -219,6 +223,10 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
     const Key key = ProtocolContext::checked_key(table, number);
     switch (kind) {
       case FrameKind::localize:
+        if (table.home_map.home(key) != context_.self_domain) {
+          throw ProtocolError(fmt::format("domain {} is asked for key {} of table '{}' and is not its home",
+                                          context_.self_domain.value(), number, table.name));
+        }
         relocate(table, key, Domain(header.domain), now);
         break;
       case FrameKind::instruct: {

@@ -26,6 +26,29 @@ std::string describe(const ReductionHeader& header) {
   return fmt::format("broadcast of {} bytes from worker {}", header.elements, header.root);
 }
 
+// Throws ProtocolError when the contribution has another length than its header says.
+ReductionHeader checked_header(const Bytes& contribution) {
+  ReductionHeader header;
+  if (contribution.size() >= sizeof header) {
+    std::memcpy(&header, contribution.data(), sizeof header);
+    const std::uint64_t bytes = contribution.size() - sizeof header;
+    switch (header.kind) {
+      case ReductionHeader::Kind::barrier:
+        if (bytes == 0) return header;
+        break;
+      case ReductionHeader::Kind::reduce_double:
+      case ReductionHeader::Kind::reduce_int64:
+        if (bytes % sizeof(double) == 0 && bytes / sizeof(double) == header.elements) return header;
+        break;
+      case ReductionHeader::Kind::broadcast:
+        // Only the root contributes bytes.
+        if (bytes == 0 || bytes == header.elements) return header;
+        break;
+    }
+  }
+  throw ProtocolError(fmt::format("a contribution of {} bytes to a collective call", contribution.size()));
+}
+
 template <class T>
 void combine_elements(Reduce reduce, std::byte* into, const std::byte* from, std::uint64_t elements) {
   for (std::uint64_t i = 0; i < elements; ++i) {
@@ -67,10 +90,8 @@ std::span<const std::byte> contribution_elements(const Bytes& contribution) {
 }
 
 void combine_contributions(Bytes& into, const Bytes& from) {
-  ReductionHeader a;
-  ReductionHeader b;
-  std::memcpy(&a, into.data(), sizeof a);
-  std::memcpy(&b, from.data(), sizeof b);
+  const ReductionHeader a = checked_header(into);
+  const ReductionHeader b = checked_header(from);
   if (a != b) {
     throw CollectiveMismatch(
         fmt::format("workers made different collective calls: {} and {}", describe(a), describe(b)));
@@ -86,7 +107,6 @@ void combine_contributions(Bytes& into, const Bytes& from) {
       combine_elements<std::int64_t>(a.reduce, elements, from.data() + sizeof a, a.elements);
       break;
     case ReductionHeader::Kind::broadcast:
-      // Only the root contributes bytes.
       if (from.size() > sizeof a) into = from;
       break;
   }

@@ -1,0 +1,146 @@
+#include "lapse/protocol/arrival_table.hpp"
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "test/support/catch.hpp"
+
+using lapse::ArrivalTable;
+using lapse::Domain;
+using lapse::FrameKind;
+using lapse::Key;
+using lapse::OperationPart;
+using lapse::OperationState;
+using lapse::Rank;
+
+namespace {
+
+const ArrivalTable::Clock::time_point kNow{std::chrono::seconds(5)};
+
+OperationPart part(FrameKind kind, std::uint64_t key, const std::byte* value = nullptr) {
+  OperationPart part;
+  part.kind = kind;
+  part.origin = Rank(2);
+  part.operation = 17;
+  part.key = Key(key);
+  part.item = 4;
+  part.value = value;
+  return part;
+}
+
+}  // namespace
+
+TEST_CASE("A record keeps its first waiter and its time, and needs nothing else") {
+  ArrivalTable table;
+  OperationState waiter;
+  const std::uint32_t number = table.open(&waiter, kNow);
+  CHECK(table.in_use() == 1);
+  CHECK(table.first_waiter(number) == &waiter);
+  CHECK(table.asked(number) == kNow);
+  CHECK(table.extra(number) == nullptr);
+  table.close(number);
+  CHECK(table.in_use() == 0);
+}
+
+TEST_CASE("Numbers of open records are distinct; closed ones are used again, empty") {
+  ArrivalTable table;
+  OperationState waiter;
+  std::set<std::uint32_t> open;
+  for (int i = 0; i < 1000; ++i) open.insert(table.open(&waiter, kNow));
+  CHECK(open.size() == 1000);
+  for (std::uint32_t number = 100; number < 200; ++number) {
+    table.queue_operation(number, part(FrameKind::pull, 1), 8, kNow);
+    table.queue_instruct(number, Domain(1), 1, kNow);
+    table.close(number);
+    open.erase(number);
+  }
+  CHECK(table.in_use() == 900);
+  for (int i = 0; i < 100; ++i) {
+    const std::uint32_t number = table.open(nullptr, kNow);
+    CHECK(number < 1000);
+    CHECK(open.insert(number).second);
+    CHECK(table.first_waiter(number) == nullptr);
+    CHECK(table.extra(number) == nullptr);
+    // The part that was used before is empty, too.
+    table.add_waiter(number, waiter);
+    CHECK(table.first_waiter(number) == &waiter);
+    table.add_waiter(number, waiter);
+    REQUIRE(table.extra(number) != nullptr);
+    CHECK(table.extra(number)->queue.empty());
+    CHECK(table.extra(number)->waiters.size() == 1);
+    CHECK_FALSE(table.extra(number)->instruct_queued);
+  }
+}
+
+TEST_CASE("Waiters come in order; those after an INSTRUCT wish for the next arrival") {
+  ArrivalTable table;
+  std::vector<OperationState> waiters(5);
+  const std::uint32_t number = table.open(nullptr, kNow);
+  table.add_waiter(number, waiters[0]);
+  table.add_waiter(number, waiters[1]);
+  table.add_waiter(number, waiters[2]);
+  table.queue_instruct(number, Domain(3), 9, kNow);
+  table.add_waiter(number, waiters[3]);
+  table.add_waiter(number, waiters[4]);
+  CHECK(table.first_waiter(number) == &waiters[0]);
+  const ArrivalTable::Extra& extra = *table.extra(number);
+  CHECK(extra.waiters == std::vector<OperationState*>{&waiters[1], &waiters[2]});
+  CHECK(extra.wishes == std::vector<OperationState*>{&waiters[3], &waiters[4]});
+  CHECK_FALSE(extra.empty());
+}
+
+TEST_CASE("A wish does not become the first waiter of the arrival that is about to leave") {
+  ArrivalTable table;
+  OperationState wish;
+  const std::uint32_t number = table.open(nullptr, kNow);
+  table.queue_instruct(number, Domain(3), 1, kNow);
+  table.add_waiter(number, wish);
+  CHECK(table.first_waiter(number) == nullptr);
+  CHECK(table.extra(number)->wishes.size() == 1);
+}
+
+TEST_CASE("Operations and an INSTRUCT queue in the order in which they came, with copies of the updates") {
+  ArrivalTable table;
+  const std::uint32_t number = table.open(nullptr, kNow);
+  std::vector<std::byte> update(12, std::byte{1});
+  table.queue_operation(number, part(FrameKind::push, 1, update.data()), update.size(), kNow);
+  std::fill(update.begin(), update.end(), std::byte{2});
+  table.queue_operation(number, part(FrameKind::pull, 2), update.size(), kNow);
+  table.queue_operation(number, part(FrameKind::set, 3, update.data()), update.size(), kNow);
+  table.queue_instruct(number, Domain(7), 41, kNow + std::chrono::seconds(1));
+  update.clear();
+
+  const ArrivalTable::Extra& extra = *table.extra(number);
+  REQUIRE(extra.queue.size() == 4);
+  CHECK(extra.instruct_queued);
+  CHECK(extra.part(0).kind == FrameKind::push);
+  CHECK(extra.part(0).origin == Rank(2));
+  CHECK(extra.part(0).operation == 17);
+  CHECK(extra.part(0).item == 4);
+  REQUIRE(extra.part(0).value != nullptr);
+  CHECK(std::vector<std::byte>(extra.part(0).value, extra.part(0).value + 12) ==
+        std::vector<std::byte>(12, std::byte{1}));
+  CHECK(extra.part(1).kind == FrameKind::pull);
+  CHECK(extra.part(1).key == Key(2));
+  CHECK(extra.part(1).value == nullptr);
+  CHECK(std::vector<std::byte>(extra.part(2).value, extra.part(2).value + 12) ==
+        std::vector<std::byte>(12, std::byte{2}));
+  CHECK(extra.queue[3].is_instruct);
+  CHECK(extra.queue[3].next == Domain(7));
+  CHECK(extra.queue[3].relocations == 41);
+  CHECK(extra.queue[3].since == kNow + std::chrono::seconds(1));
+  CHECK_FALSE(extra.queue[2].is_instruct);
+}
+
+TEST_CASE("A record that is being worked off stays where it is while others begin") {
+  ArrivalTable table;
+  const std::uint32_t number = table.open(nullptr, kNow);
+  table.queue_operation(number, part(FrameKind::pull, 1), 4, kNow);
+  const ArrivalTable::Extra* extra = table.extra(number);
+  for (int i = 0; i < 1000; ++i) {
+    table.queue_operation(table.open(nullptr, kNow), part(FrameKind::pull, 2), 4, kNow);
+  }
+  CHECK(table.extra(number) == extra);
+  CHECK(extra->queue.size() == 1);
+}

@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+#include "lapse/protocol/collective.hpp"
+#include "lapse/protocol/quiescence.hpp"
+#include "lapse/protocol/tree_reduction.hpp"
+#include "lapse/transport/loopback_network.hpp"
+#include "test/support/catch.hpp"
+
+using lapse::Bytes;
+using lapse::FrameKind;
+using lapse::ProtocolError;
+using lapse::Quiescence;
+using lapse::Rank;
+using lapse::TreeReduction;
+
+namespace {
+
+Bytes bytes_of(double value) {
+  Bytes bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+double value_of(const Bytes& bytes) {
+  double value = 0;
+  REQUIRE(bytes.size() == sizeof value);
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+void add(Bytes& into, const Bytes& from) {
+  into = bytes_of(value_of(into) + value_of(from));
+}
+
+// The result at the root when contributions and messages come in an order that the seed decides.
+double reduced(std::int32_t participants, std::uint64_t round, std::uint64_t seed,
+               std::vector<TreeReduction>& trees) {
+  struct Event {
+    std::int32_t to;
+    std::int32_t child;  // -1: its own contribution
+    Bytes bytes;
+  };
+  lapse::RandomEngine random(seed);
+  std::vector<Event> waiting;
+  for (std::int32_t i = 0; i < participants; ++i) {
+    // Sums of these depend on the order of the additions.
+    const double value = lapse::PositionalRandom(round).normal(lapse::Key(static_cast<std::uint64_t>(i)), 0) *
+                         (i % 2 == 0 ? 1e16 : 1);
+    waiting.push_back({i, -1, bytes_of(value)});
+  }
+  while (!waiting.empty()) {
+    std::swap(waiting[random.below(waiting.size())], waiting.back());
+    Event event = std::move(waiting.back());
+    waiting.pop_back();
+    TreeReduction& tree = trees[static_cast<std::size_t>(event.to)];
+    const auto result = event.child < 0 ? tree.contribute(std::move(event.bytes))
+                                        : tree.receive(event.child, std::move(event.bytes));
+    if (!result) continue;
+    if (!tree.parent()) {
+      CHECK(waiting.empty());
+      return value_of(*result);
+    }
+    waiting.push_back({*tree.parent(), event.to, *result});
+  }
+  FAIL("the root has no result");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("The tree has every participant once, and parents and children agree") {
+  for (std::int32_t participants = 1; participants <= 9; ++participants) {
+    std::vector<int> seen(static_cast<std::size_t>(participants));
+    for (std::int32_t self = 0; self < participants; ++self) {
+      const TreeReduction tree(participants, self, &add);
+      CHECK(tree.parent().has_value() == (self != 0));
+      CHECK(tree.children().size() <= 2);
+      for (const std::int32_t child : tree.children()) {
+        REQUIRE(child < participants);
+        ++seen[static_cast<std::size_t>(child)];
+        CHECK(TreeReduction(participants, child, &add).parent() == self);
+      }
+    }
+    CHECK(seen[0] == 0);
+    CHECK(std::all_of(seen.begin() + 1, seen.end(), [](int times) { return times == 1; }));
+  }
+}
+
+TEST_CASE("The result does not depend on the order of arrival, bit for bit, round after round") {
+  for (std::int32_t participants = 1; participants <= 9; ++participants) {
+    std::vector<TreeReduction> trees;
+    for (std::int32_t self = 0; self < participants; ++self) trees.emplace_back(participants, self, &add);
+    for (std::uint64_t round = 0; round < 5; ++round) {
+      const double first = reduced(participants, round, 0, trees);
+      for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        REQUIRE(reduced(participants, round, seed, trees) == first);
+      }
+    }
+  }
+}
+
+TEST_CASE("The combination has everybody's contribution once") {
+  for (std::int32_t participants = 1; participants <= 9; ++participants) {
+    std::vector<TreeReduction> trees;
+    for (std::int32_t self = 0; self < participants; ++self) trees.emplace_back(participants, self, &add);
+    std::optional<Bytes> result;
+    for (std::int32_t self = participants - 1; self >= 0; --self) {
+      TreeReduction& tree = trees[static_cast<std::size_t>(self)];
+      auto combined = tree.contribute(bytes_of(std::pow(10, self)));
+      REQUIRE(combined.has_value());
+      if (tree.parent()) {
+        // The parent's own contribution is still missing.
+        CHECK_FALSE(trees[static_cast<std::size_t>(*tree.parent())].receive(self, *combined).has_value());
+      } else {
+        result = combined;
+      }
+    }
+    double expected = 0;
+    for (std::int32_t i = 0; i < participants; ++i) expected += std::pow(10, i);
+    REQUIRE(result.has_value());
+    CHECK(value_of(*result) == expected);
+  }
+}
+
+TEST_CASE("Second contributions and strangers are refused") {
+  TreeReduction tree(5, 0, &add);
+  CHECK_FALSE(tree.contribute(bytes_of(1)).has_value());
+  CHECK_THROWS_AS(tree.contribute(bytes_of(1)), ProtocolError);
+  CHECK_FALSE(tree.receive(1, bytes_of(1)).has_value());
+  CHECK_THROWS_AS(tree.receive(1, bytes_of(1)), ProtocolError);
+  CHECK_THROWS_AS(tree.receive(3, bytes_of(1)), ProtocolError);
+  CHECK_THROWS_AS(tree.receive(0, bytes_of(1)), ProtocolError);
+  CHECK_THROWS_AS(tree.receive(-1, bytes_of(1)), ProtocolError);
+}
+
+TEST_CASE("Quiescence needs two waves with the same numbers, in which all that was sent was received") {
+  Quiescence quiescence;
+  CHECK_FALSE(quiescence.observe({10, 10}));
+  CHECK(quiescence.observe({10, 10}));
+
+  Quiescence busy;
+  CHECK_FALSE(busy.observe({10, 9}));
+  CHECK_FALSE(busy.observe({10, 9}));
+  CHECK_FALSE(busy.observe({10, 10}));
+  CHECK_FALSE(busy.observe({12, 12}));
+  CHECK_FALSE(busy.observe({13, 12}));
+  CHECK_FALSE(busy.observe({13, 13}));
+  CHECK(busy.observe({13, 13}));
+
+  Quiescence nothing_at_all;
+  CHECK_FALSE(nothing_at_all.observe({0, 0}));
+  CHECK(nothing_at_all.observe({0, 0}));
+}
+
+TEST_CASE("Sums of a wave are sums of both numbers") {
+  Quiescence::Counts counts{1, 2};
+  counts += {10, 20};
+  CHECK(counts == Quiescence::Counts{11, 22});
+}
+
+namespace {
+
+// One sequence of collective calls on every rank of a simulated network.
+struct Collectives {
+  lapse::LoopbackNetwork network;
+  std::vector<std::unique_ptr<lapse::Outbox>> outboxes;
+  std::vector<std::unique_ptr<lapse::Collective>> calls;
+  std::vector<int> completed;
+
+  Collectives(std::int32_t ranks, const std::vector<Rank>& participants)
+      : network(ranks, false), completed(static_cast<std::size_t>(ranks)) {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      outboxes.push_back(std::make_unique<lapse::Outbox>(network.endpoint(Rank(rank))));
+      int& count = completed[static_cast<std::size_t>(rank)];
+      calls.push_back(std::make_unique<lapse::Collective>(*outboxes.back(), FrameKind::workers_up,
+                                                          FrameKind::workers_down, [&count] { ++count; }));
+      calls.back()->start(participants, Rank(rank), &add);
+    }
+  }
+
+  void deliver(lapse::RandomEngine& random) {
+    for (;;) {
+      const auto choices = network.deliverable();
+      if (choices.empty()) return;
+      const auto choice = choices[random.below(choices.size())];
+      network.deliver(choice, [&](Rank from, std::span<const std::byte> packet) {
+        lapse::FrameHeader header;
+        REQUIRE(packet.size() >= sizeof header);
+        std::memcpy(&header, packet.data(), sizeof header);
+        calls[choice.to.index()]->handle_frame(from, header, packet.data() + sizeof header);
+      });
+      outboxes[choice.to.index()]->flush();
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Every participant gets the result of every round; ranks without part in it get none") {
+  const std::vector<Rank> participants{Rank(1), Rank(2), Rank(4), Rank(5)};
+  Collectives all(7, participants);
+  lapse::RandomEngine random(2);
+  for (int round = 1; round <= 10; ++round) {
+    std::vector<lapse::Contribution> contributions(7);
+    std::vector<Rank> order = participants;
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    for (const Rank rank : order) {
+      contributions[rank.index()].bytes = bytes_of(round * (rank.value() + 1));
+      all.calls[rank.index()]->handle_submission(contributions[rank.index()]);
+      all.outboxes[rank.index()]->flush();
+      all.deliver(random);
+    }
+    for (const Rank rank : participants) {
+      CHECK(all.calls[rank.index()]->completed_rounds() == static_cast<std::uint64_t>(round));
+      CHECK(value_of(all.calls[rank.index()]->result()) == round * (2 + 3 + 5 + 6));
+      CHECK(all.completed[rank.index()] == round);
+    }
+    CHECK(all.completed[0] == 0);
+  }
+}
+
+TEST_CASE("Contributions where no part is taken, or from a rank that takes none, are refused") {
+  Collectives all(3, {Rank(0), Rank(1)});
+  lapse::Contribution contribution;
+  contribution.bytes = bytes_of(1);
+  CHECK_THROWS_AS(all.calls[2]->handle_submission(contribution), ProtocolError);
+  lapse::FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::workers_up);
+  header.count = 1;
+  header.record_bytes = 8;
+  const Bytes bytes = bytes_of(1);
+  CHECK_THROWS_AS(all.calls[0]->handle_frame(Rank(2), header, bytes.data()), ProtocolError);
+  CHECK_THROWS_AS(all.calls[2]->handle_frame(Rank(0), header, bytes.data()), ProtocolError);
+}

@@ -1,0 +1,72 @@
+#include "lapse/transport/idle_policy.hpp"
+
+#include "test/support/catch.hpp"
+
+using lapse::IdlePolicy;
+using lapse::IdleSettings;
+using std::chrono::microseconds;
+
+namespace {
+
+// A clock that the test sets, and that counts how often it is looked at.
+struct TestClock {
+  IdlePolicy::Clock::time_point now{std::chrono::hours(1)};
+  int looks = 0;
+
+  IdlePolicy::Step fail(IdlePolicy& policy) {
+    return policy.failed([this] {
+      ++looks;
+      return now;
+    });
+  }
+};
+
+IdleSettings settings(std::uint32_t looks_per_yield) {
+  return {.spin = microseconds(200),
+          .sleep_min = microseconds(100),
+          .sleep_max = microseconds(1000),
+          .looks_per_yield = looks_per_yield};
+}
+
+}  // namespace
+
+TEST_CASE("Empty looks come first, then yields for the time of the spin, then sleep") {
+  IdlePolicy policy(settings(3));
+  TestClock clock;
+  for (int round = 0; round < 4; ++round) {
+    for (int look = 0; look < 3; ++look) CHECK(clock.fail(policy) == IdlePolicy::Step::look);
+    CHECK(clock.fail(policy) == IdlePolicy::Step::yield);
+    clock.now += microseconds(50);
+  }
+  CHECK(clock.looks == 4);
+  for (int look = 0; look < 3; ++look) CHECK(clock.fail(policy) == IdlePolicy::Step::look);
+  CHECK(clock.fail(policy) == IdlePolicy::Step::sleep);
+}
+
+TEST_CASE("A success starts everything anew") {
+  IdlePolicy policy(settings(0));
+  TestClock clock;
+  CHECK(clock.fail(policy) == IdlePolicy::Step::yield);
+  clock.now += microseconds(500);
+  CHECK(clock.fail(policy) == IdlePolicy::Step::sleep);
+  CHECK(policy.sleep_length() == microseconds(100));
+  CHECK(policy.sleep_length() == microseconds(200));
+  policy.succeeded();
+  CHECK(clock.fail(policy) == IdlePolicy::Step::yield);
+  CHECK(policy.sleep_length() == microseconds(100));
+}
+
+TEST_CASE("Sleeps double up to the longest") {
+  IdlePolicy policy(settings(0));
+  for (const int expected : {100, 200, 400, 800, 1000, 1000, 1000}) {
+    CHECK(policy.sleep_length() == microseconds(expected));
+  }
+}
+
+TEST_CASE("Without a spin every failed look leads to sleep") {
+  IdleSettings none = settings(0);
+  none.spin = microseconds(0);
+  IdlePolicy policy(none);
+  TestClock clock;
+  CHECK(clock.fail(policy) == IdlePolicy::Step::sleep);
+}

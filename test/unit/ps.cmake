@@ -1,0 +1,3 @@
+lapse_test(test_ps
+  SOURCES ps_agreement.cpp ps_reduction.cpp ps_stall_watch.cpp ps_table_spec.cpp ps_worker_pool.cpp
+  DEPENDS lapse::ps)

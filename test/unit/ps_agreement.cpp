@@ -1,0 +1,77 @@
+#include "lapse/ps/agreement.hpp"
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/transport/threaded_loopback.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+using lapse::Agreement;
+using lapse::Rank;
+using lapse::test::contains;
+
+namespace {
+
+// What each rank got from `call`: the strings, joined, or the type and text of the error.
+std::vector<std::string> on_all_ranks(
+    std::int32_t ranks, const std::function<std::vector<std::string>(Agreement&, std::int32_t)>& call) {
+  lapse::ThreadedLoopback network(ranks);
+  std::vector<std::string> results(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      Agreement agreement(network.endpoint(Rank(rank)));
+      std::string& result = results[static_cast<std::size_t>(rank)];
+      try {
+        for (const std::string& one : call(agreement, rank)) result += one + ";";
+      } catch (const lapse::PeerFailed& error) {
+        result = "PeerFailed " + std::to_string(error.origin().value()) + " " + error.text();
+      } catch (const lapse::CollectiveMismatch& error) {
+        result = std::string("CollectiveMismatch ") + error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("Every rank learns what every rank said, in rank order, call after call") {
+  for (std::int32_t ranks = 1; ranks <= 4; ++ranks) {
+    const auto results = on_all_ranks(ranks, [](Agreement& agreement, std::int32_t rank) {
+      agreement.exchange("first", std::to_string(100 + rank));
+      return agreement.exchange("second", std::string(static_cast<std::size_t>(rank), 'x') + '\0');
+    });
+    std::string expected;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      expected += std::string(static_cast<std::size_t>(rank), 'x') + '\0' + ";";
+    }
+    for (const std::string& result : results) CHECK(result == expected);
+  }
+}
+
+TEST_CASE("The problem of one rank ends the call on the others; that rank goes on to throw its own error") {
+  const auto results = on_all_ranks(3, [](Agreement& agreement, std::int32_t rank) {
+    return agreement.exchange("call", "mine",
+                              rank == 1 ? std::optional<std::string>("no room") : std::nullopt);
+  });
+  CHECK(results[0] == "PeerFailed 1 no room");
+  CHECK(results[1] == "mine;mine;mine;");
+  CHECK(results[2] == "PeerFailed 1 no room");
+}
+
+TEST_CASE("Different calls are a mismatch on every rank, which names both") {
+  const auto results = on_all_ranks(3, [](Agreement& agreement, std::int32_t rank) {
+    return agreement.exchange(rank == 2 ? "close" : "create_table", "");
+  });
+  for (const std::string& result : results) {
+    CHECK(contains(result, "CollectiveMismatch"));
+    CHECK(contains(result, "rank 0 create_table"));
+    CHECK(contains(result, "rank 2 close"));
+  }
+}

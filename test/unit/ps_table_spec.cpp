@@ -1,0 +1,103 @@
+#include "lapse/ps/table_spec.hpp"
+
+#include <functional>
+
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+using lapse::ConfigurationError;
+using lapse::ElementType;
+using lapse::HomeMapKind;
+using lapse::Initialiser;
+using lapse::Key;
+using lapse::TableOptions;
+using lapse::TableSpec;
+using lapse::UpdateRuleKind;
+using lapse::test::contains;
+using lapse::test::thrown_text;
+
+namespace {
+
+TableSpec example() {
+  TableSpec spec = TableSpec::from({.name = "factors",
+                                    .keys = 1000,
+                                    .length = 33,
+                                    .initialiser = Initialiser::uniform(-0.1, 0.1),
+                                    .seed = 7,
+                                    .home = HomeMapKind::custom,
+                                    .update_rule = UpdateRuleKind::assign},
+                                   ElementType::float64, false);
+  spec.home_fingerprint = 0x1234'5678'9abc'def0U;
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE("A specification has what the options say") {
+  const TableSpec spec = example();
+  CHECK(spec.name == "factors");
+  CHECK(spec.keys == 1000);
+  CHECK(spec.length == 33);
+  CHECK(spec.element == "double");
+  CHECK(spec.initialiser == "uniform(-0.1, 0.1)");
+  CHECK(spec.seed == 7);
+  CHECK(spec.home == "custom");
+  CHECK(spec.update_rule == "assign");
+  CHECK_FALSE(spec.location_caches);
+}
+
+TEST_CASE("A specification survives encoding") {
+  const TableSpec copy = TableSpec::decode(example().encode());
+  CHECK_FALSE(copy.difference(example()).has_value());
+  CHECK(copy.home_fingerprint == example().home_fingerprint);
+  CHECK(copy.encode() == example().encode());
+}
+
+TEST_CASE("Every field is compared, and the difference names it and both values") {
+  struct Change {
+    std::string what;
+    std::function<void(TableSpec&)> apply;
+  };
+  const std::vector<Change> changes{
+      {"name is 'factors' against 'other'", [](TableSpec& spec) { spec.name = "other"; }},
+      {"number of keys is '1000' against '1001'", [](TableSpec& spec) { spec.keys = 1001; }},
+      {"length is '33' against '34'", [](TableSpec& spec) { spec.length = 34; }},
+      {"element type is 'double' against 'float'", [](TableSpec& spec) { spec.element = "float"; }},
+      {"initialiser is 'uniform(-0.1, 0.1)' against 'zero'",
+       [](TableSpec& spec) { spec.initialiser = "zero"; }},
+      {"seed is '7' against '8'", [](TableSpec& spec) { spec.seed = 8; }},
+      {"home map is 'custom' against 'hash'", [](TableSpec& spec) { spec.home = "hash"; }},
+      {"fingerprint of the custom home map", [](TableSpec& spec) { ++spec.home_fingerprint; }},
+      {"update rule is 'assign' against 'add'", [](TableSpec& spec) { spec.update_rule = "add"; }},
+      {"location caches is 'false' against 'true'", [](TableSpec& spec) { spec.location_caches = true; }},
+  };
+  for (const Change& change : changes) {
+    TableSpec other = example();
+    change.apply(other);
+    const auto difference = example().difference(TableSpec::decode(other.encode()));
+    REQUIRE(difference.has_value());
+    CHECK(contains(*difference, change.what));
+  }
+}
+
+TEST_CASE("Sizes that no table can have are refused, naming table and bounds") {
+  const auto refused = [](const TableOptions& options, ElementType type, std::string_view part) {
+    const std::string text = thrown_text<ConfigurationError>([&] { TableSpec::check(options, type); });
+    CHECK(contains(text, "'t'"));
+    CHECK(contains(text, part));
+  };
+  refused({.name = "t", .keys = 0}, ElementType::float32, "0 keys");
+  refused({.name = "t", .keys = (std::uint64_t{1} << 40) + 1}, ElementType::float32, "1 to 1099511627776");
+  refused({.name = "t", .keys = 1, .length = 0}, ElementType::float32, "0 elements");
+  refused({.name = "t", .keys = 1, .length = (std::size_t{1} << 28) + 1}, ElementType::float32,
+          "1 to 268435456");
+  refused({.name = "t", .keys = 1, .length = (std::size_t{1} << 27) + 1}, ElementType::int64,
+          "1 to 134217728");
+  refused({.name = "t", .keys = 1, .length = ~std::size_t{0}}, ElementType::float32, "elements");
+  refused({.name = "t", .keys = 1, .home = HomeMapKind::custom}, ElementType::float32, "custom home map");
+  CHECK_NOTHROW(TableSpec::check({.name = "t", .keys = 1}, ElementType::float32));
+  CHECK_THROWS_AS(TableSpec::check({.name = "t", .keys = 1, .initialiser = Initialiser::uniform(2, 1)},
+                                   ElementType::float32),
+                  ConfigurationError);
+}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,9 @@ namespace {
 
 // A busy receiver looks at its unfinished sends once in so many packets; an idle one always.
 constexpr std::size_t kPacketsBetweenSends = 16;
+
+// How long close waits for the MPI library to learn that the last packets have arrived.
+constexpr std::chrono::seconds kPatienceWithSends{1};
 
 // Marks that a handler may be running, also when it throws.
 class PollingMark {
@@ -181,14 +185,26 @@ std::string MpiTransport::release_requests() {
                      undelivered);
 }
 
+void MpiTransport::wait_for_sends() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatienceWithSends;
+  for (;;) {
+    {
+      const std::lock_guard guard(lock_);
+      sender_->advance();
+      if (sender_->empty()) return;
+    }
+    if (std::chrono::steady_clock::now() > deadline) return;
+    std::this_thread::yield();
+  }
+}
+
 void MpiTransport::close() {
   throw_if_closed("close");
+  wait_for_sends();
   barrier_polled(lock_, communicator_.get());
   std::string left;
   {
     const std::lock_guard guard(lock_);
-    // Finished sends whose completion nobody has asked about are no defect.
-    sender_->advance();
     left = release_requests();
     int unreceived = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &unreceived, MPI_STATUS_IGNORE),

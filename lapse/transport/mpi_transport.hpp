@@ -65,6 +65,8 @@ class MpiTransport final : public Transport {
   std::size_t deliver_payloads(const Handler& handler, std::size_t limit);
   // Returns the number of packets delivered: 0 for an announcement or a packet that has to wait.
   std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler);
+  // A receiver may have a packet before the sender's request is complete; gives up after a while.
+  void wait_for_sends();
   // Frees requests; called with the MPI lock held. Returns what had been left, empty if nothing.
   std::string release_requests();
 

@@ -1,4 +1,5 @@
 // The MPI lock as a lock; what it has to do with MPI is tested with MPI.
+#include <barrier>
 #include <thread>
 #include <vector>
 
@@ -12,14 +13,17 @@ TEST_CASE("one thread at a time holds the MPI lock") {
   constexpr int kThreads = 6;
   constexpr long kRounds = 20'000;
   long count = 0;  // Not atomic: lost increments, and ThreadSanitizer, would show two holders.
+  std::barrier start(kThreads);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
+      start.arrive_and_wait();
       for (long round = 0; round < kRounds; ++round) {
         lock.lock();
-        count = count + 1;
-        // Some holders keep it so long that others go to sleep.
-        if (round % 1000 == 0) std::this_thread::yield();
+        const long seen = count;
+        // Some holders keep it so long that others stop spinning and go to sleep.
+        for (int i = 0; round % 1000 == 0 && i < 300; ++i) std::this_thread::yield();
+        count = seen + 1;
         lock.unlock();
       }
     });

@@ -4,6 +4,7 @@
 #   --out DIR       for the results; default bench/results
 #   --case NAME     only this case; may be given several times
 #   --runs N        measurements of each case, of which the median counts
+#   --no-twins      only the server, without the plain programs: for profiles
 #   --smoke         tiny sizes, only to see that everything works; all cases must be in the results
 #   --programs DIR  where the programs are; nothing is built then
 #   --launcher CMD  starts an MPI program, the number of ranks follows it
@@ -24,6 +25,7 @@ while [[ $# -gt 0 ]]; do
   case $1 in
     --out) out=$(realpath --canonicalize-missing "$start_folder/$2") && [[ $2 != /* ]] || out=$2; shift ;;
     --case | --runs) options+=("$1" "$2"); shift ;;
+    --no-twins) options+=("$1") ;;
     --smoke) options+=("$1"); check_options+=(--all-cases) ;;
     --programs) programs=$2; shift ;;
     --launcher) launcher=$2; shift ;;

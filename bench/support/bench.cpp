@@ -37,10 +37,10 @@ void Bench::measure(const Case& what, std::size_t usual_runs, const std::functio
                     std::string_view twin_name, const std::function<double()>& twin) {
   Series series;
   value();
-  twin();
+  if (twins()) twin();
   for (std::size_t run = 0; run < runs(usual_runs); ++run) {
     series.values.push_back(value());
-    series.twins.push_back(twin());
+    if (twins()) series.twins.push_back(twin());
   }
   add(what, twin_name, series);
 }
@@ -70,6 +70,7 @@ int run_benchmark(int argc, char** argv, const std::string& description,
   app.add_option("--out", settings.out, "file for the results as JSON");
   app.add_option("--case", settings.cases, "only this case; may be given several times");
   app.add_option("--runs", settings.runs, "measurements of each case, of which the median counts");
+  app.add_flag("--twins,!--no-twins", settings.twins, "run the plain programs beside the cases");
   app.add_flag("--smoke", settings.smoke, "tiny sizes, only to see that everything works");
   CLI11_PARSE(app, argc, argv);
 

@@ -19,6 +19,7 @@ struct Settings {
   std::string out;                 // file for the results as JSON; empty: none
   std::vector<std::string> cases;  // only these; empty: all
   std::size_t runs = 0;            // of each case; 0: as many as the benchmark wants
+  bool twins = true;               // false: only the server's part, for profiles
   bool smoke = false;              // tiny sizes: shows that everything works, the figures mean nothing
 };
 
@@ -38,6 +39,8 @@ class Bench {
   // Whether the case was asked for; the same on every rank.
   bool selected(std::string_view name) const;
   std::size_t runs(std::size_t usual) const;
+  // Whether plain twins are to be run.
+  bool twins() const { return settings_.twins; }
   // The size of a workload: `usual`, or `tiny` in a smoke test.
   std::size_t size(std::size_t usual, std::size_t tiny) const { return settings_.smoke ? tiny : usual; }
 

@@ -18,7 +18,7 @@ namespace lapse {
 
 // What a table is to be; the same on every rank.
 struct TableOptions {
-  std::string name;              // unique on the server; empty: "table-<number>"
+  std::string name = {};         // unique on the server; empty: "table-<number>"
   std::uint64_t keys = 0;        // the table has the keys 0 to keys - 1; at least 1
   std::size_t length = 1;        // elements of each value; at least 1
   Initialiser initialiser = {};  // values before the first push

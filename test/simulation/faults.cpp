@@ -1,0 +1,70 @@
+// Faults that the simulation must find: each drops one rule of routing.
+#include <iostream>
+#include <set>
+
+#include "test/simulation/campaign.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+namespace {
+
+// The worker's unanswered operations do not matter.
+class WithoutEntryRule : public Router {
+ public:
+  Route route_own(const KeyView& view, const Pin&) const override { return Router::route_own(view, Pin{}); }
+};
+
+// They matter for what is sent, and not for what is executed or queued here.
+class EntryRuleForMessagesOnly : public Router {
+ public:
+  Route route_own(const KeyView& view, const Pin& pin) const override {
+    if (view.presence != KeyView::Presence::absent && !view.at_home()) return route_by_presence(view);
+    return Router::route_own(view, pin);
+  }
+};
+
+// The home looks at its own role before it looks into its table.
+class HomeRoutesByRole : public Router {
+ public:
+  Route route_own(const KeyView& view, const Pin& pin) const override {
+    return here(view) ? route_by_presence(view) : Router::route_own(view, pin);
+  }
+  Route route_received(const KeyView& view, bool by_home) const override {
+    return here(view) ? route_by_presence(view) : Router::route_received(view, by_home);
+  }
+
+ private:
+  static bool here(const KeyView& view) {
+    return view.at_home() && view.presence != KeyView::Presence::absent;
+  }
+};
+
+constexpr std::uint64_t kMostSeeds = 10000;
+
+void expect_violation(const std::string& fault, ScenarioLimits limits, const Router& router) {
+  limits.router = &router;
+  const CampaignResult result =
+      run_campaign(limits, {.steps = UINT64_MAX, .first_seed = 1, .most_seeds = kMostSeeds});
+  REQUIRE(result.failure);
+  std::cout << fault << ": found with seed " << result.failure->seed << " after " << result.steps
+            << " steps: " << result.failure->problem << "\n";
+  // The report replays the run.
+  CHECK(result.failure->report.find("A second run went differently") == std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("simulation finds a router without the entry rule") {
+  expect_violation("no entry rule", {.location_caches = true}, WithoutEntryRule());
+}
+
+TEST_CASE("simulation finds an entry rule for messages only") {
+  expect_violation("entry rule for messages only", {.location_caches = true}, EntryRuleForMessagesOnly());
+}
+
+TEST_CASE("simulation finds a home that routes by its role, with four ranks") {
+  expect_violation("home routes by its role", {.least_ranks = 4, .most_ranks = 4, .location_caches = false},
+                   HomeRoutesByRole());
+}

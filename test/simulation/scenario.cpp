@@ -1,0 +1,65 @@
+#include "test/simulation/scenario.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+#include "lapse/core/random.hpp"
+
+namespace lapse::test {
+
+Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
+  RandomEngine random(seed, 1);
+  const auto between = [&](std::uint64_t low, std::uint64_t high) {
+    return low + random.below(high - low + 1);
+  };
+  const auto coin = [&] { return random.below(2) == 1; };
+  Scenario scenario;
+  scenario.seed = seed;
+  scenario.ranks = static_cast<std::int32_t>(
+      between(static_cast<std::uint64_t>(limits.least_ranks), static_cast<std::uint64_t>(limits.most_ranks)));
+  for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) scenario.workers.push_back(between(0, 3));
+  if (scenario.all_workers() == 0) scenario.workers.back() = 1;
+  scenario.keys = coin() ? 1 : between(2, 4);
+  scenario.location_caches = limits.location_caches.value_or(coin());
+  scenario.separate_bulk_lane = between(0, 3) > 0;
+  scenario.home = limits.home.value_or(static_cast<HomeMapKind>(between(0, 2)));
+  if (coin()) scenario.only_home = Domain(static_cast<std::int32_t>(random.below(scenario.workers.size())));
+  scenario.long_turns = coin();
+  scenario.biased = between(0, 3) > 0;
+  scenario.calls = between(5, 40);
+  return scenario;
+}
+
+std::size_t Scenario::all_workers() const {
+  return std::accumulate(workers.begin(), workers.end(), std::size_t{0});
+}
+
+HomeMap Scenario::home_map(Domain self) const {
+  switch (home) {
+    case HomeMapKind::hash:
+      return HomeMap::hash(keys, ranks, self);
+    case HomeMapKind::range:
+      return HomeMap::range(keys, ranks, self);
+    case HomeMapKind::custom:
+      break;
+  }
+  return HomeMap::custom(keys, ranks, self, [only = only_home, ranks = ranks, seed = seed](Key key) {
+    const std::uint64_t mixed = mix_bits(key.value() + seed) % static_cast<std::uint64_t>(ranks);
+    return only ? only->value() : static_cast<std::int32_t>(mixed);
+  });
+}
+
+std::string Scenario::to_string() const {
+  return fmt::format(
+      "seed {}: {} ranks, workers by rank {}, {} keys, caches {}, {} lanes, home map {}{}, {} turns, {} "
+      "speeds, {} calls "
+      "of each worker",
+      seed, ranks, workers, keys, location_caches ? "on" : "off", separate_bulk_lane ? 2 : 1,
+      home_map_name(home),
+      home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
+      long_turns ? "long" : "short", biased ? "uneven" : "even", calls);
+}
+
+}  // namespace lapse::test

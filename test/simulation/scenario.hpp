@@ -1,0 +1,45 @@
+// What a simulation plays: drawn from a seed, within limits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/directory/home_map.hpp"
+#include "lapse/directory/router.hpp"
+
+namespace lapse::test {
+
+// What a test fixes; everything else is drawn.
+struct ScenarioLimits {
+  std::int32_t least_ranks = 2;
+  std::int32_t most_ranks = 5;
+  std::optional<bool> location_caches = {};
+  std::optional<HomeMapKind> home = {};
+  const Router* router = nullptr;  // null: the library's
+};
+
+struct Scenario {
+  std::uint64_t seed = 0;
+  std::int32_t ranks = 2;
+  std::vector<std::size_t> workers;  // by rank, at least one in all
+  std::uint64_t keys = 1;            // of each table
+  bool location_caches = true;
+  bool separate_bulk_lane = true;
+  HomeMapKind home = HomeMapKind::hash;
+  std::optional<Domain> only_home;  // custom: one home for all keys; else by a mixture of the key's bits
+  bool long_turns = false;          // several packets and submissions in one engine turn
+  bool biased = true;               // some actors are slow for a while
+  std::size_t calls = 20;           // of each worker
+
+  static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
+
+  std::size_t all_workers() const;
+  HomeMap home_map(Domain self) const;
+  std::string to_string() const;
+};
+
+}  // namespace lapse::test

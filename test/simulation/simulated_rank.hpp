@@ -1,0 +1,78 @@
+// One rank of a simulation: the real protocol and real workers, driven in single steps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lapse/ps/phase.hpp"
+#include "lapse/ps/worker.hpp"
+#include "lapse/store/region.hpp"
+#include "test/simulation/scenario.hpp"
+#include "test/support/random_workload.hpp"
+#include "test/support/random_workload_assignments.hpp"
+#include "test/support/random_workload_counters.hpp"
+
+namespace lapse::test {
+
+// The histories of all workers of a simulation.
+struct Histories {
+  Histories(std::size_t workers, std::size_t keys);
+
+  CounterLayout layout;
+  LiveCounters live;
+  std::vector<CounterLog> counters;        // by worker
+  std::vector<AssignmentLog> assignments;  // by worker
+};
+
+// Two tables: 0 counts, 1 assigns. Everything is used by one thread.
+class SimulatedRank {
+ public:
+  SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
+                std::size_t first_worker, Histories& histories);
+  SimulatedRank(const SimulatedRank&) = delete;
+  SimulatedRank& operator=(const SimulatedRank&) = delete;
+
+  static constexpr std::size_t kTables = 2;
+
+  // --- steps
+  std::size_t workers() const { return workloads_.size(); }
+  RandomWorkload& workload(std::size_t worker) { return *workloads_[worker]; }
+  // The worker makes its next call; what it submits waits in the rank's queue.
+  void step_worker(std::size_t worker);
+  // Submissions that wait, oldest first.
+  std::size_t waiting_submissions() const { return submissions_.size(); }
+  void handle_submission();
+  void handle_packet(Rank from, std::span<const std::byte> packet);
+  // The engine's turn ends: what it has to say is sent.
+  bool in_turn() const { return in_turn_; }
+  void end_turn();
+
+  // --- looking
+  TableState& table(std::size_t number) { return *channel_.tables()[number]; }
+  const Channel& channel() const { return channel_; }
+  // Throws ProtocolError when something is left of what the workers began.
+  void check_at_rest() const;
+
+ private:
+  void create_table(const Scenario& scenario, UpdateRuleKind rule, std::size_t length);
+
+  PrivateRegionAllocator regions_;
+  DomainMap domains_;
+  Options options_;
+  Logger logger_;
+  Channel channel_;
+  ProgressEngine engine_;
+  WorkerGroup group_;
+  Phase phase_;
+  std::deque<Submission*> submissions_;
+  bool in_turn_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<TableClient>> clients_;
+  std::vector<std::unique_ptr<RandomWorkload>> workloads_;
+};
+
+}  // namespace lapse::test

@@ -1,0 +1,26 @@
+# Histories and random workloads, for simulations and for tests over MPI.
+add_library(lapse_test_histories STATIC
+  ../support/history_assignments.cpp
+  ../support/history_counters.cpp
+  ../support/history_live_counters.cpp
+  ../support/random_workload.cpp
+  ../support/random_workload_assignments.cpp
+  ../support/random_workload_server.cpp)
+target_link_libraries(lapse_test_histories PUBLIC lapse::ps PRIVATE lapse_settings)
+
+lapse_test(simulation
+  SOURCES campaign.cpp faults.cpp packet_text.cpp relocation.cpp scenario.cpp simulated_rank.cpp simulation.cpp
+  DEPENDS lapse_test_histories
+  LABELS simulation)
+lapse_test(simulation_threads
+  SOURCES threads.cpp
+  DEPENDS lapse_test_histories
+  LABELS simulation)
+lapse_test(simulation_checks
+  SOURCES history_checks.cpp router_decisions.cpp
+  DEPENDS lapse_test_histories)
+
+# Instrumented code is ten to fifty times slower; what it is for shows within fewer steps.
+if(LAPSE_SANITIZER)
+  set_tests_properties(${LAPSE_SANITIZER}.simulation PROPERTIES ENVIRONMENT SIMULATION_STEPS=30000)
+endif()

@@ -1,0 +1,206 @@
+#include "test/simulation/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "test/simulation/packet_text.hpp"
+
+namespace lapse::test {
+
+Simulation::Simulation(const Scenario& scenario, const Router& router)
+    : scenario_(scenario),
+      random_(scenario.seed, 2),
+      network_(scenario.ranks, scenario.separate_bulk_lane),
+      histories_(scenario.all_workers(), scenario.keys) {
+  std::size_t first_worker = 0;
+  for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) {
+    ranks_.push_back(std::make_unique<SimulatedRank>(network_.endpoint(Rank(rank)), scenario_, router,
+                                                     first_worker, histories_));
+    first_worker += scenario.workers[static_cast<std::size_t>(rank)];
+  }
+  worker_speed_.assign(first_worker, 4);
+  engine_speed_.assign(ranks_.size(), 4);
+  network_speed_.assign(ranks_.size() * ranks_.size() * 2, 4);
+}
+
+void Simulation::run() {
+  while (step()) check_ownership(false);
+  check_end();
+}
+
+template <class... Arguments>
+void Simulation::trace(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  if (sink_)
+    sink_(fmt::format("step {}: {}", steps_, fmt::format(format, std::forward<Arguments>(arguments)...)));
+}
+
+TableCounters Simulation::counters() const {
+  TableCounters total;
+  for (const auto& rank : ranks_) {
+    for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) total += rank->table(table).counters;
+  }
+  return total;
+}
+
+// --- choosing
+
+bool Simulation::step() {
+  if (scenario_.biased && steps_ >= next_speeds_) draw_speeds();
+  collect_choices();
+  if (choices_.empty()) return false;
+  carry_out(draw());
+  ++steps_;
+  return true;
+}
+
+void Simulation::draw_speeds() {
+  constexpr std::array<std::uint32_t, 4> kSpeeds{1, 32, 1000, 1000};
+  for (auto* speeds : {&worker_speed_, &engine_speed_, &network_speed_}) {
+    for (std::uint32_t& speed : *speeds) speed = kSpeeds[random_.below(kSpeeds.size())];
+  }
+  next_speeds_ = steps_ + 20 + random_.below(200);
+}
+
+void Simulation::add_choice(const Choice& choice, std::uint32_t weight) {
+  choices_.push_back(choice);
+  cumulated_.push_back((cumulated_.empty() ? 0 : cumulated_.back()) + weight);
+}
+
+void Simulation::collect_choices() {
+  choices_.clear();
+  cumulated_.clear();
+  std::size_t worker = 0;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    SimulatedRank& simulated = *ranks_[rank];
+    for (std::size_t local = 0; local < simulated.workers(); ++local, ++worker) {
+      if (simulated.workload(local).may_step())
+        add_choice({Actor::worker, rank, local}, worker_speed_[worker] * 8);
+    }
+    if (simulated.waiting_submissions() > 0)
+      add_choice({Actor::submission, rank, 0}, 4 * engine_speed_[rank]);
+    if (simulated.in_turn()) add_choice({Actor::end_turn, rank, 0}, 4 * engine_speed_[rank]);
+  }
+  const std::span<const LoopbackNetwork::Choice> packets = network_.deliverable();
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::size_t pair = packets[i].from.index() * ranks_.size() + packets[i].to.index();
+    const std::size_t lane = packets[i].lane == Transport::Lane::bulk ? 1 : 0;
+    add_choice({Actor::packet, packets[i].to.index(), i}, network_speed_[2 * pair + lane]);
+  }
+}
+
+const Simulation::Choice& Simulation::draw() {
+  const std::uint64_t drawn = random_.below(cumulated_.back());
+  const auto place = std::ranges::upper_bound(cumulated_, drawn);
+  return choices_[static_cast<std::size_t>(place - cumulated_.begin())];
+}
+
+// --- acting
+
+void Simulation::carry_out(const Choice& choice) {
+  SimulatedRank& rank = *ranks_[choice.rank];
+  switch (choice.actor) {
+    case Actor::worker:
+      trace("rank {} worker {} steps", choice.rank, choice.index);
+      rank.step_worker(choice.index);
+      trace("    {}", rank.workload(choice.index).last_step());
+      break;
+    case Actor::submission:
+      trace("rank {} handles a submission", choice.rank);
+      rank.handle_submission();
+      end_turn_or_go_on(rank);
+      break;
+    case Actor::packet:
+      deliver(network_.deliverable()[choice.index]);
+      end_turn_or_go_on(rank);
+      break;
+    case Actor::end_turn:
+      trace("rank {} sends", choice.rank);
+      rank.end_turn();
+      break;
+  }
+}
+
+void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
+  const bool bulk = choice.lane == Transport::Lane::bulk;
+  const std::size_t index = bulk ? random_.below(choice.count) : 0;
+  const Rank to = choice.to;
+  network_.deliver(
+      choice,
+      [&](Rank from, std::span<const std::byte> packet) {
+        if (sink_) trace("{} -> {}: {}", from.value(), to.value(), describe_packet(packet));
+        ranks_[to.index()]->handle_packet(from, packet);
+      },
+      index);
+}
+
+void Simulation::end_turn_or_go_on(SimulatedRank& rank) {
+  if (!scenario_.long_turns || random_.below(3) == 0) rank.end_turn();
+}
+
+// --- checking
+
+void Simulation::check_ownership(bool at_rest) {
+  for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) {
+    for (std::uint64_t number = 0; number < scenario_.keys; ++number) {
+      const Key key(number);
+      const auto role = [&](std::size_t rank) { return ranks_[rank]->table(table).store.word(key).role(); };
+      std::size_t owners = 0;
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) owners += role(rank) == Role::owner ? 1 : 0;
+      if (owners > 1 || (at_rest && owners != 1)) {
+        throw InvariantViolation(fmt::format("I1: key {} of table {} has {} owners", number, table, owners));
+      }
+      const HomeMap& homes = ranks_[0]->table(table).home_map;
+      TableState& home = ranks_[homes.home(key).index()]->table(table);
+      const std::size_t named = home.ownership.owner(home.home_map.home_index(key)).index();
+      if (role(named) != Role::owner && (at_rest || role(named) != Role::arriving)) {
+        throw InvariantViolation(
+            fmt::format("the home of key {} of table {} names rank {} as owner, whose role is {}", number,
+                        table, named, static_cast<int>(role(named))));
+      }
+    }
+  }
+}
+
+void Simulation::check_end() {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (std::size_t worker = 0; worker < ranks_[rank]->workers(); ++worker) {
+      if (!ranks_[rank]->workload(worker).finished()) {
+        throw InvariantViolation(
+            fmt::format("nothing can move and worker {} of rank {} still waits", worker, rank));
+      }
+    }
+  }
+  Quiescence::Counts frames;
+  for (const auto& rank : ranks_) {
+    rank->check_at_rest();
+    frames += rank->channel().frame_counts();
+  }
+  if (frames.sent != frames.received) {
+    throw InvariantViolation(
+        fmt::format("{} frames were sent and {} received", frames.sent, frames.received));
+  }
+  check_ownership(true);
+
+  std::vector<Counts> counters;
+  std::vector<Assignment> assignments;
+  for (std::uint64_t number = 0; number < scenario_.keys; ++number) {
+    const auto value_at_owner = [&](std::size_t table, std::size_t length) {
+      std::vector<std::int64_t> value(length);
+      for (const auto& rank : ranks_) {
+        if (rank->table(table).store.read(Key(number), reinterpret_cast<std::byte*>(value.data()))) break;
+      }
+      return value;
+    };
+    counters.push_back(histories_.layout.counts(
+        std::span<const std::int64_t>(value_at_owner(0, histories_.layout.length()))));
+    assignments.push_back(Assignment::from(value_at_owner(1, Assignment::kLength)));
+  }
+  check_counters(histories_.counters, counters);
+  check_assignments(histories_.assignments, assignments);
+}
+
+}  // namespace lapse::test

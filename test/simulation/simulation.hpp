@@ -1,0 +1,84 @@
+// The whole protocol on a few ranks in one thread, in an order of events that a seed decides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/transport/loopback_network.hpp"
+#include "test/simulation/scenario.hpp"
+#include "test/simulation/simulated_rank.hpp"
+
+namespace lapse::test {
+
+// Something that an invariant excludes.
+class InvariantViolation : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; an
+// engine's turn ends. Every choice and every random number comes from the scenario's seed: the same scenario
+// gives the same run.
+//
+// After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
+// is owner or arriving. During the run every answer is checked against the history (I3, I4, I5). At the end,
+// when nothing can move any more: everything is answered, nothing is left anywhere, every key has exactly one
+// owner, the one that its home names (I1), and all histories are in order (I2 to I5).
+class Simulation {
+ public:
+  explicit Simulation(const Scenario& scenario, const Router& router);
+
+  // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
+  void run();
+  // Steps made so far.
+  std::uint64_t steps() const { return steps_; }
+  // What all ranks have counted.
+  TableCounters counters() const;
+  // Calls sink(text) for every step.
+  void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
+
+ private:
+  enum class Actor { worker, submission, packet, end_turn };
+  struct Choice {
+    Actor actor;
+    std::size_t rank;
+    std::size_t index;  // of the worker, or of the network's choice
+  };
+
+  bool step();
+  void collect_choices();
+  const Choice& draw();
+  void carry_out(const Choice& choice);
+  void deliver(const LoopbackNetwork::Choice& choice);
+  void end_turn_or_go_on(SimulatedRank& rank);
+  void draw_speeds();
+  void add_choice(const Choice& choice, std::uint32_t weight);
+  template <class... Arguments>
+  void trace(fmt::format_string<Arguments...> format, Arguments&&... arguments);
+
+  void check_ownership(bool at_rest);
+  void check_end();
+
+  const Scenario scenario_;
+  RandomEngine random_;
+  LoopbackNetwork network_;
+  Histories histories_;
+  std::vector<std::unique_ptr<SimulatedRank>> ranks_;
+  std::uint64_t steps_ = 0;
+  std::function<void(std::string)> sink_;
+
+  // Relative speeds, changed now and then: by worker, by rank, and by sender, receiver and lane.
+  std::vector<std::uint32_t> worker_speed_;
+  std::vector<std::uint32_t> engine_speed_;
+  std::vector<std::uint32_t> network_speed_;
+  std::uint64_t next_speeds_ = 0;
+
+  std::vector<Choice> choices_;
+  std::vector<std::uint64_t> cumulated_;  // weights of choices_
+};
+
+}  // namespace lapse::test

@@ -1,0 +1,99 @@
+// The random workload on real servers, each rank and each worker a thread of one process. Made to run under
+// ThreadSanitizer too.
+#include <exception>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "lapse/transport/threaded_loopback.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/random_workload_server.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+namespace {
+
+Options quiet_options() {
+  Options options;
+  options.startup_report = false;
+  return options;
+}
+
+// One thread for each rank; rethrows what one of them threw.
+void run(const ServerWorkload& workload, const ThreadedLoopbackSettings& settings, const Options& options) {
+  const std::size_t ranks = workload.workers.size();
+  ThreadedLoopback network(static_cast<std::int32_t>(ranks), settings);
+  std::vector<ServerHistory> histories(ranks);
+  std::vector<std::unique_ptr<ParameterServer>> servers(ranks);
+  std::vector<std::unique_ptr<ServerWorkloadRun>> runs(ranks);
+  std::vector<std::exception_ptr> errors(ranks);
+  TableCounters counters;
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        auto transport =
+            std::make_unique<BorrowedTransport>(network.endpoint(Rank(static_cast<std::int32_t>(rank))));
+        servers[rank] = std::make_unique<ParameterServer>(std::move(transport), options);
+        runs[rank] = std::make_unique<ServerWorkloadRun>(*servers[rank], workload);
+        runs[rank]->run();
+        runs[rank]->pull_final_values();
+        const Statistics statistics = servers[rank]->statistics();
+        if (rank == 0) counters = statistics.table_total(TableId(0));
+        histories[rank] = runs[rank]->history();
+        servers[rank]->close();
+      } catch (...) {
+        errors[rank] = std::current_exception();
+        servers[rank].reset();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  ServerHistory all;
+  for (ServerHistory& history : histories) all.append(std::move(history));
+  for (const auto& one : runs) one->check(all);
+  CHECK(counters.local_pulls > 0);
+  if (ranks == 1) return;
+  CHECK(counters.relocations_in > 0);
+  CHECK(counters.queued_accesses > 0);
+  CHECK(counters.remote_pulls > 0);
+}
+
+}  // namespace
+
+TEST_CASE("threads: one rank") {
+  CHECK_NOTHROW(run({.seed = 1, .workers = {3}}, {}, quiet_options()));
+}
+
+TEST_CASE("threads: ranks with different numbers of workers, caches on and off") {
+  for (const bool caches : {true, false}) {
+    Options options = quiet_options();
+    options.location_caches = caches;
+    CHECK_NOTHROW(run({.seed = 2, .workers = {2, 0, 1}}, {}, options));
+    CHECK_NOTHROW(run({.seed = 3, .workers = {1, 2, 1, 2}, .keys = 3},
+                      {.separate_bulk_lane = true, .delay_seed = 3}, options));
+  }
+}
+
+TEST_CASE("threads: all keys at home at one rank, few keys") {
+  CHECK_NOTHROW(run({.seed = 4, .workers = {2, 2, 2}, .keys = 2, .home = HomeMapKind::custom},
+                    {.separate_bulk_lane = true, .delay_seed = 4}, quiet_options()));
+}
+
+TEST_CASE("threads: workers do not help") {
+  Options options = quiet_options();
+  options.helping = Helping::off;
+  CHECK_NOTHROW(run({.seed = 5, .workers = {2, 1}, .phases = 1, .calls = 100}, {}, options));
+}
+
+TEST_CASE("threads: little room for unanswered operations, large values") {
+  Options options = quiet_options();
+  options.max_outstanding_operations = 2;
+  CHECK_NOTHROW(run({.seed = 6, .workers = {2, 2}, .phases = 1, .calls = 100, .large_length = 2000},
+                    {.separate_bulk_lane = true, .delay_seed = 6}, options));
+}

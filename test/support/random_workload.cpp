@@ -1,0 +1,127 @@
+#include "test/support/random_workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace lapse::test {
+
+std::string_view to_string(Call call) {
+  constexpr std::array<std::string_view, kCalls> kNames{"pull",     "push",          "set",
+                                                        "localize", "pull_if_local", "update_if_local"};
+  return kNames[static_cast<std::size_t>(call)];
+}
+
+WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t calls) {
+  const auto one_of = [&](auto... values) {
+    const std::array choices{values...};
+    return choices[random.below(choices.size())];
+  };
+  WorkloadSettings settings;
+  settings.calls = calls;
+  settings.most_pending = one_of(1, 3, 8, 20);
+  settings.most_keys = one_of(1, 2, 5);
+  settings.synchronous = one_of(0.0, 0.2, 0.6, 1.0);
+  settings.wait_for_all = one_of(0.0, 0.05, 0.2);
+  settings.detached = one_of(0.0, 0.0, 0.1);
+  settings.weights = {one_of(1U, 3U, 6U),  one_of(1U, 3U, 6U), 1,
+                      one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U)};
+  return settings;
+}
+
+RandomWorkload::RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings,
+                               RandomEngine random)
+    : clients_(std::move(clients)), settings_(settings), random_(random) {}
+
+bool RandomWorkload::may_step() const {
+  if (finished()) return false;
+  const bool last = calls_ == settings_.calls;
+  const std::size_t count = last ? pending_.size() : wait_for_;
+  const auto done = [](const auto& call) { return call->done(); };
+  // After the last call every answer is progress.
+  if (last) return std::ranges::any_of(pending_, done);
+  const std::size_t first = wait_for_newest_ ? pending_.size() - count : 0;
+  return std::all_of(pending_.begin() + static_cast<std::ptrdiff_t>(first),
+                     pending_.begin() + static_cast<std::ptrdiff_t>(first + count), done);
+}
+
+void RandomWorkload::step() {
+  const bool last = calls_ == settings_.calls;
+  if (last) {
+    const bool none_done = std::ranges::none_of(pending_, [](const auto& call) { return call->done(); });
+    wait_for_ = none_done ? pending_.size() : 0;
+    wait_for_newest_ = false;
+  }
+  const std::size_t first = wait_for_newest_ ? pending_.size() - wait_for_ : 0;
+  for (std::size_t i = 0; i < wait_for_; ++i) {
+    pending_[first]->finish();
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  wait_for_ = 0;
+  wait_for_newest_ = false;
+  finish_answered();
+  last_ = {};
+  if (!last) make_call();
+}
+
+void RandomWorkload::run() {
+  while (!finished()) step();
+}
+
+void RandomWorkload::finish_answered() {
+  for (auto& call : pending_) {
+    if (!call->done()) continue;
+    call->finish();
+    call.reset();
+  }
+  std::erase(pending_, nullptr);
+}
+
+void RandomWorkload::make_call() {
+  const std::uint32_t total = std::accumulate(settings_.weights.begin(), settings_.weights.end(), 0U);
+  std::uint64_t drawn = random_.below(total);
+  std::size_t call = 0;
+  while (drawn >= settings_.weights[call]) drawn -= settings_.weights[call++];
+
+  last_.called = true;
+  last_.call = static_cast<Call>(call);
+  last_.client = random_.below(clients_.size());
+  TableClient& client = *clients_[last_.client];
+  const std::size_t keys = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.most_keys);
+  for (std::size_t i = 0; i < keys; ++i) last_.keys.push_back(Key(random_.below(client.keys())));
+
+  ++calls_;
+  std::unique_ptr<PendingCall> pending = client.call(last_.call, last_.keys);
+  if (pending == nullptr) return;
+  if (pending->done()) {
+    pending->finish();
+    return;
+  }
+  if (random_.uniform() < settings_.detached) {
+    last_.detached = true;
+    return;
+  }
+  pending_.push_back(std::move(pending));
+  if (random_.uniform() < settings_.synchronous) {
+    wait_for_ = 1;
+    wait_for_newest_ = true;
+  } else if (random_.uniform() < settings_.wait_for_all) {
+    wait_for_ = pending_.size();
+  } else if (pending_.size() >= settings_.most_pending) {
+    wait_for_ = 1;
+  }
+}
+
+std::string RandomWorkload::last_step() const {
+  if (!last_.called) return "takes answers";
+  std::string keys;
+  for (const Key key : last_.keys) keys += fmt::format(" {}", key.value());
+  return fmt::format("{} on table {}, keys{}{}", to_string(last_.call), last_.client, keys,
+                     last_.detached  ? ", and gives up the handle"
+                     : wait_for_ > 0 ? ", and waits"
+                                     : "");
+}
+
+}  // namespace lapse::test

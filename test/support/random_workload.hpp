@@ -1,0 +1,71 @@
+// One worker's random calls on a few tables.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/core/types.hpp"
+#include "test/support/random_workload_client.hpp"
+
+namespace lapse::test {
+
+// How a worker behaves. Probabilities are in [0, 1].
+struct WorkloadSettings {
+  std::size_t calls = 100;
+  std::size_t most_pending = 6;                                 // calls under way at one time
+  std::size_t most_keys = 3;                                    // of one call
+  double synchronous = 0.3;                                     // wait for the answer before the next call
+  double wait_for_all = 0.05;                                   // wait for all answers before the next call
+  double detached = 0.05;                                       // give up the handle of a pending call
+  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2};  // of the calls, in the order of Call
+
+  // Drawn from a seed.
+  static WorkloadSettings random(RandomEngine& random, std::size_t calls);
+};
+
+// The calls are a function of the settings, the random engine and the answers. Used by one thread.
+class RandomWorkload {
+ public:
+  // The clients outlive the workload.
+  RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random);
+
+  bool finished() const { return calls_ == settings_.calls && pending_.empty(); }
+  // False while the worker waits for an answer: then step() would block.
+  bool may_step() const;
+  // Finishes calls that are answered, waits if that is what the worker does next, and makes one call, if one
+  // is left. Throws HistoryViolation and what the worker throws.
+  void step();
+  // The same until finished.
+  void run();
+
+  // What the last step did, for traces.
+  std::string last_step() const;
+
+ private:
+  void make_call();
+  void finish_answered();
+
+  std::vector<TableClient*> clients_;
+  WorkloadSettings settings_;
+  RandomEngine random_;
+  std::size_t calls_ = 0;
+  std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
+  std::size_t wait_for_ =
+      0;  // how many of pending_, the oldest or the newest, are waited for before the next call
+  bool wait_for_newest_ = false;
+
+  struct Step {
+    bool called = false;
+    std::size_t client = 0;
+    Call call = Call::pull;
+    std::vector<Key> keys;
+    bool detached = false;
+  } last_;
+};
+
+}  // namespace lapse::test

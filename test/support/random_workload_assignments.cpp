@@ -1,0 +1,90 @@
+#include "test/support/random_workload_assignments.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lapse::test {
+
+class AssignmentClient::PendingPull final : public PendingCall {
+ public:
+  PendingPull(Operation operation, AssignmentLog& log, std::vector<std::int64_t> values,
+              std::vector<Key> keys, std::vector<std::size_t> positions)
+      : PendingCall(std::move(operation)),
+        log_(log),
+        values_(std::move(values)),
+        keys_(std::move(keys)),
+        positions_(std::move(positions)) {}
+
+ private:
+  void answered() override {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      log_.end_read(
+          keys_[i], positions_[i],
+          Assignment::from(std::span(values_).subspan(i * Assignment::kLength, Assignment::kLength)));
+    }
+  }
+  AssignmentLog& log_;
+  std::vector<std::int64_t> values_;
+  std::vector<Key> keys_;
+  std::vector<std::size_t> positions_;
+};
+
+std::unique_ptr<PendingCall> AssignmentClient::call(Call call, std::span<const Key> keys) {
+  switch (call) {
+    case Call::pull:
+      return pull(keys);
+    case Call::push:
+    case Call::set:
+      return write(call, keys);
+    case Call::localize:
+      return std::make_unique<PendingCall>(worker_.localize(table_, keys));
+    case Call::pull_if_local:
+      pull_if_local(keys[0]);
+      break;
+    case Call::update_if_local:
+      update_if_local(keys[0]);
+      break;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<PendingCall> AssignmentClient::pull(std::span<const Key> keys) {
+  std::vector<std::size_t> positions;
+  for (const Key key : keys) positions.push_back(log_.begin_read(key));
+  std::vector<std::int64_t> values(keys.size() * Assignment::kLength);
+  Operation operation =
+      keys.size() == 1 ? worker_.pull(table_, keys[0], values) : worker_.pull(table_, keys, values);
+  return std::make_unique<PendingPull>(std::move(operation), log_, std::move(values),
+                                       std::vector<Key>(keys.begin(), keys.end()), std::move(positions));
+}
+
+std::unique_ptr<PendingCall> AssignmentClient::write(Call call, std::span<const Key> keys) {
+  std::vector<std::int64_t> values;
+  for (const Key key : keys) {
+    const std::vector<std::int64_t> value = log_.write(key).value();
+    values.insert(values.end(), value.begin(), value.end());
+  }
+  const bool one = keys.size() == 1;
+  if (call == Call::set) {
+    return std::make_unique<PendingCall>(one ? worker_.set(table_, keys[0], values)
+                                             : worker_.set(table_, keys, values));
+  }
+  return std::make_unique<PendingCall>(one ? worker_.push(table_, keys[0], values)
+                                           : worker_.push(table_, keys, values));
+}
+
+void AssignmentClient::pull_if_local(Key key) {
+  std::vector<std::int64_t> value(Assignment::kLength);
+  const std::size_t position = log_.begin_read(key);
+  if (worker_.pull_if_local(table_, key, value)) log_.end_read(key, position, Assignment::from(value));
+}
+
+void AssignmentClient::update_if_local(Key key) {
+  worker_.update_if_local(table_, key, [&](std::span<std::int64_t> value) {
+    const std::size_t position = log_.begin_read(key);
+    log_.end_read(key, position, Assignment::from(value));
+    std::ranges::copy(log_.write(key).value(), value.begin());
+  });
+}
+
+}  // namespace lapse::test

@@ -1,0 +1,48 @@
+// What a random workload does on one table, with the history it keeps.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "lapse/core/types.hpp"
+#include "lapse/ps/operation.hpp"
+
+namespace lapse::test {
+
+enum class Call { pull, push, set, localize, pull_if_local, update_if_local };
+inline constexpr int kCalls = 6;
+
+std::string_view to_string(Call call);
+
+// A call whose operation may be unanswered, with everything that must live until then.
+class PendingCall {
+ public:
+  explicit PendingCall(Operation operation) : operation_(std::move(operation)) {}
+  virtual ~PendingCall() = default;
+
+  bool done() const { return operation_.done(); }
+  // Waits if need be, then checks what was seen. Throws HistoryViolation.
+  void finish() {
+    operation_.wait();
+    answered();
+  }
+
+ protected:
+  virtual void answered() {}
+
+ private:
+  Operation operation_;
+};
+
+// Used by one worker's thread.
+class TableClient {
+ public:
+  virtual ~TableClient() = default;
+  virtual std::uint64_t keys() const = 0;
+  // Makes the call and returns it, finished or not. The last two use the first key only, and return null.
+  // Throws HistoryViolation.
+  virtual std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) = 0;
+};
+
+}  // namespace lapse::test

@@ -1,0 +1,44 @@
+// A transport that belongs to a simulated network, for a server that wants to own one.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lapse/transport/transport.hpp"
+
+namespace lapse::test {
+
+// Hands every call on to `transport`, which outlives it.
+class BorrowedTransport final : public Transport {
+ public:
+  explicit BorrowedTransport(Transport& transport) : transport_(transport) {}
+
+  Rank rank() const override { return transport_.rank(); }
+  std::int32_t ranks() const override { return transport_.ranks(); }
+  std::int32_t host_ranks() const override { return transport_.host_ranks(); }
+  std::string host_name() const override { return transport_.host_name(); }
+  bool has_separate_bulk_lane() const override { return transport_.has_separate_bulk_lane(); }
+  void send(Rank to, PacketBuffer packet, Lane lane) override {
+    transport_.send(to, std::move(packet), lane);
+  }
+  PacketBuffer acquire_buffer() override { return transport_.acquire_buffer(); }
+  std::size_t poll(const Handler& handler, std::size_t limit) override {
+    return transport_.poll(handler, limit);
+  }
+  bool idle() const override { return transport_.idle(); }
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
+    return transport_.all_gather(mine);
+  }
+  void close() override { transport_.close(); }
+  [[noreturn]] void abort(const std::string& reason) override {
+    transport_.abort(reason);
+    std::abort();  // The compiler does not believe virtual functions that they do not return.
+  }
+
+ private:
+  Transport& transport_;
+};
+
+}  // namespace lapse::test

@@ -1,9 +1,12 @@
 """What a compiler or formatter must say about the files. Each rule runs one tool on every file, two at a time."""
 import concurrent.futures
+import hashlib
+import json
 import re
 import shutil
 import subprocess
 
+from include_rules import closure
 from source_tree import CPP, Problem, files
 
 PARALLEL = 2
@@ -26,13 +29,25 @@ def _run_all(commands):
         return {path: output for path, code, output in executor.map(run, commands.items()) if code != 0}
 
 
-def check_headers(root, compiler="g++", include_folders=()):
-    """Every header compiles alone."""
+def _fingerprint(root, path, command):
+    """Of everything in the project that decides whether a header compiles."""
+    digest = hashlib.sha256(repr(command).encode())
+    for part in closure(root, path):
+        digest.update((root / part).read_bytes())
+    return digest.hexdigest()
+
+
+def check_headers(root, compiler="g++", include_folders=(), cache=None):
+    """Every header compiles alone. `cache`: file that remembers which did, so that they are not compiled again."""
+    # A header as main file would warn about its own "pragma once"; -w silences that and everything that is no error.
     flags = ["-std=c++20", "-fsyntax-only", "-w", "-x", "c++", f"-I{root}"]
     flags += [f"-isystem{folder}" for folder in include_folders]
-    headers = files(root, (".hpp", ".h"))
-    # A header as main file would warn about its own "pragma once"; -w silences that and everything that is no error.
-    failures = _run_all({path: [compiler, *flags, str(root / path)] for path in headers})
+    commands = {path: [compiler, *flags, str(root / path)] for path in files(root, (".hpp", ".h"))}
+    fingerprints = {path: _fingerprint(root, path, command) for path, command in commands.items()}
+    known = set(json.loads(cache.read_text())) if cache and cache.is_file() else set()
+    failures = _run_all({path: command for path, command in commands.items() if fingerprints[path] not in known})
+    if cache:
+        cache.write_text(json.dumps([mark for path, mark in fingerprints.items() if path not in failures]))
     for path, output in sorted(failures.items()):
         yield Problem(path, 0, "does not compile alone:\n" + "\n".join(output.splitlines()[:6]))
 

@@ -38,12 +38,28 @@ def _folder(path):
     return max(matches, key=len) if matches else None
 
 
+def _includes_of(root, path):
+    for number, line in numbered_lines(root, path):
+        match = _INCLUDE.match(line)
+        if match:
+            yield number, match[1], match[2]
+
+
 def _includes(root):
     for path in files(root, CPP):
-        for number, line in numbered_lines(root, path):
-            match = _INCLUDE.match(line)
-            if match:
-                yield path, number, match[1], match[2]
+        for number, bracket, header in _includes_of(root, path):
+            yield path, number, bracket, header
+
+
+def closure(root, path):
+    """The path and every file of the project that it includes, directly or not; sorted."""
+    reached, waiting = set(), [path]
+    while waiting:
+        current = waiting.pop()
+        if current not in reached:
+            reached.add(current)
+            waiting += [header for _, _, header in _includes_of(root, current) if (root / header).is_file()]
+    return sorted(reached)
 
 
 def check_arrows(root):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]...: runs one check on the sources.
+"""lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]... [--cache <file>]: runs one
+check on the sources. The last three are for the check "headers".
 
 Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
 import argparse
@@ -28,10 +29,11 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--cache", type=pathlib.Path)
     arguments = parser.parse_args()
     further = {}
     if arguments.check == "headers":
-        further = {"compiler": arguments.compiler, "include_folders": arguments.include}
+        further = {"compiler": arguments.compiler, "include_folders": arguments.include, "cache": arguments.cache}
     try:
         problems = list(CHECKS[arguments.check](arguments.root, **further))
     except compiler_rules.Skipped as skipped:

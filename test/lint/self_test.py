@@ -95,6 +95,16 @@ class SelfTest(unittest.TestCase):
                     self.assertEqual([problem.path for problem in found], [path])
                     self.assertIn(mention, str(found[0]))
 
+    def test_the_cache_forgets_headers_whose_includes_changed(self):
+        cache = self.root / "headers.json"
+        self.write("io/user.hpp", '#pragma once\n\n#include "lapse/core/a.hpp"\n\ninline auto b() { return a(); }\n')
+        for _ in range(2):
+            self.assertEqual(list(compiler_rules.check_headers(self.root, cache=cache)), [])
+        self.write("lapse/core/a.hpp", "#pragma once\n")
+        for _ in range(2):
+            found = list(compiler_rules.check_headers(self.root, cache=cache))
+            self.assertEqual([problem.path for problem in found], ["io/user.hpp"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,19 @@
+// What was counted between two moments.
+#pragma once
+
+#include "lapse/core/counters.hpp"
+
+namespace lapse::apps {
+
+// Field by field, for TableCounters and RankCounters; a maximum is the later one, as maxima have no
+// difference.
+template <class Counters>
+Counters counter_difference(const Counters& later, const Counters& earlier) {
+  Counters difference = later;
+  for (const CounterField<Counters>& field : counter_fields<Counters>()) {
+    if (field.merge == CounterMerge::sum) difference.*field.member -= earlier.*field.member;
+  }
+  return difference;
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,21 @@
+#include "apps/common/mpi_session.hpp"
+
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/transport/mpi_environment.hpp"
+
+namespace lapse::apps {
+
+// A failing call ends the job here: no error handler has been set yet. A thread level that is too low is the
+// server's to report.
+MpiSession::MpiSession(int& argument_count, char**& arguments) {
+  prepare_mpi_environment();
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+}
+
+MpiSession::~MpiSession() {
+  MPI_Finalize();
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,22 @@
+// MPI for the duration of a program.
+#pragma once
+
+namespace lapse::apps {
+
+// Initialises MPI on construction, with the settings and the thread level that a parameter server wants, and
+// finalizes it on destruction. One per process, in main.
+class MpiSession {
+ public:
+  MpiSession(int& argument_count, char**& arguments);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  // In MPI_COMM_WORLD.
+  bool is_rank_0() const { return rank_ == 0; }
+
+ private:
+  int rank_ = 0;
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,85 @@
+#include "apps/common/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+std::string json_string(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      json += c;
+    }
+  }
+  return json + '"';
+}
+
+}  // namespace
+
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+void Summary::add(std::string_view name, double value, std::string_view label, std::string_view shown) {
+  entries_.push_back({std::string(name), json_number(value), std::string(label),
+                      shown.empty() ? fmt::format("{:.4f}", value) : std::string(shown)});
+}
+
+void Summary::add(std::string_view name, std::uint64_t value, std::string_view label,
+                  std::string_view shown) {
+  const std::string digits = fmt::format("{}", value);
+  entries_.push_back(
+      {std::string(name), digits, std::string(label), shown.empty() ? digits : std::string(shown)});
+}
+
+void Summary::add(std::string_view name, std::string_view value, std::string_view label) {
+  entries_.push_back({std::string(name), json_string(value), std::string(label), std::string(value)});
+}
+
+void Summary::add_json(std::string_view name, std::string_view json) {
+  entries_.push_back({std::string(name), std::string(json), {}, {}});
+}
+
+std::string Summary::to_text() const {
+  std::size_t width = 0;
+  for (const Entry& entry : entries_) width = std::max(width, entry.label.size());
+  std::string text;
+  for (const Entry& entry : entries_) {
+    if (!entry.label.empty()) text += fmt::format("{:<{}}  {}\n", entry.label, width, entry.shown);
+  }
+  return text;
+}
+
+std::string Summary::to_json() const {
+  std::string json = "{";
+  for (const Entry& entry : entries_) {
+    json += fmt::format("{}\n  {}: {}", json.size() == 1 ? "" : ",", json_string(entry.name), entry.json);
+  }
+  return json + "\n}\n";
+}
+
+void write_text_file(const std::string& path, std::string_view text) {
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) throw FileError(path, fmt::format("cannot be created: {}", std::strerror(errno)));
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !written) {
+    throw FileError(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+}
+
+}  // namespace lapse::apps

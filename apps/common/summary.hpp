@@ -1,0 +1,44 @@
+// The results of a run, for people and for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lapse::apps {
+
+// Named results in the order in which they were added. A label, if given, is also shown in the table for
+// people.
+class Summary {
+ public:
+  // `shown` is how the table writes the value.
+  void add(std::string_view name, double value, std::string_view label = {}, std::string_view shown = {});
+  void add(std::string_view name, std::uint64_t value, std::string_view label = {},
+           std::string_view shown = {});
+  void add(std::string_view name, std::string_view value, std::string_view label = {});
+  // A value that is JSON already.
+  void add_json(std::string_view name, std::string_view json);
+
+  // Two columns, label and value.
+  std::string to_text() const;
+  // One object. Numbers that are not finite become null.
+  std::string to_json() const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::string json;
+    std::string label;  // empty: not in the table
+    std::string shown;
+  };
+  std::vector<Entry> entries_;
+};
+
+// A JSON number, or null.
+std::string json_number(double value);
+
+// Writes a text file. Throws FileError.
+void write_text_file(const std::string& path, std::string_view text);
+
+}  // namespace lapse::apps

@@ -1,0 +1,23 @@
+// How many workers run on each rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse::apps {
+
+// A list as an option gives it: one number, that of every rank, or one number per rank.
+using WorkerCounts = std::span<const std::int32_t>;
+
+// Throws ConfigurationError when the list has neither one entry nor one per rank, or an entry is negative.
+void check_worker_counts(WorkerCounts counts, std::int32_t ranks);
+
+std::int32_t workers_of(WorkerCounts counts, Rank rank);
+// On the ranks below this one.
+std::size_t workers_before(WorkerCounts counts, Rank rank);
+std::size_t total_workers(WorkerCounts counts, std::int32_t ranks);
+
+}  // namespace lapse::apps

@@ -1,0 +1,72 @@
+// Factorizes a matrix of ratings with stochastic gradient descent on the parameter server.
+//   mpirun -n 4 matrix_factorization ratings.tsv --workers 2
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "apps/common/command_line.hpp"
+#include "apps/common/mpi_session.hpp"
+#include "apps/common/progress_line.hpp"
+#include "apps/common/server_program.hpp"
+#include "apps/matrix_factorization/baseline.hpp"
+#include "apps/matrix_factorization/factor_files.hpp"
+#include "apps/matrix_factorization/options.hpp"
+#include "apps/matrix_factorization/problem.hpp"
+#include "apps/matrix_factorization/report.hpp"
+#include "apps/matrix_factorization/trainer.hpp"
+
+namespace {
+
+using namespace lapse::apps;
+using lapse::ParameterServer;
+using lapse::Worker;
+
+void train(Trainer& trainer, bool reports) {
+  if (!reports) return trainer.run();
+  ProgressLine progress(stdout);
+  trainer.run([&](const EpochRecord& record) { progress.report(describe(record)); });
+}
+
+void factorize(ParameterServer& server, const MatrixFactorizationOptions& options) {
+  const bool reports = server.rank() == lapse::Rank{0};
+  options.training.check(server.ranks());
+  // Every rank reads the file for itself; an error on one of them ends all.
+  FactorizationProblem problem;
+  server.run_workers(1, [&](Worker&) { problem = load_problem(options.data); });
+  std::optional<Baselines> baselines;
+  if (reports && options.baselines) baselines = compute_baselines(problem);
+  if (reports) fmt::print("{}\n", describe(problem, baselines));
+
+  Trainer trainer(server, problem, options.training);
+  std::optional<FactorFiles> files;
+  run_on_rank_0(server, [&](Worker&) {
+    if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
+    if (!options.output_prefix.empty()) {
+      files.emplace(options.output_prefix, problem.rows, problem.columns, trainer.model());
+    }
+  });
+  train(trainer, reports);
+  run_on_rank_0(server, [&](Worker& worker) {
+    if (files) files->write(worker, trainer.factors());
+  });
+
+  const Summary summary = summarize(trainer, baselines, server.statistics());
+  run_on_rank_0(server, [&](Worker&) {
+    fmt::print("{}", summary.to_text());
+    if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
+  });
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const MpiSession mpi(argument_count, arguments);
+  CLI::App app{
+      "Matrix factorization on the parameter server Lapse. Without a rating file, a matrix is generated."};
+  MatrixFactorizationOptions options;
+  add_options(app, options);
+  if (const auto status = parse_command_line(app, argument_count, arguments, mpi.is_rank_0())) return *status;
+  return run_server_program([&](ParameterServer& server) { factorize(server, options); });
+}

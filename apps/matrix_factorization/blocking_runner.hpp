@@ -1,0 +1,30 @@
+// Distributed stochastic gradient descent by blocks.
+#pragma once
+
+#include <vector>
+
+#include "apps/matrix_factorization/epoch_runner.hpp"
+
+namespace lapse::apps {
+
+// The parameter blocking of the paper (Renz-Wieland et al., VLDB'20, sections 2.2.2 and 4.1): between
+// subepochs, a barrier of all workers; then each brings the columns of its next block to its rank, waits, and
+// works without communication. Only columns that the worker has cells in are moved. With the same number of
+// workers the result is the same, bit for bit, however they are distributed over ranks.
+class BlockingRunner final : public EpochRunner {
+ public:
+  BlockingRunner(const WorkerTask& task, const RunnerOptions& options)
+      : task_(task), visits_(options.order, options.seed) {}
+
+  void place(Worker& worker) override { localize_own_rows(worker, task_); }
+  void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+
+ private:
+  void localize_columns(Worker& worker, std::size_t block);
+
+  WorkerTask task_;
+  CellVisits visits_;
+  std::vector<Key> keys_;
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,41 @@
+// Training as on a parameter server that allocates parameters statically.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/matrix_factorization/epoch_runner.hpp"
+
+namespace lapse::apps {
+
+// Pulls the factors of a batch of cells, trains the cells one after the other on these copies, and pushes the
+// changes. Within a batch a row or column that occurs again is seen as the cells before have left it; what
+// other workers push meanwhile is seen by the next batch.
+class ClassicRunner final : public EpochRunner {
+ public:
+  ClassicRunner(const WorkerTask& task, const RunnerOptions& options);
+
+  void place(Worker& worker) override { static_cast<void>(worker); }
+  void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+
+ private:
+  void train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps);
+  // The place of a key in the batch, where it is added if it is new.
+  std::size_t slot(Key key);
+
+  WorkerTask task_;
+  std::size_t batch_;
+  CellVisits visits_;
+  std::vector<io::Cell> cells_;  // sorted
+  std::uint64_t batches_ = 0;
+  std::vector<std::uint64_t> last_batch_;  // by key: number of the last batch with it
+  std::vector<std::uint32_t> slot_;        // by key: its place in that batch
+  std::vector<Key> keys_;                  // of the batch
+  std::vector<float> values_;              // of the keys, row by row
+  std::vector<float> changes_;             // the same before the batch, then what it changed
+  std::vector<float> row_change_;
+};
+
+}  // namespace lapse::apps

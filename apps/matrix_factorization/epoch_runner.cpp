@@ -1,0 +1,29 @@
+#include "apps/matrix_factorization/epoch_runner.hpp"
+
+#include <vector>
+
+#include "apps/matrix_factorization/blocking_runner.hpp"
+#include "apps/matrix_factorization/classic_runner.hpp"
+#include "apps/matrix_factorization/latency_hiding_runner.hpp"
+
+namespace lapse::apps {
+
+std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options) {
+  switch (options.mode) {
+    case TrainingMode::blocking:
+      return std::make_unique<BlockingRunner>(task, options);
+    case TrainingMode::latency_hiding:
+      return std::make_unique<LatencyHidingRunner>(task, options);
+    case TrainingMode::classic:
+      break;
+  }
+  return std::make_unique<ClassicRunner>(task, options);
+}
+
+void localize_own_rows(Worker& worker, const WorkerTask& task) {
+  std::vector<Key> keys;
+  for (const std::uint32_t row : task.cells.rows()) keys.push_back(task.factors.row_key(row));
+  worker.localize(task.factors.table, keys).wait();
+}
+
+}  // namespace lapse::apps

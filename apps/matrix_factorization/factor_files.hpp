@@ -1,0 +1,40 @@
+// The trained factors as files.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/matrix_factorization/factor_table.hpp"
+#include "apps/matrix_factorization/model.hpp"
+#include "io/npy_writer.hpp"
+
+namespace lapse::apps {
+
+// Writes <prefix>-rows.npy and <prefix>-columns.npy (ids x rank), and with biases <prefix>-row-biases.npy and
+// <prefix>-column-biases.npy (ids), all float32. The prediction of a cell is then
+//   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
+class FactorFiles {
+ public:
+  // Creates the files, so that a place that cannot be written to is noticed before the training. Throws
+  // FileError.
+  FactorFiles(const std::string& prefix, std::uint64_t rows, std::uint64_t columns, const FactorModel& model);
+
+  // Pulls the factors in ranges of keys and writes them. Not collective: one worker does all of it. The files
+  // appear under their names when this has succeeded. Throws FileError.
+  void write(Worker& worker, const FactorTable& factors);
+
+ private:
+  struct Side {
+    io::NpyWriter<float> factors;
+    std::optional<io::NpyWriter<float>> biases;
+  };
+
+  Side create(const std::string& prefix, std::uint64_t ids) const;
+  void write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t ids, Side& side) const;
+
+  FactorModel model_;
+  Side rows_;
+  Side columns_;
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,29 @@
+// The factors in the parameter server.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "apps/matrix_factorization/model.hpp"
+#include "apps/matrix_factorization/problem.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse::apps {
+
+// One table: rows have the keys 0 to rows - 1, columns follow them; each value as FactorModel lays it out.
+struct FactorTable {
+  Key row_key(std::uint64_t row) const { return Key{row}; }
+  Key column_key(std::uint64_t column) const { return Key{rows + column}; }
+
+  Table<float> table;
+  std::uint64_t rows;
+  std::uint64_t columns;
+};
+
+// Collective. Factors start uniform in [-initial_scale, initial_scale), biases at 0. Rows and columns without
+// training cells are 0 and stay so: what is unknown is predicted from what is known.
+FactorTable create_factor_table(ParameterServer& server, const std::string& name,
+                                const FactorizationProblem& problem, const FactorModel& model,
+                                double initial_scale, std::uint64_t seed);
+
+}  // namespace lapse::apps

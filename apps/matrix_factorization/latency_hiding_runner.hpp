@@ -1,0 +1,37 @@
+// Training in any order, with factors on their way before they are used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/matrix_factorization/epoch_runner.hpp"
+
+namespace lapse::apps {
+
+// The latency hiding of the paper (section 2.2.3): while the cells of one window are trained, the columns of
+// the next are being localized, so a column is asked for between one and two windows ahead. Workers that want
+// the same column at the same time take it from each other; whoever finds it gone reaches it by message. Each
+// worker's rows stay with it.
+class LatencyHidingRunner final : public EpochRunner {
+ public:
+  LatencyHidingRunner(const WorkerTask& task, const RunnerOptions& options);
+
+  void place(Worker& worker) override { localize_own_rows(worker, task_); }
+  void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+
+ private:
+  // Asks for the columns of a window, each once.
+  Operation localize_columns(Worker& worker, std::span<const io::Cell> window);
+
+  WorkerTask task_;
+  std::size_t lookahead_;
+  CellVisits visits_;
+  std::vector<io::Cell> cells_;  // sorted
+  std::vector<Key> keys_;
+  std::vector<std::uint64_t> last_window_;  // by column: number of the last window that asked for it
+  std::uint64_t windows_ = 0;
+};
+
+}  // namespace lapse::apps

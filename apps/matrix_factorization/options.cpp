@@ -1,0 +1,151 @@
+#include "apps/matrix_factorization/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace lapse::apps {
+
+namespace {
+
+// An option whose values have names; the default is the one that the target has.
+template <class Enum>
+void add_names(CLI::App& app, const std::string& option, Enum& target,
+               const std::map<std::string, Enum>& names, const std::string& meaning) {
+  std::vector<std::string> values;
+  std::string chosen;
+  for (const auto& [name, value] : names) {
+    values.push_back(name);
+    if (value == target) chosen = name;
+  }
+  app.add_option_function<std::string>(
+         option, [&target, names](const std::string& name) { target = names.at(name); }, meaning)
+      ->check(CLI::IsMember(values))
+      ->default_str(chosen)
+      ->type_name("");
+}
+
+template <class Integer>
+bool parse_integer(const std::string& text, Integer& number) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc{} && result.ptr == text.data() + text.size();
+}
+
+// ROWSxCOLUMNSxCELLS
+io::ZipfMatrixOptions parse_shape(io::ZipfMatrixOptions options, const std::string& text) {
+  const std::vector<std::string> parts = CLI::detail::split(text, 'x');
+  const bool valid = parts.size() == 3 && parse_integer(parts[0], options.rows) &&
+                     parse_integer(parts[1], options.columns) && parse_integer(parts[2], options.cells) &&
+                     options.rows > 0 && options.columns > 0;
+  if (!valid)
+    throw CLI::ValidationError("--zipf", "'" + text + "' is not ROWSxCOLUMNSxCELLS, as 10000x1000x1000000");
+  return options;
+}
+
+void add_data_options(CLI::App& app, DataOptions& data) {
+  CLI::Option* const file =
+      app.add_option("ratings", data.train_file,
+                     "Rating file: lines `user item rating`, separated by tabs, commas or blanks");
+  CLI::Option* const zipf = app.add_option_function<std::string>(
+      "--zipf", [&data](const std::string& text) { data.zipf = parse_shape(data.zipf, text); },
+      "Instead of a file: generate a matrix with Zipf-distributed rows and columns, ROWSxCOLUMNSxCELLS");
+  file->excludes(zipf);
+  app.add_option("--zipf-exponent", data.zipf.exponent, "Exponent of the Zipf distributions")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--test", data.test_file, "Rating file to test on")->excludes(zipf);
+  app.add_option("--test-fraction", data.test_fraction,
+                 "Without --test: share of the ratings that is held out")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  app.add_option("--max-id", data.max_id, "Larger user and item ids are an error")->capture_default_str();
+}
+
+void add_model_options(CLI::App& app, TrainingOptions& training) {
+  app.add_option("--rank", training.rank, "Factors of each user and item")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_flag("--biases,!--no-biases", training.biases, "Train biases of users and items (default: yes)");
+  app.add_option("--initial-scale", training.initial_scale, "Factors start uniform in [-scale, scale)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--l2", training.l2_factors, "Regularization of factors")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--l2-biases", training.l2_biases, "Regularization of biases")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+void add_schedule_options(CLI::App& app, TrainingOptions& training) {
+  using Kind = LearningRateOptions::Kind;
+  add_names(app, "--schedule", training.learning_rate.kind,
+            std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold-driver", Kind::bold_driver}},
+            "Learning rate: rate / (1 + decay * epoch), or 5 % more after an epoch that reduced the training "
+            "error, else half");
+  app.add_option("--rate", training.learning_rate.initial, "Learning rate of the first epoch")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--decay", training.learning_rate.decay, "For --schedule decay")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--epochs", training.epochs, "Epochs at most")->capture_default_str();
+  app.add_option("--patience", training.patience,
+                 "Stop after this many epochs without a better test error; 0: never")
+      ->capture_default_str();
+  app.add_option("--evaluate-every", training.evaluate_every,
+                 "Epochs from one evaluation to the next; 0: never")
+      ->capture_default_str();
+}
+
+void add_execution_options(CLI::App& app, TrainingOptions& training) {
+  app.add_option("--workers", training.workers,
+                 "Workers on every rank, or a list: workers of each rank (2,0,1)")
+      ->delimiter(',')
+      ->capture_default_str();
+  add_names(app, "--mode", training.runner.mode,
+            std::map<std::string, TrainingMode>{{"blocking", TrainingMode::blocking},
+                                                {"latency_hiding", TrainingMode::latency_hiding},
+                                                {"classic", TrainingMode::classic}},
+            "blocking: disjoint blocks, localized between subepochs; latency_hiding: factors are localized "
+            "ahead of use; "
+            "classic: nothing is localized");
+  add_names(
+      app, "--order", training.runner.order,
+      std::map<std::string, CellOrder>{{"sorted", CellOrder::sorted}, {"shuffled", CellOrder::shuffled}},
+      "Order in which a worker visits its cells: by row, or random in every epoch");
+  app.add_option("--lookahead", training.runner.lookahead, "Mode latency_hiding: cells in a window")
+      ->check(CLI::Range(1, 1000000000))
+      ->capture_default_str();
+  app.add_option("--batch", training.runner.batch,
+                 "Mode classic: cells whose factors are pulled and pushed together")
+      ->check(CLI::Range(1, 1000000000))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
+  add_data_options(app, options.data);
+  add_model_options(app, options.training);
+  add_schedule_options(app, options.training);
+  add_execution_options(app, options.training);
+  app.add_option_function<std::uint64_t>(
+         "--seed",
+         [&options](std::uint64_t seed) {
+           options.data.seed = options.data.zipf.seed = options.training.seed = seed;
+         },
+         "Of generated matrix, held-out ratings, initial factors and order of the cells")
+      ->default_str("1");
+  app.add_flag("--baselines,!--no-baselines", options.baselines,
+               "Show what mean and biases alone reach (default: yes)");
+  app.add_option("--output-prefix", options.output_prefix,
+                 "Write the factors to PREFIX-rows.npy and PREFIX-columns.npy, biases to "
+                 "PREFIX-{row,column}-biases.npy");
+  app.add_option("--summary-json", options.summary_json, "Write the results to this file");
+}
+
+}  // namespace lapse::apps

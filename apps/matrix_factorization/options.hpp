@@ -1,0 +1,26 @@
+// The command line of the matrix factorization.
+#pragma once
+
+#include <string>
+
+#include "apps/matrix_factorization/problem.hpp"
+#include "apps/matrix_factorization/trainer.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace lapse::apps {
+
+struct MatrixFactorizationOptions {
+  DataOptions data;
+  TrainingOptions training;
+  bool baselines = true;
+  std::string output_prefix;  // of the files of the factors; empty: none
+  std::string summary_json;   // file; empty: none
+};
+
+// Adds every option to the parser, which fills in `options` when it parses.
+void add_options(CLI::App& app, MatrixFactorizationOptions& options);
+
+}  // namespace lapse::apps

@@ -1,0 +1,47 @@
+#include "apps/matrix_factorization/partition.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <functional>
+#include <queue>
+
+namespace lapse::apps {
+
+namespace {
+
+struct Load {
+  std::uint64_t cells = 0;
+  std::uint32_t part = 0;
+  auto operator<=>(const Load&) const = default;
+};
+
+std::vector<std::uint32_t> largest_first(std::span<const std::uint32_t> counts) {
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < counts.size(); ++id) {
+    if (counts[id] != 0) ids.push_back(id);
+  }
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
+  return ids;
+}
+
+}  // namespace
+
+BalancedPartition::BalancedPartition(std::span<const std::uint32_t> counts, std::size_t parts)
+    : part_of_(counts.size()), ids_with_cells_(parts) {
+  for (std::size_t id = 0; id < counts.size(); ++id) part_of_[id] = static_cast<std::uint32_t>(id % parts);
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
+  for (std::uint32_t part = 0; part < parts; ++part) least.push({0, part});
+  for (const std::uint32_t id : largest_first(counts)) {
+    Load load = least.top();
+    least.pop();
+    part_of_[id] = load.part;
+    load.cells += counts[id];
+    least.push(load);
+  }
+  for (std::uint32_t id = 0; id < counts.size(); ++id) {
+    if (counts[id] != 0) ids_with_cells_[part_of_[id]].push_back(id);
+  }
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,43 @@
+// The matrix to factorize: cells to train on, and cells held out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/coordinate_matrix.hpp"
+#include "io/zipf_matrix.hpp"
+
+namespace lapse::apps {
+
+// Where the cells come from.
+struct DataOptions {
+  std::string train_file;             // rating file; empty: a generated matrix
+  std::string test_file;              // rating file; empty: a part of the cells is held out
+  std::uint32_t max_id = 2147483647;  // of rows and columns of files
+  double test_fraction = 0.1;
+  std::uint64_t seed = 1;  // of the choice of the held-out cells
+  io::ZipfMatrixOptions zipf;
+};
+
+struct FactorizationProblem {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::vector<io::Cell> train;
+  std::vector<io::Cell> test;
+  float mean = 0;  // of the training cells
+  // Training cells of each row and column.
+  std::vector<std::uint32_t> row_counts;
+  std::vector<std::uint32_t> column_counts;
+};
+
+// Fills in means and counts. Throws UsageError when there are no cells to train on, or cells outside the
+// matrix.
+FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
+                                  std::vector<io::Cell> test);
+
+// Reads or generates. Every cell is held out with probability test_fraction, the same cells for the same
+// seed. Throws FileError, and as make_problem does.
+FactorizationProblem load_problem(const DataOptions& options);
+
+}  // namespace lapse::apps

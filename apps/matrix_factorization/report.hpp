@@ -1,0 +1,24 @@
+// What a training tells its user.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/common/summary.hpp"
+#include "apps/matrix_factorization/baseline.hpp"
+#include "apps/matrix_factorization/problem.hpp"
+#include "apps/matrix_factorization/trainer.hpp"
+#include "lapse/core/statistics.hpp"
+
+namespace lapse::apps {
+
+// One or two lines.
+std::string describe(const FactorizationProblem& problem, const std::optional<Baselines>& baselines);
+// One line.
+std::string describe(const EpochRecord& record);
+
+// Errors, times and communication of the training (without the evaluations), and all counters of the server.
+Summary summarize(const Trainer& trainer, const std::optional<Baselines>& baselines,
+                  const Statistics& statistics);
+
+}  // namespace lapse::apps

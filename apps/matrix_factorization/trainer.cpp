@@ -1,0 +1,163 @@
+#include "apps/matrix_factorization/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "apps/common/counter_difference.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "apps/matrix_factorization/evaluation.hpp"
+#include "lapse/core/error.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+double rmse(double squared_error, std::size_t cells) {
+  return cells == 0 ? 0 : std::sqrt(squared_error / static_cast<double>(cells));
+}
+
+double deciding_error(const EpochRecord& record, bool has_test_cells) {
+  return has_test_cells ? record.errors->test_rmse : record.errors->train_rmse;
+}
+
+void check_finite(const EpochRecord& record) {
+  if (std::isfinite(record.errors->train_rmse) && std::isfinite(record.errors->test_rmse)) return;
+  throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
+                          record.epoch, record.learning_rate));
+}
+
+}  // namespace
+
+struct Trainer::WorkerState {
+  WorkerState(const Trainer& trainer, std::size_t worker)
+      : train(trainer.problem_.train, trainer.schedule_, worker),
+        test(trainer.problem_.test, trainer.schedule_, worker),
+        runner(make_epoch_runner({trainer.factors_, trainer.model_, trainer.schedule_, train, worker},
+                                 trainer.options_.runner)) {}
+
+  WorkerCells train;
+  WorkerCells test;
+  std::unique_ptr<EpochRunner> runner;
+};
+
+void TrainingOptions::check(std::int32_t ranks) const {
+  const auto require = [](bool condition, std::string_view what) {
+    if (!condition) throw ConfigurationError(std::string(what));
+  };
+  check_worker_counts(workers, ranks);
+  require(rank >= 1, "rank 0, expected at least 1");
+  require(runner.lookahead >= 1, "lookahead 0, expected at least 1 cell");
+  require(runner.batch >= 1, "batch 0, expected at least 1 cell");
+  require(learning_rate.initial > 0 && std::isfinite(learning_rate.initial),
+          "the learning rate must be positive");
+  require(learning_rate.kind != LearningRateOptions::Kind::bold_driver || evaluate_every == 1,
+          "the bold driver needs an evaluation after every epoch");
+}
+
+Trainer::Trainer(ParameterServer& server, const FactorizationProblem& problem, const TrainingOptions& options)
+    : server_(server),
+      problem_(problem),
+      options_((options.check(server.ranks()), options)),
+      local_workers_(workers_of(options.workers, server.rank())),
+      first_worker_(workers_before(options.workers, server.rank())),
+      model_(options.rank, options.biases, problem.mean),
+      schedule_(problem, std::max<std::size_t>(1, total_workers(options.workers, server.ranks()))),
+      factors_(
+          create_factor_table(server, options.table, problem, model_, options.initial_scale, options.seed)),
+      learning_rate_(options.learning_rate),
+      states_(static_cast<std::size_t>(local_workers_)) {
+  options_.runner.seed = options.seed;
+  prepare();
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::prepare() {
+  server_.run_workers(local_workers_, [&](Worker& worker) {
+    auto& state = states_[worker.local_index()];
+    state = std::make_unique<WorkerState>(*this, first_worker_ + worker.local_index());
+    state->runner->place(worker);
+  });
+}
+
+EpochRecord Trainer::run_epoch() {
+  const std::uint64_t epoch = epochs_.size();
+  const double rate = learning_rate_.current();
+  const SgdSteps steps{static_cast<float>(rate), static_cast<float>(options_.l2_factors),
+                       static_cast<float>(options_.l2_biases)};
+  const Statistics before = server_.statistics();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point called = Clock::now();
+  std::chrono::duration<double> duration{};
+  server_.run_workers(local_workers_, [&](Worker& worker) {
+    worker.barrier();
+    const Clock::time_point begin = Clock::now();
+    states_[worker.local_index()]->runner->run(worker, epoch, steps);
+    worker.barrier();
+    if (worker.local_index() == 0) duration = Clock::now() - begin;
+  });
+  if (local_workers_ == 0) duration = Clock::now() - called;
+  const Statistics after = server_.statistics();
+  const TableId table = factors_.table.id();
+  epochs_.push_back({epoch + 1, rate, duration.count(), std::nullopt,
+                     counter_difference(after.table_total(table), before.table_total(table)),
+                     counter_difference(after.rank_total(), before.rank_total())});
+  return epochs_.back();
+}
+
+Errors Trainer::evaluate() {
+  std::array<double, 2> sums{};
+  // Ranks without workers take part, with nothing to evaluate, so that they learn the sums.
+  server_.run_workers(std::max(1, local_workers_), [&](Worker& worker) {
+    std::array<double, 2> squared_errors{};
+    if (worker.local_index() < states_.size()) {
+      Evaluator evaluator(worker, factors_, model_);
+      const WorkerState& state = *states_[worker.local_index()];
+      squared_errors = {evaluator.squared_error(state.train), evaluator.squared_error(state.test)};
+    }
+    worker.all_reduce(squared_errors);
+    if (worker.local_index() == 0) sums = squared_errors;
+  });
+  return {rmse(sums[0], problem_.train.size()), rmse(sums[1], problem_.test.size())};
+}
+
+void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
+  while (epochs_.size() < options_.epochs && !shall_stop()) {
+    run_epoch();
+    EpochRecord& record = epochs_.back();
+    if (is_due(record.epoch)) {
+      record.errors = evaluate();
+      check_finite(record);
+    }
+    learning_rate_.epoch_finished(record.errors ? record.errors->train_rmse : 0);
+    if (on_epoch) on_epoch(record);
+  }
+}
+
+const EpochRecord* Trainer::best() const {
+  const EpochRecord* best = nullptr;
+  const bool has_test_cells = !problem_.test.empty();
+  for (const EpochRecord& record : epochs_) {
+    if (!record.errors) continue;
+    if (best == nullptr || deciding_error(record, has_test_cells) < deciding_error(*best, has_test_cells))
+      best = &record;
+  }
+  return best;
+}
+
+bool Trainer::is_due(std::uint64_t epoch) const {
+  return options_.evaluate_every != 0 && (epoch % options_.evaluate_every == 0 || epoch == options_.epochs);
+}
+
+bool Trainer::shall_stop() const {
+  const EpochRecord* const best_epoch = best();
+  return options_.patience != 0 && best_epoch != nullptr &&
+         epochs_.size() - best_epoch->epoch >= options_.patience;
+}
+
+}  // namespace lapse::apps

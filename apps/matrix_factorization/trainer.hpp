@@ -1,0 +1,105 @@
+// Trains a matrix factorization on a parameter server.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/matrix_factorization/epoch_runner.hpp"
+#include "apps/matrix_factorization/factor_table.hpp"
+#include "apps/matrix_factorization/learning_rate.hpp"
+#include "apps/matrix_factorization/model.hpp"
+#include "apps/matrix_factorization/problem.hpp"
+#include "apps/matrix_factorization/schedule.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse::apps {
+
+// The defaults suit MovieTweetings.
+struct TrainingOptions {
+  std::string table = "factors";         // name of the table; one trainer of a server has it
+  std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
+  std::uint64_t rank = 16;               // factors of each row and column
+  bool biases = true;
+  double initial_scale = 0.005;  // factors start uniform in [-scale, scale)
+  double l2_factors = 0.08;
+  double l2_biases = 0.02;
+  LearningRateOptions learning_rate;
+  std::uint64_t epochs = 50;
+  std::uint64_t patience = 3;  // epochs without a better test error after which training stops; 0: never
+  std::uint64_t evaluate_every = 1;  // epochs from one evaluation to the next; 0: none
+  std::uint64_t seed = 1;            // of initial factors and orders
+  RunnerOptions runner;
+
+  // Throws ConfigurationError for values that make no sense, alone or together.
+  void check(std::int32_t ranks) const;
+};
+
+// Root mean square errors. Of no cells: 0.
+struct Errors {
+  double train_rmse = 0;
+  double test_rmse = 0;
+};
+
+struct EpochRecord {
+  std::uint64_t epoch = 0;  // from 1
+  double learning_rate = 0;
+  double seconds = 0;            // of training, between two barriers of all workers
+  std::optional<Errors> errors;  // after the epoch, if it was evaluated
+  // Of all ranks, while training.
+  TableCounters accesses;
+  RankCounters traffic;
+};
+
+// Used by the thread that owns the server. Every call is collective, and does the same on every rank, also on
+// ranks without workers; errors that it throws are thrown on every rank.
+class Trainer {
+ public:
+  // Collective. Creates the table, distributes the cells and places the factors. Server and problem must
+  // outlive the trainer; the problem is the same on every rank. Throws ConfigurationError for impossible
+  // options.
+  Trainer(ParameterServer& server, const FactorizationProblem& problem, const TrainingOptions& options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  // Collective. Trains until the options say stop; calls on_epoch on every rank after every epoch. Throws
+  // Error when the errors are no longer finite.
+  void run(const std::function<void(const EpochRecord&)>& on_epoch = {});
+
+  // Collective. One epoch, without an evaluation.
+  EpochRecord run_epoch();
+  // Collective. In parallel over all workers.
+  Errors evaluate();
+
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  // Of the evaluated epochs, the one with the smallest test error (without test cells: training error).
+  const EpochRecord* best() const;
+  const FactorTable& factors() const { return factors_; }
+  const FactorModel& model() const { return model_; }
+  const BlockSchedule& schedule() const { return schedule_; }
+
+ private:
+  struct WorkerState;
+
+  void prepare();
+  bool is_due(std::uint64_t epoch) const;
+  bool shall_stop() const;
+
+  ParameterServer& server_;
+  const FactorizationProblem& problem_;
+  TrainingOptions options_;
+  std::int32_t local_workers_;
+  std::size_t first_worker_;
+  FactorModel model_;
+  BlockSchedule schedule_;
+  FactorTable factors_;
+  LearningRate learning_rate_;
+  std::vector<EpochRecord> epochs_;
+  std::vector<std::unique_ptr<WorkerState>> states_;  // by local index; each touched by its worker alone
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,302 @@
+// Matrix factorization on several ranks, against the same arithmetic on plain arrays.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/common/server_program.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "apps/matrix_factorization/factor_files.hpp"
+#include "apps/matrix_factorization/trainer.hpp"
+#include "io/npy_reader.hpp"
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse;
+using namespace lapse::apps;
+
+namespace {
+
+FactorizationProblem zipf_problem(std::uint32_t rows = 200, std::uint32_t columns = 60,
+                                  std::uint64_t cells = 8000) {
+  DataOptions options;
+  options.zipf = {.rows = rows, .columns = columns, .cells = cells, .rank = 4, .noise = 0.3};
+  return load_problem(options);
+}
+
+TrainingOptions small_training(TrainingMode mode) {
+  TrainingOptions options;
+  options.table = "";  // a new name for every trainer
+  options.rank = 5;
+  options.initial_scale = 0.3;
+  options.l2_factors = 0.02;
+  options.learning_rate.initial = 0.05;
+  options.epochs = 6;
+  options.patience = 0;
+  options.runner.mode = mode;
+  options.runner.lookahead = 50;
+  options.runner.batch = 4;
+  return options;
+}
+
+// Numbers of workers that a job of this many ranks is tried with: everywhere the same, all on the last rank,
+// none on it.
+std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
+  std::vector<std::vector<std::int32_t>> layouts{{1}, {3}};
+  if (ranks == 1) return layouts;
+  std::vector<std::int32_t> last_only(static_cast<std::size_t>(ranks), 0);
+  last_only.back() = 2;
+  std::vector<std::int32_t> not_last(static_cast<std::size_t>(ranks), 2);
+  not_last.back() = 0;
+  layouts.push_back(last_only);
+  layouts.push_back(not_last);
+  return layouts;
+}
+
+// Collective. The values of all keys, on every rank.
+std::vector<float> all_values(ParameterServer& server, const FactorTable& factors) {
+  std::vector<Key> keys;
+  for (std::uint64_t key = 0; key < factors.table.keys(); ++key) keys.push_back(Key{key});
+  std::vector<float> values(keys.size() * factors.table.length());
+  server.run_workers(1, [&](Worker& worker) { worker.pull(factors.table, keys, values).wait(); });
+  return values;
+}
+
+// The factors in an array, trained by one thread in the order in which blocks follow each other.
+struct ArrayTraining {
+  void epoch(const FactorizationProblem& problem, const BlockSchedule& schedule, const SgdSteps& steps) {
+    std::vector<WorkerCells> workers;
+    for (std::size_t w = 0; w < schedule.workers(); ++w) workers.emplace_back(problem.train, schedule, w);
+    for (std::size_t subepoch = 0; subepoch < workers.size(); ++subepoch) {
+      for (std::size_t w = 0; w < workers.size(); ++w) {
+        for (const io::Cell& cell : workers[w].block(schedule.block(w, subepoch))) train(cell, steps);
+      }
+    }
+  }
+
+  void train(const io::Cell& cell, const SgdSteps& steps) {
+    std::vector<float> change(model.length());
+    float* const row = values.data() + cell.row * model.length();
+    model.step(row, values.data() + (rows + cell.column) * model.length(), change.data(), cell.value, steps);
+    for (std::size_t k = 0; k < change.size(); ++k) row[k] += change[k];
+  }
+
+  double rmse(const std::vector<io::Cell>& cells) const {
+    double sum = 0;
+    for (const io::Cell& cell : cells) {
+      const float* const row = values.data() + cell.row * model.length();
+      const float* const column = values.data() + (rows + cell.column) * model.length();
+      sum += std::pow(double{cell.value} - double{model.predict(row, column)}, 2);
+    }
+    return std::sqrt(sum / static_cast<double>(cells.size()));
+  }
+
+  FactorModel model;
+  std::uint64_t rows;
+  std::vector<float> values;
+};
+
+SgdSteps steps_of(const TrainingOptions& options, double learning_rate) {
+  return {static_cast<float>(learning_rate), static_cast<float>(options.l2_factors),
+          static_cast<float>(options.l2_biases)};
+}
+
+std::uint64_t remote_accesses(const TableCounters& counters) {
+  return counters.remote_pulls + counters.remote_pushes + counters.queued_accesses;
+}
+
+}  // namespace
+
+TEST_CASE("training by blocks gives the values of a single thread, bit for bit, and never leaves the rank") {
+  const FactorizationProblem problem = zipf_problem();
+  ParameterServer server{MPI_COMM_WORLD};
+  for (const auto& workers : worker_layouts(server.ranks())) {
+    TrainingOptions options = small_training(TrainingMode::blocking);
+    options.workers = workers;
+    Trainer trainer(server, problem, options);
+    ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
+    trainer.run();
+    REQUIRE(trainer.epochs().size() == options.epochs);
+    for (const EpochRecord& record : trainer.epochs()) {
+      array.epoch(problem, trainer.schedule(), steps_of(options, record.learning_rate));
+      CHECK(record.errors->train_rmse == Approx(array.rmse(problem.train)).epsilon(1e-9));
+      CHECK(record.errors->test_rmse == Approx(array.rmse(problem.test)).epsilon(1e-9));
+      CHECK(remote_accesses(record.accesses) == 0);
+      CHECK(record.accesses.local_pulls == problem.train.size());
+      CHECK(record.accesses.local_pushes == 2 * problem.train.size());
+      CHECK(record.seconds > 0);
+    }
+    CHECK(all_values(server, trainer.factors()) == array.values);
+  }
+}
+
+TEST_CASE("shuffled cells train as well, and the same for the same number of workers") {
+  const FactorizationProblem problem = zipf_problem();
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(TrainingMode::blocking);
+  options.runner.order = CellOrder::shuffled;
+  std::vector<std::int32_t> all_on_last(static_cast<std::size_t>(server.ranks()), 0);
+  all_on_last.back() = 2 * server.ranks();
+  options.workers = {2};
+  Trainer everywhere(server, problem, options);
+  everywhere.run();
+  options.workers = all_on_last;
+  Trainer last(server, problem, options);
+  last.run();
+  CHECK(all_values(server, everywhere.factors()) == all_values(server, last.factors()));
+}
+
+TEST_CASE("all ways to train reach the same quality") {
+  const FactorizationProblem problem = zipf_problem();
+  const TrainingMode mode =
+      GENERATE(TrainingMode::blocking, TrainingMode::latency_hiding, TrainingMode::classic);
+  CAPTURE(static_cast<int>(mode));
+  ParameterServer server{MPI_COMM_WORLD};
+  for (const CellOrder order : {CellOrder::sorted, CellOrder::shuffled}) {
+    for (const auto& workers : worker_layouts(server.ranks())) {
+      TrainingOptions options = small_training(mode);
+      options.workers = workers;
+      options.runner.order = order;
+      Trainer trainer(server, problem, options);
+      ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
+      trainer.run();
+      for (const EpochRecord& record : trainer.epochs()) {
+        array.epoch(problem, trainer.schedule(), steps_of(options, record.learning_rate));
+      }
+      const Errors errors = *trainer.epochs().back().errors;
+      // The cells come in another order, and workers may find factors as they were a little earlier.
+      CHECK(errors.train_rmse < 1.3 * array.rmse(problem.train));
+      CHECK(errors.test_rmse < 1.3 * array.rmse(problem.test));
+      CHECK(errors.train_rmse < 0.6);
+      const TableCounters& accesses = trainer.epochs().back().accesses;
+      if (mode == TrainingMode::classic) CHECK(accesses.relocations_in == 0);
+      if (mode == TrainingMode::classic && server.ranks() > 1) CHECK(remote_accesses(accesses) > 0);
+    }
+  }
+}
+
+TEST_CASE("with one worker, every way to train gives the values of a plain loop") {
+  const FactorizationProblem problem = zipf_problem();
+  const TrainingMode mode =
+      GENERATE(TrainingMode::blocking, TrainingMode::latency_hiding, TrainingMode::classic);
+  CAPTURE(static_cast<int>(mode));
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(mode);
+  options.workers.assign(static_cast<std::size_t>(server.ranks()), 0);
+  options.workers.back() = 1;
+  options.epochs = 2;
+  options.runner.batch = 1;
+  Trainer trainer(server, problem, options);
+  ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
+  trainer.run();
+  for (const EpochRecord& record : trainer.epochs()) {
+    array.epoch(problem, trainer.schedule(), steps_of(options, record.learning_rate));
+  }
+  const std::vector<float> values = all_values(server, trainer.factors());
+  REQUIRE(values.size() == array.values.size());
+  double largest_difference = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    largest_difference = std::max(largest_difference, std::abs(double{values[i]} - double{array.values[i]}));
+  }
+  // Changes of columns that are elsewhere are rounded once more than changes in place.
+  CHECK(largest_difference < 1e-4);
+}
+
+TEST_CASE("more workers than rows, empty blocks and unknown rows in the test set simply work") {
+  const FactorizationProblem problem =
+      make_problem(4, 3, {{0, 0, 1}, {1, 0, 2}, {1, 1, 3}}, {{2, 0, 1}, {0, 2, 2}, {3, 2, 3}});
+  const TrainingMode mode =
+      GENERATE(TrainingMode::blocking, TrainingMode::latency_hiding, TrainingMode::classic);
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(mode);
+  options.workers = {3};
+  Trainer trainer(server, problem, options);
+  trainer.run();
+  CHECK(trainer.epochs().size() == options.epochs);
+  CHECK(std::isfinite(trainer.best()->errors->test_rmse));
+  // Cell (3, 2) has neither a known row nor a known column: it is predicted as the mean.
+  const std::vector<float> values = all_values(server, trainer.factors());
+  const std::size_t length = trainer.model().length();
+  CHECK(trainer.model().predict(values.data() + 3 * length, values.data() + (4 + 2) * length) ==
+        problem.mean);
+}
+
+TEST_CASE("no workers at all is an error on every rank, and so is a list of the wrong length") {
+  const FactorizationProblem problem = zipf_problem();
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(TrainingMode::blocking);
+  options.workers = {0};
+  CHECK_THROWS_AS(Trainer(server, problem, options), UsageError);
+  options.workers.assign(static_cast<std::size_t>(server.ranks()) + 1, 1);
+  CHECK_THROWS_AS(Trainer(server, problem, options), ConfigurationError);
+}
+
+TEST_CASE("training stops when the test error no longer improves, and says when it diverges") {
+  const FactorizationProblem problem = zipf_problem();
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(TrainingMode::blocking);
+  options.epochs = 200;
+  options.patience = 2;
+  options.l2_factors = 0;
+  options.learning_rate.decay = 0;
+  Trainer trainer(server, problem, options);
+  trainer.run();
+  const auto& epochs = trainer.epochs();
+  REQUIRE(epochs.size() < 200);
+  REQUIRE(epochs.size() > 2);
+  CHECK(trainer.best()->epoch == epochs.size() - 2);
+
+  options.learning_rate.initial = 1000;
+  Trainer diverging(server, problem, options);
+  CHECK_THROWS_WITH(diverging.run(), Catch::Matchers::Contains("diverged in epoch"));
+}
+
+TEST_CASE("the bold driver adapts the learning rate to the training error") {
+  const FactorizationProblem problem = zipf_problem();
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(TrainingMode::blocking);
+  options.learning_rate.kind = LearningRateOptions::Kind::bold_driver;
+  Trainer trainer(server, problem, options);
+  trainer.run();
+  CHECK(trainer.epochs()[1].learning_rate == Approx(0.05 * 1.05));
+  CHECK(trainer.epochs().back().errors->train_rmse < trainer.epochs().front().errors->train_rmse);
+}
+
+TEST_CASE("the files of the factors hold the values of the table") {
+  const FactorizationProblem problem = zipf_problem(300, 40, 3000);
+  const bool biases = GENERATE(true, false);
+  ParameterServer server{MPI_COMM_WORLD};
+  TrainingOptions options = small_training(TrainingMode::blocking);
+  options.biases = biases;
+  options.epochs = 1;
+  Trainer trainer(server, problem, options);
+  trainer.run();
+  const std::vector<float> values = all_values(server, trainer.factors());
+  const std::size_t length = trainer.model().length();
+  run_on_rank_0(server, [&](Worker& worker) {
+    const auto directory =
+        std::filesystem::temp_directory_path() / ("lapse-factors-" + std::to_string(::getpid()));
+    std::filesystem::create_directory(directory);
+    const std::string prefix = (directory / "out").string();
+    FactorFiles files(prefix, problem.rows, problem.columns, trainer.model());
+    CHECK_FALSE(std::filesystem::exists(prefix + "-rows.npy"));
+    files.write(worker, trainer.factors());
+    const auto rows = io::read_npy<float>(prefix + "-rows.npy");
+    const auto columns = io::read_npy<float>(prefix + "-columns.npy");
+    CHECK(rows.shape == io::NpyShape{300, 5});
+    CHECK(columns.shape == io::NpyShape{40, 5});
+    CHECK(std::equal(rows.values.begin() + 5 * 7, rows.values.begin() + 5 * 8,
+                     values.begin() + 7 * static_cast<std::ptrdiff_t>(length)));
+    CHECK(columns.values.back() == values[340 * length - (biases ? 2 : 1)]);
+    CHECK(std::filesystem::exists(prefix + "-row-biases.npy") == biases);
+    if (biases) {
+      CHECK(io::read_npy<float>(prefix + "-row-biases.npy").values[7] == values[8 * length - 1]);
+      CHECK(io::read_npy<float>(prefix + "-column-biases.npy").shape == io::NpyShape{40});
+    }
+    std::filesystem::remove_all(directory);
+  });
+}

@@ -1,0 +1,70 @@
+#!/bin/bash
+# matrix_factorization_program.sh <program> <ratings> <launcher...>: the matrix factorization from its command line to its
+# files. Prints what is wrong and exits with 1.
+set -u
+program=$1
+ratings=$2
+shift 2
+launcher=("$@")
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+run() {  # <arguments...>: output in $directory/out and err
+  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
+}
+
+# Refuses these arguments with exactly one line that begins with "error:" and contains the text.
+refuses() {  # <text> <arguments...>
+  local text=$1
+  shift
+  run "$@" && fail "accepted: $*"
+  local lines
+  lines=$(grep -c '^error: ' "$directory/err")
+  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
+  grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
+}
+
+# A short training of real ratings: every kind of output is there, and the errors are those of a model that learns.
+run "$ratings" --epochs 6 --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/factors" ||
+  fail "training: $(cat "$directory/err")"
+[[ $(grep -c '^epoch ' "$directory/out") -eq 6 ]] || fail "not one line per epoch: $(cat "$directory/out")"
+grep -q '^baselines: test RMSE 1.88.* with the mean, 1.52.* with biases' "$directory/out" || fail "baselines"
+grep -q '^time per epoch' "$directory/out" || fail "no summary"
+for file in rows columns row-biases column-biases; do
+  [[ -s $directory/factors-$file.npy ]] || fail "no file of $file"
+done
+python=$(command -v python3) || echo "no python3: the summary is not checked"
+if [[ -n $python ]]; then
+  "$python" - "$directory/summary.json" <<'END' || fail "summary: $(cat "$directory/summary.json")"
+import json, sys
+summary = json.load(open(sys.argv[1]))
+assert len(summary["history"]) == 6 and summary["epochs"] == 6
+assert summary["best_test_rmse"] < 1.55, summary["best_test_rmse"]
+assert summary["local_share"] == 1, summary["local_share"]
+assert summary["seconds_per_epoch"] > 0
+END
+fi
+
+# Bad input ends all ranks with one clear line.
+printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
+: >"$directory/empty"
+refuses "malformed:2:3: item id 'x'" "$directory/malformed"
+refuses "contains no ratings" "$directory/empty"
+refuses "No such file" "$directory/missing"
+refuses "is a directory" "$directory"
+refuses "cannot be created" "$ratings" --output-prefix "$directory/missing/factors" --epochs 1
+refuses "cannot be created" "$ratings" --summary-json "$directory/missing/summary" --epochs 1
+refuses "diverged" "$ratings" --rate 1000
+refuses "number" "$ratings" --workers 1,1,1,1,1
+refuses "--mode" "$ratings" --mode fast
+refuses "workers" "$ratings" --workers 0
+run --help || fail "--help: $(cat "$directory/err")"
+[[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
+
+exit $((failures > 0))

@@ -1,0 +1,85 @@
+// What all applications share: worker counts, summaries, progress lines, differences of counters.
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "apps/common/counter_difference.hpp"
+#include "apps/common/progress_line.hpp"
+#include "apps/common/summary.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/io_temporary_file.hpp"
+
+using namespace lapse::apps;
+using lapse::Rank;
+
+TEST_CASE("one number of workers is that of every rank, a list has one per rank") {
+  const std::vector<std::int32_t> same{3};
+  CHECK_NOTHROW(check_worker_counts(same, 4));
+  CHECK(workers_of(same, Rank{2}) == 3);
+  CHECK(workers_before(same, Rank{2}) == 6);
+  CHECK(total_workers(same, 4) == 12);
+  const std::vector<std::int32_t> different{2, 0, 1};
+  CHECK_NOTHROW(check_worker_counts(different, 3));
+  CHECK(workers_of(different, Rank{1}) == 0);
+  CHECK(workers_before(different, Rank{0}) == 0);
+  CHECK(workers_before(different, Rank{2}) == 2);
+  CHECK(total_workers(different, 3) == 3);
+}
+
+TEST_CASE("worker counts that fit no job are refused") {
+  using lapse::ConfigurationError;
+  CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{}, 2), ConfigurationError);
+  CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{1, 1, 1}, 2), ConfigurationError);
+  CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{1, -1}, 2), ConfigurationError);
+}
+
+TEST_CASE("a summary is a table and a JSON object") {
+  Summary summary;
+  summary.add("seconds", 0.25, "time", "0.25 s");
+  summary.add("hidden", std::uint64_t{18446744073709551615U});
+  summary.add("file", "a \"b\"\\\n", "input file");
+  summary.add("nothing", std::numeric_limits<double>::quiet_NaN(), "ratio");
+  summary.add_json("list", "[1, 2]");
+  CHECK(summary.to_text() == "time        0.25 s\ninput file  a \"b\"\\\n\nratio       nan\n");
+  CHECK(summary.to_json() ==
+        "{\n  \"seconds\": 0.25,\n  \"hidden\": 18446744073709551615,\n  \"file\": \"a "
+        "\\\"b\\\"\\\\\\u000a\",\n"
+        "  \"nothing\": null,\n  \"list\": [1, 2]\n}\n");
+  CHECK(Summary().to_json() == "{\n}\n");
+}
+
+TEST_CASE("text files are written whole, or the reason is given") {
+  const lapse::test::TemporaryDirectory directory;
+  write_text_file(directory / "a", "text\n");
+  CHECK(lapse::test::content_of(directory / "a") == "text\n");
+  CHECK_THROWS_AS(write_text_file(directory / "missing/a", ""), lapse::FileError);
+  CHECK_THROWS_AS(write_text_file("/dev/full", "text"), lapse::FileError);
+}
+
+TEST_CASE("progress in a log is a line for every report") {
+  const lapse::test::TemporaryDirectory directory;
+  std::FILE* const file = std::fopen((directory / "log").c_str(), "w");
+  {
+    ProgressLine progress(file);
+    progress.report("first");
+    progress.report("2nd");
+  }
+  std::fclose(file);
+  CHECK(lapse::test::content_of(directory / "log") == "first\n2nd\n");
+}
+
+TEST_CASE("counters have differences, maxima the later value") {
+  lapse::TableCounters earlier;
+  earlier.local_pulls = 5;
+  earlier.relocation_max_nanoseconds = 9;
+  lapse::TableCounters later = earlier;
+  later.local_pulls = 12;
+  later.forwarded = 1;
+  const lapse::TableCounters difference = counter_difference(later, earlier);
+  CHECK(difference.local_pulls == 7);
+  CHECK(difference.forwarded == 1);
+  CHECK(difference.relocation_max_nanoseconds == 9);
+}

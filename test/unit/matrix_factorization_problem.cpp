@@ -1,0 +1,78 @@
+// The cells to train on and the cells held out, and what simple models make of them.
+#include "apps/matrix_factorization/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "apps/matrix_factorization/baseline.hpp"
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/io_temporary_file.hpp"
+
+using namespace lapse::apps;
+using lapse::io::Cell;
+
+TEST_CASE("a problem knows its mean and the cells of each row and column") {
+  const FactorizationProblem problem = make_problem(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 1, 6}}, {{1, 0, 100}});
+  CHECK(problem.mean == 3);
+  CHECK(problem.row_counts == std::vector<std::uint32_t>{2, 0, 1});
+  CHECK(problem.column_counts == std::vector<std::uint32_t>{1, 2});
+}
+
+TEST_CASE("problems without training cells or with cells outside are refused") {
+  CHECK_THROWS_AS(make_problem(3, 2, {}, {}), lapse::UsageError);
+  CHECK_THROWS_AS(make_problem(3, 2, {{3, 0, 1}}, {}), lapse::UsageError);
+  CHECK_THROWS_AS(make_problem(3, 2, {{0, 0, 1}}, {{0, 2, 1}}), lapse::UsageError);
+}
+
+TEST_CASE("a seeded part of the cells is held out") {
+  DataOptions options;
+  options.zipf = {.rows = 100, .columns = 50, .cells = 20000};
+  options.test_fraction = 0.25;
+  const FactorizationProblem problem = load_problem(options);
+  CHECK(problem.rows == 100);
+  CHECK(problem.columns == 50);
+  CHECK(problem.train.size() + problem.test.size() == 20000);
+  CHECK(static_cast<double>(problem.test.size()) == Approx(5000).epsilon(0.05));
+  CHECK(load_problem(options).test == problem.test);
+  options.seed = 2;
+  CHECK(load_problem(options).test != problem.test);
+  options.test_fraction = 0;
+  CHECK(load_problem(options).test.empty());
+}
+
+TEST_CASE("rating files give the cells, and a test file widens the matrix") {
+  const lapse::test::TemporaryDirectory directory;
+  DataOptions options;
+  options.train_file = directory.write("train", "1 2 3\n4 5 6\n");
+  options.test_file = directory.write("test", "9 1 5\n0 7 5\n");
+  const FactorizationProblem problem = load_problem(options);
+  CHECK(problem.rows == 10);
+  CHECK(problem.columns == 8);
+  CHECK(problem.train == std::vector<Cell>{{1, 2, 3}, {4, 5, 6}});
+  CHECK(problem.test == std::vector<Cell>{{9, 1, 5}, {0, 7, 5}});
+  options.max_id = 8;
+  CHECK_THROWS_AS(load_problem(options), lapse::FileError);
+}
+
+TEST_CASE("the baselines are the mean and the regularized biases") {
+  // One column: its bias and those of the rows are coupled only through each other.
+  const FactorizationProblem problem = make_problem(2, 1, {{0, 0, 4}, {1, 0, 2}}, {{0, 0, 5}, {1, 0, 0}});
+  const Baselines baselines = compute_baselines(problem, 1, 50);
+  CHECK(baselines.mean == Approx(std::sqrt((2 * 2 + 3 * 3) / 2.0)));
+  // By symmetry the column's bias is 0 and the rows' are +-1 / (1 + 1).
+  CHECK(baselines.biases == Approx(std::sqrt((1.5 * 1.5 + 2.5 * 2.5) / 2)));
+  CHECK(compute_baselines(make_problem(1, 1, {{0, 0, 1}}, {})).biases == 0);
+}
+
+TEST_CASE("the biases solve their normal equations") {
+  DataOptions options;
+  options.zipf = {.rows = 30, .columns = 20, .cells = 400};
+  const FactorizationProblem problem = load_problem(options);
+  // More rounds change nothing once they do.
+  CHECK(compute_baselines(problem, 2, 100).biases ==
+        Approx(compute_baselines(problem, 2, 200).biases).epsilon(1e-9));
+  CHECK(compute_baselines(problem, 1e12, 20).biases == Approx(compute_baselines(problem).mean).epsilon(1e-9));
+}

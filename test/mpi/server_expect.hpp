@@ -1,0 +1,46 @@
+// Checks inside workers: assertions of Catch2 belong to one thread, so a worker that finds something wrong
+// throws, which ends run_workers on every rank with the text.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse::test {
+
+inline void expect(bool condition, const std::string& what) {
+  if (!condition) throw std::logic_error("expected: " + what);
+}
+
+inline std::vector<Key> key_range(std::uint64_t first, std::uint64_t end) {
+  std::vector<Key> keys;
+  for (std::uint64_t key = first; key < end; ++key) keys.emplace_back(key);
+  return keys;
+}
+
+// Keys of a table that are on this worker's rank, as far as it can tell.
+template <Element T>
+std::int64_t count_local(Worker& worker, const Table<T>& table) {
+  std::vector<T> value(table.length());
+  std::int64_t count = 0;
+  for (std::uint64_t key = 0; key < table.keys(); ++key) {
+    count += worker.pull_if_local(table, Key(key), value) ? 1 : 0;
+  }
+  return count;
+}
+
+// Every key is on exactly one rank; one worker on each rank calls it.
+template <Element T>
+void expect_one_owner_each(Worker& worker, const Table<T>& table) {
+  std::vector<std::int64_t> local{count_local(worker, table)};
+  worker.all_reduce(std::span<std::int64_t>(local));
+  expect(local[0] == static_cast<std::int64_t>(table.keys()),
+         "every key on one rank, found " + std::to_string(local[0]));
+}
+
+}  // namespace lapse::test

@@ -1,0 +1,167 @@
+#include <mpi.h>
+
+#include "lapse/core/error.hpp"
+#include "test/mpi/server_expect.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse;
+using lapse::test::expect;
+using lapse::test::key_range;
+
+namespace {
+
+constexpr std::uint64_t kKeys = 50;
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+void push_one_everywhere(ParameterServer& server, const Table<std::int64_t>& table, std::int64_t before) {
+  server.run_workers(1, [&](Worker& worker) {
+    const auto keys = key_range(0, kKeys);
+    worker.localize(table, keys);
+    worker.push(table, keys, std::vector<std::int64_t>(kKeys, 1));
+    worker.barrier();
+    std::vector<std::int64_t> values(kKeys);
+    worker.pull(table, keys, values).wait();
+    expect(values == std::vector<std::int64_t>(kKeys, (before + 1) * worker.ranks()),
+           "pushes of this server");
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Two servers on equal and on different communicators are used in turns") {
+  const int rank = world_rank();
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  {
+    ParameterServer whole(MPI_COMM_WORLD);
+    ParameterServer same(MPI_COMM_WORLD);
+    ParameterServer part(half);
+    int half_rank = 0;
+    int half_size = 0;
+    MPI_Comm_rank(half, &half_rank);
+    MPI_Comm_size(half, &half_size);
+    CHECK(whole.rank() == Rank(rank));
+    CHECK(part.rank() == Rank(half_rank));
+    CHECK(part.ranks() == half_size);
+    const auto a = whole.create_table<std::int64_t>({.name = "same name", .keys = kKeys});
+    const auto b = same.create_table<std::int64_t>({.name = "same name", .keys = kKeys});
+    const auto c = part.create_table<std::int64_t>({.name = "same name", .keys = kKeys});
+    for (std::int64_t round = 0; round < 5; ++round) {
+      push_one_everywhere(whole, a, round);
+      push_one_everywhere(part, c, round);
+      push_one_everywhere(same, b, round);
+    }
+    // Closed in another order than they were made in.
+    whole.close();
+    push_one_everywhere(same, b, 5);
+    part.close();
+    same.close();
+  }
+  MPI_Comm_free(&half);
+}
+
+TEST_CASE("A server on MPI_COMM_SELF needs nobody else") {
+  Options options = Options::from_environment();
+  options.startup_report = false;
+  ParameterServer server(MPI_COMM_SELF, options);
+  CHECK(server.ranks() == 1);
+  const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+  // As often as its rank says: the other ranks take no part.
+  for (int round = 0; round <= world_rank(); ++round) push_one_everywhere(server, table, round);
+  server.close();
+}
+
+TEST_CASE("The communicator stays the caller's and may be freed once the server exists") {
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  ParameterServer server(duplicate);
+  MPI_Comm_free(&duplicate);
+  const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+  push_one_everywhere(server, table, 0);
+}
+
+TEST_CASE("Between phases the application uses MPI freely, with messages under way during them") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+  const int rank = server.rank().value();
+  const int ranks = server.ranks();
+  for (int round = 0; round < 10; ++round) {
+    int from_left = -1;
+    MPI_Request requests[2];
+    MPI_Irecv(&from_left, 1, MPI_INT, (rank + ranks - 1) % ranks, 5, MPI_COMM_WORLD, &requests[0]);
+    push_one_everywhere(server, table, round);
+    const int mine = 100 * round + rank;
+    MPI_Isend(&mine, 1, MPI_INT, (rank + 1) % ranks, 5, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(from_left == 100 * round + (rank + ranks - 1) % ranks);
+    int sum = 0;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == ranks * (ranks - 1) / 2);
+  }
+}
+
+TEST_CASE("Statistics count what was done, per rank, table and in total") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto counted = server.create_table<std::int64_t>({.name = "counted", .keys = kKeys});
+  const auto unused = server.create_table<float>({.name = "unused", .keys = 3});
+  server.run_workers(2, [&](Worker& worker) {
+    const auto keys = key_range(0, kKeys);
+    std::vector<std::int64_t> values(kKeys, 1);
+    worker.push(counted, keys, values).wait();
+    worker.pull(counted, keys, values).wait();
+    worker.barrier();
+    if (worker.index() == 0) worker.localize(counted, keys).wait();
+  });
+  const Statistics statistics = server.statistics();
+  const auto ranks = static_cast<std::uint64_t>(server.ranks());
+  REQUIRE(statistics.table_names == std::vector<std::string>{"counted", "unused"});
+  REQUIRE(statistics.ranks.size() == ranks);
+  const TableCounters total = statistics.table_total(counted.id());
+  CHECK(total.local_pulls + total.remote_pulls == 2 * ranks * kKeys);
+  CHECK(total.local_pushes + total.remote_pushes == 2 * ranks * kKeys);
+  CHECK(total.local_pulls == 2 * kKeys);
+  CHECK(total.relocations_in == total.relocations_out);
+  const std::uint64_t homes_on_0 = HomeMap::hash(kKeys, server.ranks(), Domain(0)).own_keys();
+  CHECK(total.relocations_in == kKeys - homes_on_0);
+  CHECK(statistics.table_total(unused.id()) == TableCounters{});
+  const RankCounters messages = statistics.rank_total();
+  CHECK(messages.messages_sent == messages.messages_received);
+  CHECK(messages.bytes_sent == messages.bytes_received);
+  CHECK((messages.messages_sent > 0) == (ranks > 1));
+}
+
+TEST_CASE("Without helping and without caches everything works, too") {
+  Options options = Options::from_environment();
+  options.helping = Helping::off;
+  options.location_caches = false;
+  ParameterServer server(MPI_COMM_WORLD, options);
+  CHECK(server.options() == options);
+  const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+  for (int round = 0; round < 5; ++round) push_one_everywhere(server, table, round);
+  server.close();
+}
+
+TEST_CASE("A server may be closed or simply destroyed, used or not") {
+  { const ParameterServer never_used(MPI_COMM_WORLD); }
+  {
+    ParameterServer closed(MPI_COMM_WORLD);
+    closed.close();
+  }
+  ParameterServer only_table(MPI_COMM_WORLD);
+  const auto table = only_table.create_table<float>({.keys = 3});
+  CHECK(table.keys() == 3);
+}
+
+TEST_CASE("Servers come and go one after the other") {
+  for (int i = 0; i < 4; ++i) {
+    ParameterServer server(MPI_COMM_WORLD);
+    const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+    push_one_everywhere(server, table, 0);
+    if (i % 2 == 0) server.close();
+  }
+}

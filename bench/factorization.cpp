@@ -117,13 +117,13 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
         });
         return seconds;
       });
+  server.close();
   // Everything was local: the blocks had been brought before.
   std::uint64_t local = 0;
   for (const apps::EpochRecord& record : trainer.epochs()) {
     local += record.accesses.local_pulls + record.accesses.local_pushes;
   }
   expect_count("local accesses", local, epochs * problem.train.size() * 3);
-  server.close();
 }
 
 }  // namespace

@@ -132,8 +132,8 @@ void measure_local_access(Bench& bench) {
         static_cast<std::uint64_t>(what.workers) * (bench.runs(kRuns) + 1) * bench.size(kAccesses, 1000);
   }
   const TableCounters total = server.statistics().table_total(arena.table.id());
-  expect_count("local accesses", total.local_pulls + total.local_pushes, expected);
   server.close();
+  expect_count("local accesses", total.local_pulls + total.local_pushes, expected);
 }
 
 }  // namespace lapse::bench

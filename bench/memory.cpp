@@ -24,11 +24,11 @@ void measure_memory(Bench& bench, const std::string& name, std::size_t length) {
   const ParameterServer::MemoryUse use = server.memory_use(table);
   std::array<std::uint64_t, 2> total{use.words + use.ownership + use.slabs, use.values};
   MPI_Allreduce(MPI_IN_PLACE, total.data(), 2, MPI_UINT64_T, MPI_SUM, bench.plain());
+  server.close();
   expect_count("bytes of values", total[1], keys * length * sizeof(float));
   const double overhead = static_cast<double>(total[0] - total[1]) /
                           (static_cast<double>(keys) * static_cast<double>(bench.ranks()));
   bench.add({name, "overhead", "bytes", bench.ranks(), 0}, "", {{overhead}, {}});
-  server.close();
 }
 
 }  // namespace

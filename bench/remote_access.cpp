@@ -67,8 +67,8 @@ class RemoteAccess {
 
   void close() {
     const TableCounters total = server_.statistics().table_total(table_.id());
-    expect_count("remote accesses", total.remote_pulls + total.remote_pushes, expected_);
     server_.close();
+    expect_count("remote accesses", total.remote_pulls + total.remote_pushes, expected_);
   }
 
  private:

@@ -43,8 +43,14 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       group_(channel_.worker_collective(), engine_),
       agreement_(*transport_),
       factory_(regions_, domains_, *transport_) {
-  options_.validate();
-  const auto texts = agreement_.exchange("created a server", options_.to_text());
+  std::optional<std::string> problem;
+  try {
+    options_.validate();
+  } catch (const ConfigurationError& error) {
+    problem = error.what();
+  }
+  const auto texts = agreement_.exchange("created a server", options_.to_text(), problem);
+  if (problem) throw ConfigurationError(*problem);
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     if (texts[rank] != texts[0]) {
       throw ConfigurationError(fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}",
@@ -106,6 +112,9 @@ TableState& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   } catch (const std::exception& error) {
     failure = std::current_exception();
     problem = error.what();
+  } catch (...) {
+    failure = std::current_exception();
+    problem = "unknown exception";
   }
   const auto specs = agreement_.exchange("create_table", spec.encode(), problem);
   if (failure) std::rethrow_exception(failure);
@@ -195,7 +204,13 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
     engine_.notify();
   };
   running_ = true;
-  pool_.run(phase.local_workers, job);
+  try {
+    pool_.run(phase.local_workers, job);
+  } catch (...) {
+    // There are no threads: nobody works on this rank, and every rank hears why.
+    working.store(0, std::memory_order_relaxed);
+    engine_.exclusively([this] { channel_.handle_failure(std::current_exception()); });
+  }
   engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
   drive_to_rest(channel_, engine_, *transport_, engine_settings(options_, topology_, *transport_, true).idle);
   pool_.wait();

@@ -1,0 +1,8 @@
+# Thread levels other than the one the main function of the tests asks for.
+lapse_program(lifecycle_program SOURCES lifecycle_program.cpp DEPENDS lapse::ps)
+foreach(level IN ITEMS funneled multiple)
+  lapse_add_test(lifecycle.${level}
+    COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 ${LAPSE_LAUNCHER} 3
+            $<TARGET_FILE:lifecycle_program> ${level}
+    LABELS mpi ranks-3 TIMEOUT 90 PROPERTIES PROCESSORS 2)
+endforeach()

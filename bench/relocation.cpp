@@ -52,16 +52,16 @@ class Relocation {
   explicit Relocation(Bench& bench) : bench_(bench), server_(MPI_COMM_WORLD, quiet_options()) {}
 
   void measure(const RelocationCase& what) {
-    const auto keys = shuffled_keys(bench_.size(what.keys, 5 * what.batch), 0);
+    const std::uint64_t count = bench_.size(what.keys, 5 * what.batch);
     const bool three = what.ranks == 3;
-    const auto table =
-        server_.create_table<float>({.name = what.name,
-                                     .keys = keys.size(),
-                                     .length = kLength,
-                                     .home = three ? HomeMapKind::custom : HomeMapKind::hash,
-                                     .home_function = three ? [](Key) { return 2; } : HomeMap::Function()});
+    const auto table = server_.create_table<float>({.name = what.name,
+                                                    .keys = three ? 3 * count : count,
+                                                    .length = kLength,
+                                                    .home = three ? HomeMapKind::range : HomeMapKind::hash});
+    // Of three ranks, rank 2 is the home of the last third.
+    const std::vector<Key> keys = shuffled_keys(three ? 2 * count : 0, count, 0);
     const std::size_t turns = bench_.size(what.turns, 2);
-    const auto count = static_cast<double>(turns * keys.size());
+    const auto moves = static_cast<double>(turns * count);
 
     server_.run_workers(1, [&](Worker& worker) {
       if (worker.rank() == Rank(1)) worker.localize(table, keys).wait();
@@ -69,10 +69,10 @@ class Relocation {
     counted_ -= relocations(table);
     bench_.measure(
         {what.name, "rate", "keys/s", what.ranks, 1}, kRuns,
-        [&] { return count / run(what, table, keys, turns); }, "MPI messages",
-        [&] { return count / (static_cast<double>(turns) * plain_turn(what, keys.size())); });
+        [&] { return moves / run(what, table, keys, turns); }, "MPI messages",
+        [&] { return moves / (static_cast<double>(turns) * plain_turn(what, count)); });
     counted_ += relocations(table);
-    expected_ += (bench_.runs(kRuns) + 1) * turns * keys.size();
+    expected_ += (bench_.runs(kRuns) + 1) * turns * count;
   }
 
   void close() {

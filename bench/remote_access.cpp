@@ -13,8 +13,11 @@ namespace lapse::bench {
 
 namespace {
 
-constexpr std::uint64_t kKeys = 10'000;
+constexpr std::uint64_t kKeys = 10'000;  // those that are accessed: the upper half, whose home is rank 1
 constexpr std::size_t kRuns = 20;
+
+// Of the table `finished`, at rank 1: how often rank 0 has finished a run.
+constexpr Key kFinished(1);
 
 struct RemoteCase {
   std::string name;
@@ -37,19 +40,15 @@ class RemoteAccess {
   explicit RemoteAccess(Bench& bench)
       : bench_(bench),
         server_(MPI_COMM_WORLD, quiet_options()),
-        table_(server_.create_table<float>({.name = "access",
-                                            .keys = kKeys,
-                                            .length = kLength,
-                                            .home = HomeMapKind::custom,
-                                            .home_function = [](Key) { return 1; }})),
-        finished_(server_.create_table<std::int64_t>(
-            {.name = "finished", .keys = 1, .home = HomeMapKind::custom, .home_function = [](Key) {
-               return 1;
-             }})) {}
+        table_(server_.create_table<float>(
+            {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})),
+        finished_(
+            server_.create_table<std::int64_t>({.name = "finished", .keys = 2, .home = HomeMapKind::range})) {
+  }
 
   void measure(const RemoteCase& what) {
     const std::size_t accesses = bench_.size(what.accesses, 10 * what.batch);
-    const std::vector<Key> keys = random_keys(0, kKeys, accesses, 0);
+    const std::vector<Key> keys = random_keys(kKeys, kKeys, accesses, 0);
     const MessagePair messages = payload(what);
     const std::size_t rounds = accesses / what.batch;
     const bool rate = what.batch > 1;
@@ -85,7 +84,7 @@ class RemoteAccess {
       worker.barrier();
       if (worker.rank() == Rank(0)) {
         seconds = access_all(worker, what, keys);
-        worker.push(finished_, Key(0), std::array<std::int64_t, 1>{1});
+        worker.push(finished_, kFinished, std::array<std::int64_t, 1>{1});
       } else if (what.computing) {
         compute_until_finished(worker);
       }
@@ -115,14 +114,14 @@ class RemoteAccess {
     while (finished[0] < runs_) {
       for (int step = 0; step < kStepsBetweenLooks; ++step) value = value * 0.5 + 1;
       touch(&value);
-      worker.pull_if_local(finished_, Key(0), finished);
+      worker.pull_if_local(finished_, kFinished, finished);
     }
   }
 
   Bench& bench_;
   ParameterServer server_;
   Table<float> table_;
-  Table<std::int64_t> finished_;  // how often rank 0 has finished a run; at rank 1
+  Table<std::int64_t> finished_;
   std::int64_t runs_ = 0;
   std::uint64_t expected_ = 0;
 };

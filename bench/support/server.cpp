@@ -29,10 +29,10 @@ std::vector<Key> random_keys(std::uint64_t first, std::uint64_t keys, std::size_
   return drawn;
 }
 
-std::vector<Key> shuffled_keys(std::uint64_t keys, std::uint64_t stream) {
+std::vector<Key> shuffled_keys(std::uint64_t first, std::uint64_t keys, std::uint64_t stream) {
   std::vector<Key> all;
   all.reserve(keys);
-  for (std::uint64_t key = 0; key < keys; ++key) all.emplace_back(key);
+  for (std::uint64_t key = 0; key < keys; ++key) all.emplace_back(first + key);
   RandomEngine random(kSeed, stream);
   io::shuffle(std::span(all), random);
   return all;

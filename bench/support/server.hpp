@@ -22,8 +22,8 @@ Options quiet_options();
 // `count` keys, each drawn from `first` to first + keys - 1.
 std::vector<Key> random_keys(std::uint64_t first, std::uint64_t keys, std::size_t count,
                              std::uint64_t stream);
-// The keys 0 to keys - 1 in random order.
-std::vector<Key> shuffled_keys(std::uint64_t keys, std::uint64_t stream);
+// The keys from `first` to first + keys - 1 in random order.
+std::vector<Key> shuffled_keys(std::uint64_t first, std::uint64_t keys, std::uint64_t stream);
 
 // A benchmark has measured what it says only when its operations went the way it says. Throws UsageError when
 // the counters differ.

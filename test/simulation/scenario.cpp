@@ -27,6 +27,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.home = limits.home.value_or(static_cast<HomeMapKind>(between(0, 2)));
   if (coin()) scenario.only_home = Domain(static_cast<std::int32_t>(random.below(scenario.workers.size())));
   scenario.long_turns = coin();
+  scenario.interruptions = coin();
   scenario.biased = between(0, 3) > 0;
   scenario.calls = between(5, 40);
   return scenario;
@@ -59,7 +60,7 @@ std::string Scenario::to_string() const {
       seed, ranks, workers, keys, location_caches ? "on" : "off", separate_bulk_lane ? 2 : 1,
       home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
-      long_turns ? "long" : "short", biased ? "uneven" : "even", calls);
+      long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls);
 }
 
 }  // namespace lapse::test

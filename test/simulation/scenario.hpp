@@ -32,6 +32,7 @@ struct Scenario {
   HomeMapKind home = HomeMapKind::hash;
   std::optional<Domain> only_home;  // custom: one home for all keys; else by a mixture of the key's bits
   bool long_turns = false;          // several packets and submissions in one engine turn
+  bool interruptions = false;       // workers call in the middle of an engine's step
   bool biased = true;               // some actors are slow for a while
   std::size_t calls = 20;           // of each worker
 

@@ -17,12 +17,13 @@ Histories::Histories(std::size_t workers, std::size_t keys) : layout{workers, 1}
 }
 
 SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
-                             std::size_t first_worker, Histories& histories)
-    : domains_(scenario.ranks, 1),
+                             std::size_t first_worker, Histories& histories, std::function<void()> interrupt)
+    : transport_(transport, std::move(interrupt)),
+      domains_(scenario.ranks, 1),
       logger_(transport.rank(), LogLevel::error),
-      channel_(transport, domains_, router),
+      channel_(transport_, domains_, router),
       // Workers only submit; who drives the engine is decided from outside.
-      engine_(transport, channel_, {.idle = {}, .helping = false, .polling = true}),
+      engine_(transport_, channel_, {.idle = {}, .helping = false, .polling = true}),
       group_(channel_.worker_collective(), engine_),
       phase_{this,
              channel_,

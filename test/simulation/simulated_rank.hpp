@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "test/support/random_workload.hpp"
 #include "test/support/random_workload_assignments.hpp"
 #include "test/support/random_workload_counters.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
 
 namespace lapse::test {
 
@@ -28,11 +30,27 @@ struct Histories {
   std::vector<AssignmentLog> assignments;  // by worker
 };
 
+// Lets something else happen in the middle of an engine's step, as threads do: when the protocol asks for a
+// buffer, it holds no latch, and its own state is as it must be.
+class InterruptedTransport final : public BorrowedTransport {
+ public:
+  InterruptedTransport(Transport& transport, std::function<void()> interrupt)
+      : BorrowedTransport(transport), interrupt_(std::move(interrupt)) {}
+  PacketBuffer acquire_buffer() override {
+    interrupt_();
+    return BorrowedTransport::acquire_buffer();
+  }
+
+ private:
+  std::function<void()> interrupt_;
+};
+
 // Two tables: 0 counts, 1 assigns. Everything is used by one thread.
 class SimulatedRank {
  public:
+  // `interrupt` is called in the middle of steps of the engine; it may let workers of this rank step.
   SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
-                std::size_t first_worker, Histories& histories);
+                std::size_t first_worker, Histories& histories, std::function<void()> interrupt);
   SimulatedRank(const SimulatedRank&) = delete;
   SimulatedRank& operator=(const SimulatedRank&) = delete;
 
@@ -60,6 +78,7 @@ class SimulatedRank {
  private:
   void create_table(const Scenario& scenario, UpdateRuleKind rule, std::size_t length);
 
+  InterruptedTransport transport_;
   PrivateRegionAllocator regions_;
   DomainMap domains_;
   Options options_;

@@ -18,8 +18,9 @@ Simulation::Simulation(const Scenario& scenario, const Router& router)
       histories_(scenario.all_workers(), scenario.keys) {
   std::size_t first_worker = 0;
   for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) {
+    const auto interrupt = [this, index = static_cast<std::size_t>(rank)] { this->interrupt(index); };
     ranks_.push_back(std::make_unique<SimulatedRank>(network_.endpoint(Rank(rank)), scenario_, router,
-                                                     first_worker, histories_));
+                                                     first_worker, histories_, interrupt));
     first_worker += scenario.workers[static_cast<std::size_t>(rank)];
   }
   worker_speed_.assign(first_worker, 4);
@@ -135,6 +136,16 @@ void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
         ranks_[to.index()]->handle_packet(from, packet);
       },
       index);
+}
+
+void Simulation::interrupt(std::size_t rank) {
+  const std::size_t workers = ranks_[rank]->workers();
+  if (!scenario_.interruptions || workers == 0 || random_.below(2) == 0) return;
+  const std::size_t worker = random_.below(workers);
+  if (!ranks_[rank]->workload(worker).may_step()) return;
+  trace("    meanwhile rank {} worker {} steps", rank, worker);
+  ranks_[rank]->step_worker(worker);
+  trace("    {}", ranks_[rank]->workload(worker).last_step());
 }
 
 void Simulation::end_turn_or_go_on(SimulatedRank& rank) {

@@ -54,6 +54,8 @@ class Simulation {
   const Choice& draw();
   void carry_out(const Choice& choice);
   void deliver(const LoopbackNetwork::Choice& choice);
+  // In the middle of a step of the rank's engine.
+  void interrupt(std::size_t rank);
   void end_turn_or_go_on(SimulatedRank& rank);
   void draw_speeds();
   void add_choice(const Choice& choice, std::uint32_t weight);

@@ -14,6 +14,7 @@ class AssignmentClient::PendingPull final : public PendingCall {
         values_(std::move(values)),
         keys_(std::move(keys)),
         positions_(std::move(positions)) {}
+  ~PendingPull() override { detach(); }
 
  private:
   void answered() override {

@@ -30,6 +30,8 @@ class PendingCall {
 
  protected:
   virtual void answered() {}
+  // For destructors of what the answer would be written to.
+  void detach() { operation_ = Operation(); }
 
  private:
   Operation operation_;

@@ -63,6 +63,7 @@ class CounterClient final : public TableClient {
           client_(client),
           values_(std::move(values)),
           seen_(std::move(seen)) {}
+    ~PendingPull() override { detach(); }
 
    private:
     void answered() override {

@@ -11,7 +11,7 @@
 namespace lapse::test {
 
 // Hands every call on to `transport`, which outlives it.
-class BorrowedTransport final : public Transport {
+class BorrowedTransport : public Transport {
  public:
   explicit BorrowedTransport(Transport& transport) : transport_(transport) {}
 

@@ -1,0 +1,4 @@
+lapse_test(history
+  SOURCES history.cpp
+  DEPENDS lapse_test_histories
+  RANKS 1 2 3 4)

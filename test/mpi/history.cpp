@@ -1,0 +1,108 @@
+// Random workloads over MPI, checked by the histories of all workers.
+#include <mpi.h>
+
+#include <utility>
+#include <vector>
+
+#include "lapse/ps/parameter_server.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/random_workload_server.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+namespace {
+
+int rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+std::size_t ranks_of_world() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return static_cast<std::size_t>(ranks);
+}
+
+// Collective. The histories of all ranks, at rank 0.
+ServerHistory gather(const ServerHistory& mine) {
+  const std::vector<std::int64_t> numbers = mine.encode();
+  const int count = static_cast<int>(numbers.size());
+  std::vector<int> counts(ranks_of_world());
+  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::vector<int> offsets;
+  int total = 0;
+  for (const int one : counts) {
+    offsets.push_back(total);
+    total += one;
+  }
+  std::vector<std::int64_t> all(static_cast<std::size_t>(total));
+  MPI_Gatherv(numbers.data(), count, MPI_INT64_T, all.data(), counts.data(), offsets.data(), MPI_INT64_T, 0,
+              MPI_COMM_WORLD);
+  ServerHistory history;
+  if (rank_of_world() != 0) return history;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    history.append(ServerHistory::decode(std::span(all).subspan(static_cast<std::size_t>(offsets[rank]),
+                                                                static_cast<std::size_t>(counts[rank]))));
+  }
+  return history;
+}
+
+// Collective. `workload.workers` is repeated for as many ranks as there are.
+void run(ServerWorkload workload, Options options) {
+  options.startup_report = false;
+  options.log_level = LogLevel::error;
+  const std::vector<std::int32_t> pattern = std::exchange(workload.workers, {});
+  for (std::size_t rank = 0; rank < ranks_of_world(); ++rank) {
+    workload.workers.push_back(pattern[rank % pattern.size()]);
+  }
+  ParameterServer server(MPI_COMM_WORLD, options);
+  ServerWorkloadRun run(server, workload);
+  run.run();
+  run.pull_final_values();
+  const TableCounters counters = server.statistics().table_total(TableId(0));
+  server.close();
+  const ServerHistory all = gather(run.history());
+  if (rank_of_world() == 0) CHECK_NOTHROW(run.check(all));
+  CHECK(counters.local_pulls > 0);
+  if (ranks_of_world() == 1) return;
+  CHECK(counters.relocations_in > 0);
+  CHECK(counters.remote_pulls + counters.remote_pushes > 0);
+}
+
+}  // namespace
+
+TEST_CASE("history: several workers on each rank, caches on and off") {
+  for (const bool caches : {true, false}) {
+    Options options;
+    options.location_caches = caches;
+    run({.seed = 1, .workers = {2}, .calls = 400}, options);
+    run({.seed = 2, .workers = {2, 1, 3}, .calls = 400, .keys = 2, .home = HomeMapKind::custom}, options);
+  }
+}
+
+TEST_CASE("history: ranks without workers") {
+  run({.seed = 3, .workers = {3, 0}, .calls = 400}, {});
+  run({.seed = 4, .workers = {2, 0, 0, 1}, .calls = 400, .home = HomeMapKind::range}, {});
+}
+
+TEST_CASE("history: values larger than any buffer") {
+  // Announced first, received directly: they must not lose their place among small messages.
+  Options options;
+  for (const bool caches : {true, false}) {
+    options.location_caches = caches;
+    run({.seed = 5, .workers = {2, 1}, .phases = 1, .calls = 150, .keys = 3, .large_length = 10'000},
+        options);
+  }
+  // Everything is larger than the buffers.
+  options.eager_bytes = 256;
+  options.eager_buffers = 4;
+  run({.seed = 6, .workers = {1, 2}, .phases = 1, .calls = 150, .keys = 3, .large_length = 10'000}, options);
+}
+
+TEST_CASE("history: little room for unanswered operations") {
+  Options options;
+  options.max_outstanding_operations = 1;
+  run({.seed = 7, .workers = {2}, .phases = 1, .calls = 200}, options);
+}

@@ -52,7 +52,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
     if (files) files->write(worker, trainer.factors());
   });
 
-  const Summary summary = summarize(trainer, baselines, server.statistics());
+  const Summary summary = summarize(trainer, problem, baselines, server.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}", summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());

@@ -21,7 +21,8 @@ ProgressLine::ProgressLine(std::FILE* output)
     : output_(output), is_terminal_(is_terminal_of_a_user(output)) {}
 
 ProgressLine::~ProgressLine() {
-  if (shown_ != 0) std::fputc('\n', output_);
+  if (shown_ != 0) fmt::print(output_, "\n");
+  std::fflush(output_);
 }
 
 void ProgressLine::report(std::string_view text) {

@@ -29,9 +29,9 @@ struct WorkerTask {
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::blocking;
   CellOrder order = CellOrder::sorted;
-  std::uint64_t seed = 1;        // of the order
-  std::size_t lookahead = 1000;  // latency_hiding: cells in a window
-  std::size_t batch = 1;         // classic: cells whose factors are pulled and pushed together
+  std::uint64_t seed = 1;       // of the order
+  std::size_t lookahead = 500;  // latency_hiding: cells in a window
+  std::size_t batch = 1;        // classic: cells whose factors are pulled and pushed together
 };
 
 // Belongs to one worker of the schedule. Every worker calls the same functions in the same order, each time

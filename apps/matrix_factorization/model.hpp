@@ -16,10 +16,10 @@ struct SgdSteps {
 
 // A cell is predicted as  mean + b_row + b_column + p_row . q_column,  or without the biases.
 //
-// A row or column is one value of length(): `rank` factors, then, with biases, its bias. The gradient is that
-// of
+// A row or column is one value of length(): `rank` factors, then, with biases, its bias. For one cell, the
+// gradient is that of
 //   1/2 error^2 + l2_factors/2 (|p|^2 + |q|^2) + l2_biases/2 (b_row^2 + b_column^2)
-// for one cell, so that a row or column is regularized in proportion to its number of cells. Immutable.
+// so that a row or column is regularized in proportion to its number of cells. Immutable.
 class FactorModel {
  public:
   FactorModel(std::size_t rank, bool biases, float mean) : rank_(rank), biases_(biases), mean_(mean) {}

@@ -83,7 +83,7 @@ void add_model_options(CLI::App& app, TrainingOptions& training) {
 void add_schedule_options(CLI::App& app, TrainingOptions& training) {
   using Kind = LearningRateOptions::Kind;
   add_names(app, "--schedule", training.learning_rate.kind,
-            std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold-driver", Kind::bold_driver}},
+            std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold_driver", Kind::bold_driver}},
             "Learning rate: rate / (1 + decay * epoch), or 5 % more after an epoch that reduced the training "
             "error, else half");
   app.add_option("--rate", training.learning_rate.initial, "Learning rate of the first epoch")

@@ -76,8 +76,8 @@ std::string describe(const EpochRecord& record) {
   return text;
 }
 
-Summary summarize(const Trainer& trainer, const std::optional<Baselines>& baselines,
-                  const Statistics& statistics) {
+Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
+                  const std::optional<Baselines>& baselines, const Statistics& statistics) {
   const Totals sums = totals(trainer);
   const std::size_t epochs = trainer.epochs().size();
   const double divisor = epochs == 0 ? 1 : static_cast<double>(epochs);
@@ -93,6 +93,8 @@ Summary summarize(const Trainer& trainer, const std::optional<Baselines>& baseli
   }
   const double per_epoch = sums.seconds / divisor;
   summary.add("workers", std::uint64_t{trainer.schedule().workers()}, "workers");
+  const double imbalance = block_imbalance(problem, trainer.schedule());
+  summary.add("block_imbalance", imbalance, "blocks", fmt::format("{:.3f} times the even size", imbalance));
   summary.add("epochs", std::uint64_t{epochs}, "epochs");
   summary.add("seconds_per_epoch", per_epoch, "time per epoch", fmt::format("{:.5f} s", per_epoch));
   const double share = local_share(sums.accesses);

@@ -18,7 +18,7 @@ std::string describe(const FactorizationProblem& problem, const std::optional<Ba
 std::string describe(const EpochRecord& record);
 
 // Errors, times and communication of the training (without the evaluations), and all counters of the server.
-Summary summarize(const Trainer& trainer, const std::optional<Baselines>& baselines,
-                  const Statistics& statistics);
+Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
+                  const std::optional<Baselines>& baselines, const Statistics& statistics);
 
 }  // namespace lapse::apps

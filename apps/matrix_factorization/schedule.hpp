@@ -62,7 +62,9 @@ void sort_by_row(std::span<io::Cell> cells);
 double block_imbalance(const FactorizationProblem& problem, const BlockSchedule& schedule);
 
 // The order in which a worker visits cells. `sorted` (by row, then column) finds a row in the cache again and
-// again; `shuffled` is another random order in every epoch.
+// again and takes a third to a half of the time of `shuffled`, which is another random order in every epoch.
+// On ratings of people both reach the same error in the same epochs; where a few rows have most of the cells,
+// `shuffled` needs far fewer.
 enum class CellOrder : std::uint8_t { sorted, shuffled };
 
 // Puts cells into visiting order. Belongs to one worker.

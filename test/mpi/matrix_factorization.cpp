@@ -14,14 +14,16 @@
 #include "apps/matrix_factorization/trainer.hpp"
 #include "io/npy_reader.hpp"
 #include "lapse/core/error.hpp"
+#include "test/mpi/matrix_factorization_array.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
 using namespace lapse::apps;
+using lapse::test::ArrayTraining;
 
 namespace {
 
-FactorizationProblem zipf_problem(std::uint32_t rows = 200, std::uint32_t columns = 60,
+FactorizationProblem zipf_problem(std::uint32_t rows = 700, std::uint32_t columns = 60,
                                   std::uint64_t cells = 8000) {
   DataOptions options;
   options.zipf = {.rows = rows, .columns = columns, .cells = cells, .rank = 4, .noise = 0.3};
@@ -66,39 +68,16 @@ std::vector<float> all_values(ParameterServer& server, const FactorTable& factor
   return values;
 }
 
-// The factors in an array, trained by one thread in the order in which blocks follow each other.
-struct ArrayTraining {
-  void epoch(const FactorizationProblem& problem, const BlockSchedule& schedule, const SgdSteps& steps) {
-    std::vector<WorkerCells> workers;
-    for (std::size_t w = 0; w < schedule.workers(); ++w) workers.emplace_back(problem.train, schedule, w);
-    for (std::size_t subepoch = 0; subepoch < workers.size(); ++subepoch) {
-      for (std::size_t w = 0; w < workers.size(); ++w) {
-        for (const io::Cell& cell : workers[w].block(schedule.block(w, subepoch))) train(cell, steps);
-      }
-    }
+// `count` elements of each value, from the element `first` on.
+std::vector<float> elements_of_all(const std::vector<float>& values, std::size_t length, std::size_t first,
+                                   std::size_t count) {
+  std::vector<float> elements;
+  for (std::size_t begin = first; begin < values.size(); begin += length) {
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(begin);
+    elements.insert(elements.end(), from, from + static_cast<std::ptrdiff_t>(count));
   }
-
-  void train(const io::Cell& cell, const SgdSteps& steps) {
-    std::vector<float> change(model.length());
-    float* const row = values.data() + cell.row * model.length();
-    model.step(row, values.data() + (rows + cell.column) * model.length(), change.data(), cell.value, steps);
-    for (std::size_t k = 0; k < change.size(); ++k) row[k] += change[k];
-  }
-
-  double rmse(const std::vector<io::Cell>& cells) const {
-    double sum = 0;
-    for (const io::Cell& cell : cells) {
-      const float* const row = values.data() + cell.row * model.length();
-      const float* const column = values.data() + (rows + cell.column) * model.length();
-      sum += std::pow(double{cell.value} - double{model.predict(row, column)}, 2);
-    }
-    return std::sqrt(sum / static_cast<double>(cells.size()));
-  }
-
-  FactorModel model;
-  std::uint64_t rows;
-  std::vector<float> values;
-};
+  return elements;
+}
 
 SgdSteps steps_of(const TrainingOptions& options, double learning_rate) {
   return {static_cast<float>(learning_rate), static_cast<float>(options.l2_factors),
@@ -267,7 +246,7 @@ TEST_CASE("the bold driver adapts the learning rate to the training error") {
 }
 
 TEST_CASE("the files of the factors hold the values of the table") {
-  const FactorizationProblem problem = zipf_problem(300, 40, 3000);
+  const FactorizationProblem problem = zipf_problem(5000, 40, 3000);
   const bool biases = GENERATE(true, false);
   ParameterServer server{MPI_COMM_WORLD};
   TrainingOptions options = small_training(TrainingMode::blocking);
@@ -287,15 +266,18 @@ TEST_CASE("the files of the factors hold the values of the table") {
     files.write(worker, trainer.factors());
     const auto rows = io::read_npy<float>(prefix + "-rows.npy");
     const auto columns = io::read_npy<float>(prefix + "-columns.npy");
-    CHECK(rows.shape == io::NpyShape{300, 5});
+    CHECK(rows.shape == io::NpyShape{5000, 5});
     CHECK(columns.shape == io::NpyShape{40, 5});
-    CHECK(std::equal(rows.values.begin() + 5 * 7, rows.values.begin() + 5 * 8,
-                     values.begin() + 7 * static_cast<std::ptrdiff_t>(length)));
-    CHECK(columns.values.back() == values[340 * length - (biases ? 2 : 1)]);
+    std::vector<float> factors = rows.values;
+    factors.insert(factors.end(), columns.values.begin(), columns.values.end());
+    CHECK(factors == elements_of_all(values, length, 0, 5));
     CHECK(std::filesystem::exists(prefix + "-row-biases.npy") == biases);
     if (biases) {
-      CHECK(io::read_npy<float>(prefix + "-row-biases.npy").values[7] == values[8 * length - 1]);
-      CHECK(io::read_npy<float>(prefix + "-column-biases.npy").shape == io::NpyShape{40});
+      std::vector<float> written = io::read_npy<float>(prefix + "-row-biases.npy").values;
+      const auto column_biases = io::read_npy<float>(prefix + "-column-biases.npy");
+      CHECK(column_biases.shape == io::NpyShape{40});
+      written.insert(written.end(), column_biases.values.begin(), column_biases.values.end());
+      CHECK(written == elements_of_all(values, length, 5, 1));
     }
     std::filesystem::remove_all(directory);
   });

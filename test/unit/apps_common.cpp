@@ -1,5 +1,10 @@
 // What all applications share: worker counts, summaries, progress lines, differences of counters.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -69,6 +74,33 @@ TEST_CASE("progress in a log is a line for every report") {
   }
   std::fclose(file);
   CHECK(lapse::test::content_of(directory / "log") == "first\n2nd\n");
+}
+
+TEST_CASE("progress on a terminal is one line that is overwritten") {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  REQUIRE(::grantpt(terminal) == 0);
+  REQUIRE(::unlockpt(terminal) == 0);
+  const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+  REQUIRE(::ioctl(terminal, TIOCSWINSZ, &size) == 0);
+  std::FILE* const file = std::fopen(::ptsname(terminal), "w");
+  REQUIRE(file != nullptr);
+  {
+    ProgressLine progress(file);
+    progress.report("first");
+    progress.report("2nd");
+  }
+  const std::string expected = "\rfirst\r2nd  \r\n";
+  std::string shown(expected.size(), ' ');
+  std::size_t count = 0;
+  while (count < shown.size()) {
+    const ssize_t read = ::read(terminal, shown.data() + count, shown.size() - count);
+    REQUIRE(read > 0);
+    count += static_cast<std::size_t>(read);
+  }
+  CHECK(shown == expected);
+  std::fclose(file);
+  ::close(terminal);
 }
 
 TEST_CASE("counters have differences, maxima the later value") {

@@ -24,7 +24,7 @@ MatrixFactorizationOptions parse(const std::string& arguments) {
 TEST_CASE("options are read into their fields") {
   const auto options = parse(
       "ratings.tsv --rank 8 --no-biases --mode classic --order shuffled --workers 2,0,1 --schedule "
-      "bold-driver --rate 0.5 "
+      "bold_driver --rate 0.5 "
       "--seed 9 --batch 64 --epochs 3 --no-baselines --output-prefix out --test test.tsv");
   CHECK(options.data.train_file == "ratings.tsv");
   CHECK(options.data.test_file == "test.tsv");

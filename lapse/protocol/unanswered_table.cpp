@@ -6,7 +6,11 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kFirstPlaces = 1024;
+
+void count_one_more(UnansweredKey& entry) {
+  entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
+}  // namespace
 
 UnansweredTable::UnansweredTable() : places_(kFirstPlaces, nullptr) {}
 
@@ -41,14 +45,14 @@ UnansweredKey& UnansweredTable::add(TableId table, Key key) {
     }
     used_.clear();
   }
-  total_.fetch_add(1, std::memory_order_relaxed);
+  submitted_.store(submitted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if ((used_.size() + 1) * 2 > places_.size()) rebuild();
   std::size_t at = start_of(table, key);
   while (places_[at] != nullptr) {
     if (places_[at]->key == key && places_[at]->table == table) {
       // The engine's part of an entry whose count was zero is as the engine left it: without pin and held
       // operations.
-      places_[at]->count.fetch_add(1, std::memory_order_relaxed);
+      count_one_more(*places_[at]);
       return *places_[at];
     }
     at = (at + 1) & (places_.size() - 1);
@@ -56,7 +60,7 @@ UnansweredKey& UnansweredTable::add(TableId table, Key key) {
   UnansweredKey& entry = fresh_entry();
   entry.table = table;
   entry.key = key;
-  entry.count.store(1, std::memory_order_relaxed);
+  count_one_more(entry);
   places_[at] = &entry;
   used_.push_back(at);
   return entry;
@@ -66,7 +70,7 @@ void UnansweredTable::rebuild() {
   std::vector<UnansweredKey*> live;
   for (const std::size_t place : used_) {
     UnansweredKey* entry = places_[place];
-    if (entry->count.load(std::memory_order_acquire) != 0) {
+    if (entry->count() != 0) {
       live.push_back(entry);
     } else {
       free_.push_back(entry);

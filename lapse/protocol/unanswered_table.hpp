@@ -13,7 +13,7 @@ namespace lapse {
 
 struct OperationState;
 
-// One key on which a worker has unanswered operations. Its address is stable while count is not zero.
+// One key on which a worker has unanswered operations. Its address is stable while count() is not zero.
 struct UnansweredKey {
   struct Held {
     OperationState* operation;
@@ -23,9 +23,15 @@ struct UnansweredKey {
   // set by the worker before the operation is submitted
   TableId table;
   Key key;
-  // raised by the worker, lowered by the engine: operations submitted and not yet answered
-  std::atomic<std::uint32_t> count{0};
-  // the engine's, while count is not zero
+  // operations submitted, written by the worker, and answered, written by the engine; both wrap
+  std::atomic<std::uint32_t> submitted{0};
+  std::atomic<std::uint32_t> answered{0};
+  // Operations submitted and not yet answered.
+  std::uint32_t count() const {
+    const std::uint32_t done = answered.load(std::memory_order_acquire);
+    return submitted.load(std::memory_order_relaxed) - done;
+  }
+  // the engine's, while count() is not zero
   Pin pin;
   std::vector<Held> held;  // operations that wait for the route to change, in program order
 };
@@ -44,21 +50,28 @@ class UnansweredTable {
   UnansweredTable();
 
   // Unanswered items of all operations. Worker or engine.
-  std::uint32_t total() const { return total_.load(std::memory_order_acquire); }
+  std::uint32_t total() const {
+    const std::uint32_t done = answered_.load(std::memory_order_acquire);
+    return submitted_.load(std::memory_order_relaxed) - done;
+  }
   // True when the worker has an unanswered operation on the key.
   bool contains(TableId table, Key key) const {
     if (total() == 0) return false;
     const UnansweredKey* entry = find(table, key);
-    return entry != nullptr && entry->count.load(std::memory_order_acquire) != 0;
+    return entry != nullptr && entry->count() != 0;
   }
 
   // Counts one more operation on the key.
   UnansweredKey& add(TableId table, Key key);
 
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
-  static void finish(UnansweredKey& entry) { entry.count.fetch_sub(1, std::memory_order_release); }
+  static void finish(UnansweredKey& entry) {
+    entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   // The same for the total, which may follow later and for many keys at once.
-  void finish_total(std::uint32_t items) { total_.fetch_sub(items, std::memory_order_release); }
+  void finish_total(std::uint32_t items) {
+    answered_.store(answered_.load(std::memory_order_relaxed) + items, std::memory_order_release);
+  }
 
  private:
   static constexpr std::size_t kChunk = 256;
@@ -69,7 +82,9 @@ class UnansweredTable {
   void rebuild();
   std::size_t start_of(TableId table, Key key) const;
 
-  std::atomic<std::uint32_t> total_{0};
+  // One writer each, so that neither needs an atomic read-modify-write: the worker, and the engine.
+  std::atomic<std::uint32_t> submitted_{0};
+  std::atomic<std::uint32_t> answered_{0};
   // the worker's
   std::vector<UnansweredKey*> places_;  // open addressing, a power of two
   std::vector<std::size_t> used_;       // occupied places

@@ -42,7 +42,9 @@ class WorkerEndpoint {
   // `items` of the operation have been answered. Engine; the operation may be gone afterwards.
   void answered(OperationState& operation, std::uint32_t items) {
     const std::size_t bytes = operation.payload.size();
-    if (operation.remaining.fetch_sub(items, std::memory_order_acq_rel) != items) return;
+    const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
+    operation.remaining.store(left, std::memory_order_release);
+    if (left != 0) return;
     open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     open_.fetch_sub(1, std::memory_order_release);
     bell_.ring();

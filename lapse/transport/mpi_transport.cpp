@@ -112,6 +112,7 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
     }
     if (!arrived) break;
     delivered += accept(message, handler);
+    if (delivered >= limit) return delivered;
   }
   if (!own_packets_.empty()) delivered += deliver_own(handler, limit - delivered);
   return delivered;

@@ -17,7 +17,7 @@ ProgressEngine::ProgressEngine(Transport& transport, EngineClient& client, const
   };
 }
 
-bool ProgressEngine::turn() {
+bool ProgressEngine::turn(std::size_t packets) {
   ++counters_.turns;
   bool progressed = false;
   try {
@@ -33,8 +33,8 @@ bool ProgressEngine::turn() {
       submission = next;
     }
     if (progressed) client_.end_turn();
-    const std::size_t packets = transport_.poll(deliver_, kPacketsPerTurn);
-    if (packets > 0) {
+    // What a packet asks for is sent before the next one is looked for: somebody waits for it.
+    for (std::size_t packet = 0; packet < packets && transport_.poll(deliver_, 1) > 0; ++packet) {
       progressed = true;
       client_.end_turn();
     }
@@ -60,7 +60,7 @@ void ProgressEngine::drive_submissions() {
   for (;;) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (queue_.empty() || !mutex_.try_lock()) return;
-    turn();
+    turn(1);
     mutex_.unlock();
   }
 }

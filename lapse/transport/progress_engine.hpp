@@ -45,6 +45,8 @@ struct EngineCounters {
 // 3. A thread that sleeps holds no lock, and sleeps no longer than IdleSettings::sleep_max.
 class ProgressEngine {
  public:
+  static constexpr std::size_t kPacketsPerTurn = 16;
+
   struct Settings {
     IdleSettings idle;
     bool helping = true;  // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
@@ -77,8 +79,9 @@ class ProgressEngine {
     }
     drive_submissions();
   }
-  // One turn; called from exclusively. True when anything was done.
-  bool turn();
+  // One turn: all submissions, then at most `packets` packets. Called from exclusively. True when anything
+  // was done.
+  bool turn(std::size_t packets = kPacketsPerTurn);
   // What has been submitted, oldest first, for a caller that carries it out itself, in steps of its own;
   // called from exclusively.
   Submission* take_submissions() { return queue_.take_all(); }
@@ -89,8 +92,6 @@ class ProgressEngine {
   const EngineCounters& counters() const { return counters_; }
 
  private:
-  static constexpr std::size_t kPacketsPerTurn = 16;
-
   // Drives turns while there are submissions that nobody else will see.
   void drive_submissions();
   void wake_sleeper() {
@@ -124,7 +125,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
     if (settings_.helping && mutex_.try_lock()) {
       helpers_.fetch_add(1, std::memory_order_relaxed);
       for (;;) {
-        const bool progressed = turn();
+        const bool progressed = turn(1);
         ++counters_.helper_turns;
         if (done()) break;
         if (progressed) {

@@ -74,7 +74,7 @@ TEST_CASE("Entries keep their addresses while the table grows, and room is used 
     for (std::uint64_t key = 0; key < 10'000; ++key) entries.push_back(&table.add(TableId(0), Key(key)));
     for (std::uint64_t key = 0; key < 10'000; ++key) {
       REQUIRE(entries[key]->key == Key(key));
-      REQUIRE(entries[key]->count.load() == 1);
+      REQUIRE(entries[key]->count() == 1);
       REQUIRE(&table.add(TableId(0), Key(key)) == entries[key]);
       finish(table, *entries[key]);
     }

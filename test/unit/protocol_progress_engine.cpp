@@ -126,7 +126,7 @@ TEST_CASE("Without helping only the serving thread handles submissions and packe
   CHECK(engine.counters().helper_turns == 0);
 }
 
-TEST_CASE("A turn delivers packets and says when its decisions have been made") {
+TEST_CASE("A turn delivers packets and says after each that its decisions have been made") {
   lapse::LoopbackNetwork network(2, false);
   FakeClient client;
   ProgressEngine engine(network.endpoint(Rank(0)), client, settings(true));
@@ -136,9 +136,9 @@ TEST_CASE("A turn delivers packets and says when its decisions have been made") 
   engine.exclusively([&] { CHECK(engine.turn()); });
   CHECK(client.packets == 2);
   CHECK(client.last_from == Rank(1));
-  CHECK(client.turns_ended == 1);
+  CHECK(client.turns_ended == 2);
   engine.exclusively([&] { CHECK_FALSE(engine.turn()); });
-  CHECK(client.turns_ended == 1);
+  CHECK(client.turns_ended == 2);
   CHECK(engine.counters().packets_received == 2);
   CHECK(engine.counters().bytes_received == 2);
 }
@@ -149,8 +149,9 @@ TEST_CASE("One turn does not deliver without end") {
   ProgressEngine engine(network.endpoint(Rank(0)), client, settings(true));
   for (int i = 0; i < 100; ++i) send(network.endpoint(Rank(1)), Rank(0), std::byte{1});
   engine.exclusively([&] { engine.turn(); });
-  CHECK(client.packets > 0);
-  CHECK(client.packets < 100);
+  CHECK(client.packets == static_cast<int>(ProgressEngine::kPacketsPerTurn));
+  engine.exclusively([&] { engine.turn(3); });
+  CHECK(client.packets == static_cast<int>(ProgressEngine::kPacketsPerTurn) + 3);
 }
 
 TEST_CASE("Exceptions of packets, submissions and the end of a turn reach the client; the rest goes on") {
@@ -172,6 +173,7 @@ TEST_CASE("Exceptions of packets, submissions and the end of a turn reach the cl
   });
   CHECK(failing.handled == 1);
   CHECK(good.handled == 1);
+  engine.exclusively([&] { engine.turn(); });
   CHECK(client.packets == 2);
   CHECK(client.failures == std::vector<std::string>{"submission", "packet"});
 

@@ -73,7 +73,7 @@ void run(ServerWorkload workload, Options options) {
 
 }  // namespace
 
-TEST_CASE("history: several workers on each rank, caches on and off") {
+TEST_CASE("history: several workers on each rank with and without caches") {
   for (const bool caches : {true, false}) {
     Options options;
     options.location_caches = caches;

@@ -64,7 +64,7 @@ TEST_CASE("simulation finds an entry rule for messages only") {
   expect_violation("entry rule for messages only", {.location_caches = true}, EntryRuleForMessagesOnly());
 }
 
-TEST_CASE("simulation finds a home that routes by its role, with four ranks") {
+TEST_CASE("simulation finds a home that routes by its role with four ranks") {
   expect_violation("home routes by its role", {.least_ranks = 4, .most_ranks = 4, .location_caches = false},
                    HomeRoutesByRole());
 }

@@ -34,23 +34,23 @@ void expect_no_violation(const ScenarioLimits& limits) {
 
 }  // namespace
 
-TEST_CASE("relocation, two ranks") {
+TEST_CASE("relocation: two ranks") {
   expect_no_violation({.least_ranks = 2, .most_ranks = 2});
 }
 
-TEST_CASE("relocation, three ranks without location caches") {
+TEST_CASE("relocation: three ranks without location caches") {
   expect_no_violation({.least_ranks = 3, .most_ranks = 3, .location_caches = false});
 }
 
-TEST_CASE("relocation, three to five ranks with location caches") {
+TEST_CASE("relocation: three to five ranks with location caches") {
   expect_no_violation({.least_ranks = 3, .most_ranks = 5, .location_caches = true});
 }
 
-TEST_CASE("relocation, four and five ranks, keys at home anywhere") {
+TEST_CASE("relocation: four and five ranks with a home map of the user") {
   expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::custom});
 }
 
-TEST_CASE("relocation, any scenario") {
+TEST_CASE("relocation: any scenario") {
   expect_no_violation({});
 }
 

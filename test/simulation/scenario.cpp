@@ -54,9 +54,8 @@ HomeMap Scenario::home_map(Domain self) const {
 
 std::string Scenario::to_string() const {
   return fmt::format(
-      "seed {}: {} ranks, workers by rank {}, {} keys, caches {}, {} lanes, home map {}{}, {} turns, {} "
-      "speeds, {} calls "
-      "of each worker",
+      "seed {}: {} ranks, workers by rank {}, {} keys, caches {}, {} lanes, home map {}{}, {} turns, "
+      "{} interruptions, {} speeds, {} calls of each worker",
       seed, ranks, workers, keys, location_caches ? "on" : "off", separate_bulk_lane ? 2 : 1,
       home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",

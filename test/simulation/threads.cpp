@@ -75,7 +75,7 @@ TEST_CASE("threads: one rank") {
     CHECK_NOTHROW(run({.seed = seed, .workers = {3}}, {}, quiet_options()));
 }
 
-TEST_CASE("threads: ranks with different numbers of workers, caches on and off") {
+TEST_CASE("threads: uneven numbers of workers with and without caches") {
   for (const bool caches : {true, false}) {
     Options options = quiet_options();
     options.location_caches = caches;
@@ -91,7 +91,7 @@ TEST_CASE("threads: ranks with different numbers of workers, caches on and off")
   }
 }
 
-TEST_CASE("threads: all keys at home at one rank, few keys") {
+TEST_CASE("threads: few keys at home at one rank") {
   TableCounters counters;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     CHECK_NOTHROW(counters +=
@@ -111,7 +111,7 @@ TEST_CASE("threads: workers do not help") {
   check_that_keys_moved(counters);
 }
 
-TEST_CASE("threads: little room for unanswered operations, large values") {
+TEST_CASE("threads: little room for unanswered operations and large values") {
   Options options = quiet_options();
   options.max_outstanding_operations = 2;
   TableCounters counters;

@@ -5,7 +5,7 @@ lapse_test(matrix_factorization_mpi
 
 # The program itself, as its user starts it.
 if(LAPSE_BUILD_APPS)
-  foreach(ranks IN ITEMS 1 2 3)
+  foreach(ranks IN ITEMS 1 3)
     lapse_add_test(matrix_factorization_program.ranks_${ranks}
       COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 120
               "${CMAKE_CURRENT_SOURCE_DIR}/matrix_factorization_program.sh" $<TARGET_FILE:matrix_factorization>

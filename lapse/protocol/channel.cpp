@@ -56,7 +56,6 @@ void Channel::poison(const std::string& text) {
     if (rank == context_.self_rank.value()) continue;
     std::memcpy(outbox_.append(Rank(rank), header), text.data(), text.size());
   }
-  outbox_.flush();
   wake_workers();
 }
 

@@ -38,7 +38,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   }
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
 
-  // Reports a failure of this rank to all ranks.
+  // Reports a failure of this rank to all ranks, at the end of the turn.
   void poison(const std::string& text);
   const Failure& failure() const { return failure_; }
 

@@ -51,7 +51,7 @@ class ParameterServer {
   // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at
   // least one in all (else UsageError). Returns when every worker of every rank has returned and everything
   // has come to rest. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
-  // server can only be closed.
+  // server can only be asked for statistics and closed.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
 
   // Collective. What all ranks have counted since the start.

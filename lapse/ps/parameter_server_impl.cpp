@@ -98,6 +98,7 @@ void ParameterServer::Impl::throw_if_running(const char* call) const {
 TableState& ParameterServer::Impl::create_table(const TableOptions& given, ElementType type) {
   throw_if_closed("create_table");
   throw_if_running("create_table");
+  channel_.failure().check();
   TableOptions options = given;
   if (options.name.empty()) options.name = fmt::format("table-{}", channel_.tables().size());
   const bool caches = options.location_caches.value_or(options_.location_caches);

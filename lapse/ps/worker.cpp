@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/stall_watch.hpp"
@@ -136,6 +137,11 @@ void Worker::finish(OperationState& operation) {
 
 void Worker::abandon(OperationState& operation) noexcept {
   if (!operation.done() && operation.destination != nullptr) {
+    if (in_user_code_) {
+      // Waiting for the engine here could wait for ever: it may be waiting for the latch that is held.
+      phase_.logger.error("an unfinished pull was destroyed by a function that runs under a key's latch");
+      std::terminate();
+    }
     phase_.engine.exclusively([&] { operation.destination = nullptr; });
   }
   endpoint_.release(operation);

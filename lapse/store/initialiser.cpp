@@ -3,11 +3,28 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse {
+
+namespace {
+
+// Integers are rounded towards zero and end at the limits of their type, which a normal distribution may
+// exceed.
+template <Element T>
+T to_element(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    if (value <= static_cast<double>(std::numeric_limits<T>::lowest()))
+      return std::numeric_limits<T>::lowest();
+  }
+  return static_cast<T>(value);
+}
+
+}  // namespace
 
 std::string Initialiser::to_string() const {
   switch (kind_) {
@@ -28,6 +45,19 @@ std::string Initialiser::to_string() const {
 void Initialiser::check(ElementType type) const {
   if (!std::isfinite(first_) || !std::isfinite(second_)) {
     throw ConfigurationError(fmt::format("initialiser {}: its parameters must be finite", to_string()));
+  }
+  const bool fits = visit_element(type, [this](auto element) {
+    using Limits = std::numeric_limits<decltype(element)>;
+    const auto inside = [](double value) {
+      return value >= static_cast<double>(Limits::lowest()) && value <= static_cast<double>(Limits::max());
+    };
+    // The largest 64-bit integers are no doubles: the bound above is 2^63, one too much.
+    const bool integer_top = Limits::is_integer && (first_ >= 0x1p63 || second_ >= 0x1p63);
+    return inside(first_) && inside(second_) && !integer_top && std::isfinite(second_ - first_);
+  });
+  if (!fits) {
+    throw ConfigurationError(fmt::format("initialiser {}: its values do not fit elements of type {}",
+                                         to_string(), element_name(type)));
   }
   if (kind_ == Kind::uniform && first_ > second_) {
     throw ConfigurationError(
@@ -55,13 +85,13 @@ void Initialiser::fill(std::uint64_t seed, Key key, const ValueLayout& layout, s
     for (std::size_t i = 0; i < layout.length; ++i) {
       switch (kind_) {
         case Kind::uniform:
-          elements[i] = static_cast<T>(first_ + (second_ - first_) * random.uniform(key, i));
+          elements[i] = to_element<T>(first_ + (second_ - first_) * random.uniform(key, i));
           break;
         case Kind::normal:
-          elements[i] = static_cast<T>(first_ + second_ * random.normal(key, i));
+          elements[i] = to_element<T>(first_ + second_ * random.normal(key, i));
           break;
         default:
-          elements[i] = static_cast<T>(first_);
+          elements[i] = to_element<T>(first_);
           break;
       }
     }

@@ -36,6 +36,8 @@ inline void racy_copy_word(std::byte* to, const std::byte* from) {
 // to 4.
 inline void racy_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
 #if defined(__x86_64__)
+  // Keeps the compiler from reasoning about a destination whose size it knows and the loops' untaken parts.
+  asm volatile("" : "+r"(to));
   while (bytes >= 64) {
     const __m128i a = detail::racy_load_16(from);
     const __m128i b = detail::racy_load_16(from + 16);

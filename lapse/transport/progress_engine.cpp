@@ -1,5 +1,7 @@
 #include "lapse/transport/progress_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <exception>
 
 namespace lapse {
@@ -38,8 +40,9 @@ bool ProgressEngine::turn(std::size_t packets) {
       progressed = true;
       client_.end_turn();
     }
-  } catch (...) {
-    client_.handle_failure(std::current_exception());
+  } catch (const std::exception& error) {
+    // The transport itself failed. What it was sending or receiving is lost, and nobody can be told.
+    transport_.abort(fmt::format("communication failed: {}", error.what()));
   }
   return progressed;
 }

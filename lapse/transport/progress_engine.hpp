@@ -21,7 +21,7 @@ class EngineClient {
   virtual void handle_packet(Rank from, std::span<const std::byte> packet) = 0;
   // All decisions of this turn have been made: send what they produced.
   virtual void end_turn() = 0;
-  // An exception came out of one of the two or of a submission. Must not throw.
+  // An exception came out of handle_packet or of a submission. Must not throw; end_turn follows.
   virtual void handle_failure(std::exception_ptr failure) noexcept = 0;
 
  protected:

@@ -1,4 +1,5 @@
-// Where an operation on a key goes. Pure decisions; the rules they follow are told in docs/relocation.md and numbered in docs/model/README.md.
+// Where an operation on a key goes. Pure decisions; the rules they follow are told in docs/relocation.md and
+// numbered in docs/model/README.md.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "lapse/protocol/prefetch.hpp"
+
 namespace lapse {
 
 namespace {
@@ -39,21 +41,6 @@ void apply(const TableState& table, const OperationPart& part, std::byte* value)
     std::memcpy(value, part.value, table.value_bytes());
   } else {
     table.rule.apply(value, part.value, table.store.layout().length);
-  }
-}
-
-// Brings the word of a key some records ahead near, and the value of one that is closer.
-void prefetch(const TableState& table, const FrameHeader& header, const std::byte* record, std::uint32_t at) {
-  constexpr std::uint32_t kWordsAhead = 12;
-  constexpr std::uint32_t kValuesAhead = 4;
-  std::uint64_t key = 0;
-  if (at + kWordsAhead < header.count) {
-    std::memcpy(&key, record + std::size_t{kWordsAhead} * header.record_bytes, sizeof key);
-    if (key < table.store.keys()) table.store.prefetch_word(Key(key));
-  }
-  if (at + kValuesAhead < header.count) {
-    std::memcpy(&key, record + std::size_t{kValuesAhead} * header.record_bytes, sizeof key);
-    if (key < table.store.keys()) table.store.prefetch_value(Key(key));
   }
 }
 
@@ -236,7 +223,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    prefetch(table, header, records, i);
+    prefetch_ahead(table, header, records, i);
     OperationRecord head;
     std::memcpy(&head, records, sizeof head);
     part.key = ProtocolContext::checked_key(table, head.key);

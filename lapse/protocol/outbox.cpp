@@ -1,5 +1,6 @@
 #include "lapse/protocol/outbox.hpp"
 
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
@@ -22,12 +23,11 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
     waiting_.push_back(static_cast<std::uint32_t>(&pending - pending_.data()));
     if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
   } else {
-    FrameHeader last;
-    std::byte* at = pending.packet.data() + pending.last_frame;
-    std::memcpy(&last, at, sizeof last);
+    FrameHeader& last = pending.last_header;
     if (last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max()) {
       ++last.count;
-      std::memcpy(at, &last, sizeof last);
+      std::memcpy(pending.packet.data() + pending.last_frame + offsetof(FrameHeader, count), &last.count,
+                  sizeof last.count);
       return pending.packet.extend(header.record_bytes);
     }
     const std::size_t unaligned = pending.packet.size() % kFrameAlignment;
@@ -38,6 +38,7 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
   pending.last_frame = pending.packet.size();
   FrameHeader first = header;
   first.count = 1;
+  pending.last_header = first;
   std::memcpy(pending.packet.extend(sizeof first), &first, sizeof first);
   return pending.packet.extend(header.record_bytes);
 }

@@ -44,6 +44,7 @@ class Outbox {
   struct Pending {
     PacketBuffer packet;
     std::size_t last_frame = 0;  // offset of its header
+    FrameHeader last_header;     // a copy of it
   };
 
   Pending& pending(Rank to, Transport::Lane lane) {

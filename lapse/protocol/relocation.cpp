@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "lapse/protocol/prefetch.hpp"
+
 namespace lapse {
 
 namespace {
@@ -212,13 +214,9 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
     throw ProtocolError(
         "a message about relocations has a wrong length or names a domain that does not exist");
   }
-  constexpr std::uint32_t kAhead = 4;
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
+    prefetch_ahead(table, header, records, i);
     std::uint64_t number;
-    if (i + kAhead < header.count) {
-      std::memcpy(&number, records + kAhead * header.record_bytes, sizeof number);
-      if (number < table.store.keys()) table.store.prefetch_word(Key(number));
-    }
     std::memcpy(&number, records, sizeof number);
     const Key key = ProtocolContext::checked_key(table, number);
     switch (kind) {

@@ -76,7 +76,7 @@ void DenseStore::hand_over(Key key, std::byte* to, Domain next) {
 void DenseStore::set_hint(Key key, Domain hint) {
   std::atomic<std::uint64_t>& word = words_[key.index()];
   std::uint64_t bits = word.load(std::memory_order_relaxed);
-  if (SlotWord(bits).role() != Role::absent) return;
+  if (SlotWord(bits).role() != Role::absent || SlotWord(bits).hint() == hint) return;
   word.compare_exchange_strong(bits, SlotWord(bits).with_hint(hint).bits(), std::memory_order_relaxed);
 }
 

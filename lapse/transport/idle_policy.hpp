@@ -11,7 +11,7 @@ struct IdleSettings {
   std::chrono::microseconds sleep_min{100};  // then sleep: at first this long,
   std::chrono::microseconds sleep_max{1000};  // twice as long each time, up to this
   // Empty looks between two yields; 0: yield each time (more threads than cores).
-  std::uint32_t looks_per_yield = 64;
+  std::uint32_t looks_per_yield = 256;
 };
 
 // Pure: time comes in as an argument. One object per waiting thread.

@@ -17,6 +17,8 @@ declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [memory]="2" [phases
 
 out=bench/results
 programs=
+# Not bound, the twins neither: bound to a core each, on two cores, the threads of a rank of the server would share one
+# (remote accesses take three times as long), while plain MPI gains less than a fifth.
 launcher="mpirun --oversubscribe --bind-to none -n"
 options=()
 check_options=()

@@ -9,27 +9,9 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/json.hpp"
 
 namespace lapse::apps {
-
-namespace {
-
-std::string json_string(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json + '"';
-}
-
-}  // namespace
 
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";

@@ -7,6 +7,7 @@
 
 #include "lapse/core/bytes.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/json.hpp"
 
 namespace lapse {
 
@@ -38,21 +39,6 @@ std::string counters_json(const Counters& counters) {
     json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", field.name, counters.*field.member);
   }
   return json + "}";
-}
-
-std::string string_json(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json + "\"";
 }
 
 // Lines of cells: the first column left-justified, the others right-justified, each as wide as its widest
@@ -140,7 +126,7 @@ std::string Statistics::to_json() const {
     const TableCounters total = table_total(TableId{static_cast<std::uint32_t>(i)});
     const std::optional<double> share = local_share_of(total);
     tables += fmt::format(R"({}{{"name": {}, "local_share": {}, "total": {}, "per_rank": [{}]}})",
-                          tables.empty() ? "" : ", ", string_json(table_names[i]),
+                          tables.empty() ? "" : ", ", json_string(table_names[i]),
                           share ? fmt::format("{:.6f}", *share) : "null", counters_json(total),
                           per_rank([i](const RankStatistics& rank) { return rank.tables[i]; }));
   }

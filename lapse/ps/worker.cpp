@@ -198,9 +198,10 @@ void Worker::barrier() {
   collective(make_contribution({}, {}), "the other workers at a barrier");
 }
 
-void Worker::all_reduce(std::span<double> values, Reduce reduce) {
+template <class T>
+void Worker::reduce_elements(ReductionHeader::Kind kind, std::span<T> values, Reduce reduce) {
   ReductionHeader header;
-  header.kind = ReductionHeader::Kind::reduce_double;
+  header.kind = kind;
   header.reduce = reduce;
   header.elements = values.size();
   const Bytes& result =
@@ -208,14 +209,12 @@ void Worker::all_reduce(std::span<double> values, Reduce reduce) {
   std::ranges::copy(contribution_elements(result), std::as_writable_bytes(values).begin());
 }
 
+void Worker::all_reduce(std::span<double> values, Reduce reduce) {
+  reduce_elements(ReductionHeader::Kind::reduce_double, values, reduce);
+}
+
 void Worker::all_reduce(std::span<std::int64_t> values, Reduce reduce) {
-  ReductionHeader header;
-  header.kind = ReductionHeader::Kind::reduce_int64;
-  header.reduce = reduce;
-  header.elements = values.size();
-  const Bytes& result =
-      collective(make_contribution(header, std::as_bytes(values)), "the other workers in all_reduce");
-  std::ranges::copy(contribution_elements(result), std::as_writable_bytes(values).begin());
+  reduce_elements(ReductionHeader::Kind::reduce_int64, values, reduce);
 }
 
 void Worker::broadcast(std::span<std::byte> bytes, std::size_t root) {

@@ -201,6 +201,8 @@ class Worker {
   template <class Done>
   void wait_until(Done&& done, std::string_view what);
   const Bytes& collective(Bytes contribution, std::string_view what);
+  template <class T>
+  void reduce_elements(ReductionHeader::Kind kind, std::span<T> values, Reduce reduce);
 
   const Phase& phase_;
   WorkerEndpoint& endpoint_;

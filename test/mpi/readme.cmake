@@ -13,7 +13,7 @@ lapse_program(readme_example SOURCES "${CMAKE_CURRENT_BINARY_DIR}/readme_example
 foreach(ranks IN ITEMS 1 3)
   math(EXPR workers "2 * ${ranks}")
   lapse_add_test(readme_example.ranks_${ranks}
-    COMMAND bash -c "set -o pipefail; \"$@\" | tee /dev/stderr | grep -x '${workers} workers added up to ${workers}' >/dev/null" --
+    COMMAND bash -c "set -o pipefail && \"$@\" | tee /dev/stderr | grep -x '${workers} workers added up to ${workers}' >/dev/null" --
             "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT}
             ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:readme_example>
     LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)

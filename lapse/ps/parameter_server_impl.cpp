@@ -40,7 +40,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       exceptions_at_start_(std::uncaught_exceptions()),
       channel_(*transport_, domains_, router_),
       engine_(*transport_, channel_, engine_settings(options, topology_, *transport_, helping)),
-      group_(channel_.worker_collective(), engine_),
+      group_(channel_, engine_),
       agreement_(*transport_),
       factory_(regions_, domains_, *transport_) {
   std::optional<std::string> problem;
@@ -156,8 +156,10 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
     if (other < rank().value()) phase.first_worker += count;
     phase.workers += count;
   }
-  if (phase.workers == 0)
+  if (phase.workers == 0) {
+    agreement_.mark_failed_everywhere();
     throw UsageError("run_workers without a worker on any rank: at least one is needed");
+  }
 
   if (rank().value() == 0 && !warned_of_sharing_) {
     if (const auto warning = core_sharing_warning(topology_, phase.local_workers, 1))

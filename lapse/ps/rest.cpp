@@ -19,6 +19,7 @@ class WaveRider {
   // was done.
   bool advance() {
     bool progressed = engine_.turn();
+    channel_.end_turn();  // what was said outside a turn, such as a failure of this rank
     if (!contributed_ && engine_.quiet() && channel_.passive()) {
       const Quiescence::Counts counts = channel_.frame_counts();
       contribution_.bytes.resize(sizeof counts);

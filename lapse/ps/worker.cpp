@@ -167,8 +167,9 @@ void Worker::wait_until(Done&& done, std::string_view what) {
   StallWatch watch(phase_.options.stall_report);
   bool stalled = false;
   for (;;) {
+    stalled = false;
     phase_.engine.wait(endpoint_.bell(), [&] {
-      if (done() || failure.raised()) return true;
+      if (done() || failure.raised() || stalled) return true;
       stalled = watch.due();
       return stalled;
     });

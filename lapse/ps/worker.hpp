@@ -108,11 +108,13 @@ class Worker {
   // --- only if here: never leaves the rank ---
 
   // False, and nothing is read, when the key is elsewhere or this worker has an unanswered operation on it.
+  // Throws PeerFailed instead of false when some rank has failed, so that trying again and again comes to an
+  // end.
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     check(table, std::span<const Key>(&key, 1), "values", value.size());
-    if (endpoint_.unanswered().contains(table.id(), key)) return false;
-    if (!table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data()))) return false;
+    if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
+    if (!table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data()))) return not_here();
     ++counters(table).local_pulls;
     return true;
   }
@@ -122,14 +124,14 @@ class Worker {
   bool update_if_local(const Table<T>& table, Key key, F&& f) {
     if (!may_touch_memory(table, key, table.length_)) [[unlikely]] {
       check(table, std::span<const Key>(&key, 1), "values", table.length_);
-      if (endpoint_.unanswered().contains(table.id(), key)) return false;
+      if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
     }
     const InUserCode guard(in_user_code_);
     const bool here = table.state_->store.update(key, [&](std::byte* value) {
       std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), table.length_));
     });
     if (here) ++counters(table).local_pushes;
-    return here;
+    return here || not_here();
   }
 
   // --- together ---
@@ -153,6 +155,11 @@ class Worker {
     ~InUserCode() { flag_ = false; }
     bool& flag_;
   };
+
+  bool not_here() const {
+    phase_.channel.failure().check();
+    return false;
+  }
 
   template <Element T>
   TableCounters& counters(const Table<T>& table) {

@@ -1,5 +1,7 @@
 #include "lapse/ps/worker_group.hpp"
 
+#include <exception>
+
 #include "lapse/ps/reduction.hpp"
 
 namespace lapse {
@@ -11,8 +13,16 @@ std::uint64_t WorkerGroup::contribute(std::size_t local_index, Bytes bytes) {
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == contributions_.size()) {
     arrived_.store(0, std::memory_order_relaxed);
     combined_.bytes = std::move(contributions_[0]);
-    for (std::size_t i = 1; i < contributions_.size(); ++i)
-      combine_contributions(combined_.bytes, contributions_[i]);
+    try {
+      for (std::size_t i = 1; i < contributions_.size(); ++i) {
+        combine_contributions(combined_.bytes, contributions_[i]);
+      }
+    } catch (...) {
+      mismatch_.failure = std::current_exception();
+      mismatch_.handler = &channel_;
+      engine_.submit(mismatch_);
+      throw;
+    }
     combined_.handler = &collective_;
     engine_.submit(combined_);
   }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lapse/protocol/collective.hpp"
+#include "lapse/protocol/channel.hpp"
 #include "lapse/transport/progress_engine.hpp"
 
 namespace lapse {
@@ -14,7 +14,8 @@ namespace lapse {
 // Contributions of this rank are combined in the order of its workers, whoever comes last.
 class WorkerGroup {
  public:
-  WorkerGroup(Collective& collective, ProgressEngine& engine) : collective_(collective), engine_(engine) {}
+  WorkerGroup(Channel& channel, ProgressEngine& engine)
+      : channel_(channel), collective_(channel.worker_collective()), engine_(engine) {}
 
   void start(std::size_t workers) {
     contributions_.assign(workers, {});
@@ -22,7 +23,8 @@ class WorkerGroup {
   }
 
   // Gives this worker's contribution; the last one of the rank sends the combination off. Returns the number
-  // of completed rounds that the caller waits for. Throws CollectiveMismatch.
+  // of completed rounds that the caller waits for. Throws CollectiveMismatch, and reports it to all ranks, as
+  // the other workers wait already.
   std::uint64_t contribute(std::size_t local_index, Bytes bytes);
 
   bool completed(std::uint64_t rounds) const { return collective_.completed_rounds() >= rounds; }
@@ -30,11 +32,13 @@ class WorkerGroup {
   const Bytes& result() const { return collective_.result(); }
 
  private:
+  Channel& channel_;
   Collective& collective_;
   ProgressEngine& engine_;
   std::vector<Bytes> contributions_;
   std::atomic<std::size_t> arrived_{0};
   Contribution combined_;
+  FailureReport mismatch_;
 };
 
 }  // namespace lapse

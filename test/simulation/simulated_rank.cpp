@@ -24,7 +24,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
       channel_(transport_, domains_, router),
       // Workers only submit; who drives the engine is decided from outside.
       engine_(transport_, channel_, {.idle = {}, .helping = false, .polling = true}),
-      group_(channel_.worker_collective(), engine_),
+      group_(channel_, engine_),
       phase_{this,
              channel_,
              engine_,

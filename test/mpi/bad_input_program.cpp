@@ -182,6 +182,21 @@ void threads() {
   std::puts("every rank knows");
 }
 
+// Nobody brings a worker, and the error leaves the scope of the server: every rank sees it, none is aborted.
+void no_workers() {
+  initialise();
+  bool failed = false;
+  try {
+    ParameterServer server(MPI_COMM_WORLD);
+    server.run_workers(0, [](Worker&) {});
+  } catch (const lapse::UsageError&) {
+    failed = true;
+  }
+  expect(failed, "UsageError on every rank");
+  MPI_Finalize();
+  std::puts("every rank knows");
+}
+
 void run(std::string_view name) {
   if (name == "worker_throws") return worker_throws();
   if (name == "key_out_of_range") return key_out_of_range();
@@ -193,6 +208,7 @@ void run(std::string_view name) {
   if (name == "thread_single") return thread_single();
   if (name == "address_space") return address_space();
   if (name == "threads") return threads();
+  if (name == "no_workers") return no_workers();
   throw std::runtime_error("unknown case");
 }
 

@@ -12,19 +12,18 @@
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/arrival_table.hpp"
 #include "lapse/store/dense_store.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_kernel.hpp"
 
 namespace lapse {
 
 // The store follows its own rules (dense_store.hpp); the rest is guarded by the progress lock or constant.
 struct TableState {
   TableState(TableId table_id, std::string table_name, HomeMap homes, const ValueLayout& layout,
-             UpdateRuleKind rule_kind, bool location_caches, RegionAllocator& regions,
-             std::uint64_t table_keys)
+             UpdateRule update_rule, bool location_caches, RegionAllocator& regions, std::uint64_t table_keys)
       : id(table_id),
         name(std::move(table_name)),
         home_map(std::move(homes)),
-        rule(rule_kind, layout.type),
+        rule(std::move(update_rule), layout.type),
         cache(location_caches),
         store(regions, table_keys, layout, home_map.own_keys()),
         ownership(home_map.own_keys(), home_map.self()) {}
@@ -60,7 +59,7 @@ struct TableState {
   TableId id;
   std::string name;
   HomeMap home_map;
-  UpdateRule rule;
+  UpdateKernel rule;
   LocationCache cache;
   // own rules
   DenseStore store;

@@ -26,8 +26,8 @@ struct TableOptions {
   HomeMapKind home = HomeMapKind::hash;
   HomeMap::Function home_function =
       {};  // for HomeMapKind::custom: the home domain's number, the same on every rank
-  UpdateRuleKind update_rule = UpdateRuleKind::add;
-  std::optional<bool> location_caches = {};  // default: the server's option
+  UpdateRule update_rule = UpdateRule::add();  // what a push does
+  std::optional<bool> location_caches = {};    // default: the server's option
 };
 
 // A cheap handle to a table of one server, valid as long as the server.

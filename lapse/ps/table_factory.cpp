@@ -44,14 +44,17 @@ std::unique_ptr<TableState> TableFactory::make(
       throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
     }
   }
-  const ValueLayout layout{type, options.length};
+  const ValueLayout layout{type, options.length, options.update_rule.state_size()};
   HomeMap homes = make_home_map(options);
   check_memory(homes, layout, options);
   const TableId id(static_cast<std::uint32_t>(existing.size()));
   auto table = std::make_unique<TableState>(id, options.name, std::move(homes), layout, options.update_rule,
                                             location_caches, regions_, options.keys);
-  table->home_map.for_each_own_key(
-      [&](Key key) { options.initialiser.fill(options.seed, key, layout, table->store.create(key)); });
+  table->home_map.for_each_own_key([&](Key key) {
+    std::byte* const value = table->store.create(key);
+    options.initialiser.fill(options.seed, key, layout, value);
+    table->rule.initialise(value, layout.length);
+  });
   return table;
 }
 

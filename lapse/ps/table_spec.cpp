@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/value_layout.hpp"
 
 // Found by Boost.Serialization.
 namespace boost::serialization {
@@ -22,6 +23,7 @@ namespace lapse {
 
 namespace {
 constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 40;
+// Of a value with its state: they travel together.
 constexpr std::uint64_t kMaxValueBytes = std::uint64_t{1} << 30;
 }  // namespace
 
@@ -34,7 +36,7 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
   spec.initialiser = options.initialiser.to_string();
   spec.seed = options.seed;
   spec.home = home_map_name(options.home);
-  spec.update_rule = update_rule_name(options.update_rule);
+  spec.update_rule = options.update_rule.to_string();
   spec.location_caches = location_caches;
   return spec;
 }
@@ -54,6 +56,16 @@ void TableSpec::check(const TableOptions& options, ElementType type) {
         fmt::format("table '{}' has a custom home map without a function", options.name));
   }
   options.initialiser.check(type);
+  options.update_rule.check(type);
+  const ValueLayout layout{type, options.length, options.update_rule.state_size()};
+  const std::size_t state = layout.state_elements();
+  if (state > kMaxValueBytes / element_bytes(type) - options.length) {
+    throw ConfigurationError(fmt::format(
+        "values of table '{}' cannot have {} elements of type {} with {} of state for the update rule {}: "
+        "expected at most {} together",
+        options.name, options.length, element_name(type), state, options.update_rule.to_string(),
+        kMaxValueBytes / element_bytes(type)));
+  }
 }
 
 std::string TableSpec::encode() const {

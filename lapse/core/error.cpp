@@ -28,8 +28,8 @@ std::string place(std::string_view file, std::uint64_t line, std::uint64_t colum
 }  // namespace
 
 UserCodeFailed::UserCodeFailed(std::string_view table, Key key, Rank where, std::string text)
-    : Error(fmt::format("code of the application failed for key {} of table '{}' on rank {}: {}", key.value(), table,
-                        where.value(), text)),
+    : Error(fmt::format("code of the application failed for key {} of table '{}' on rank {}: {}", key.value(),
+                        table, where.value(), text)),
       key_(key),
       where_(where),
       text_(std::move(text)) {}

@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// One entry for each key whose home is here, by home index; in a sparse table, which has no such index, by the
-// number of the key's word, and a key without an entry is where it is at the start: at home.
+// One entry for each key whose home is here, by home index; in a sparse table, which has no such index, by
+// the number of the key's word, and a key without an entry is where it is at the start: at home.
 //
 // Thread safety: the holder of the serving rank's progress lock. Only the home changes owners, and it handles
 // requests strictly in arrival order: that is what orders all relocations of a key.

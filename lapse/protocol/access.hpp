@@ -44,7 +44,8 @@ class Access : public SubmissionHandler, public FrameHandler {
   void handle_operations(const FrameHeader& header, const std::byte* records);
   void handle_answers(const FrameHeader& header, const std::byte* records);
   // What the user's code has thrown at the owner.
-  void take_failure(OperationState& operation, Key key, const FrameHeader& header, const std::byte* text) const;
+  void take_failure(OperationState& operation, Key key, const FrameHeader& header,
+                    const std::byte* text) const;
   // The operation of this rank that `part` belongs to. Throws ProtocolError when it does not wait for the
   // key.
   OperationState& own_operation(const TableState& table, const OperationPart& part) const;

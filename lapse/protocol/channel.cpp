@@ -8,8 +8,9 @@ namespace lapse {
 Channel::Channel(Transport& transport, const DomainMap& domains, const Router& router)
     : transport_(transport),
       outbox_(transport),
-      context_{transport.rank(), domains.domain_of(transport.rank()), domains, router, outbox_, tables_,
-               workers_, functions_},
+      context_{
+          transport.rank(), domains.domain_of(transport.rank()), domains, router, outbox_, tables_, workers_,
+          functions_},
       access_(context_),
       relocation_(context_, access_),
       leases_(relocation_),

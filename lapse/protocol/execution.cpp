@@ -41,8 +41,10 @@ FrameHeader Execution::answer_header(FrameKind kind, const TableState& table, co
   header.domain = responder.value();
   header.operation = part.operation;
   std::size_t bytes = sizeof(PushAnswerRecord);
-  if (kind == FrameKind::pull_answer) bytes = sizeof(AnswerRecord) + padded_bytes(table.value_bytes(part.key));
-  if (kind == FrameKind::call_answer) bytes = sizeof(AnswerRecord) + padded_bytes(part.function->result_bytes);
+  if (kind == FrameKind::pull_answer)
+    bytes = sizeof(AnswerRecord) + padded_bytes(table.value_bytes(part.key));
+  if (kind == FrameKind::call_answer)
+    bytes = sizeof(AnswerRecord) + padded_bytes(part.function->result_bytes);
   header.record_bytes = static_cast<std::uint32_t>(bytes);
   return header;
 }

@@ -14,8 +14,8 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 //
 // Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when code of the
-// user throws, then with its text. An operation of this rank is answered by writing to its memory; telling the
-// worker is up to the caller.
+// user throws, then with its text. An operation of this rank is answered by writing to its memory; telling
+// the worker is up to the caller.
 class Execution {
  public:
   explicit Execution(const ProtocolContext& context) : context_(context) {}

@@ -24,8 +24,8 @@ struct LeaseRequest : Submission {
 
   WorkerEndpoint* worker = nullptr;
   bool releasing = false;
-  std::vector<Item> items;   // ascending by table, then key; each once
-  std::size_t granted = 0;   // acquiring: the first so many are held
+  std::vector<Item> items;  // ascending by table, then key; each once
+  std::size_t granted = 0;  // acquiring: the first so many are held
   std::atomic<bool> finished{true};
 };
 

@@ -60,9 +60,9 @@ struct OperationState : Submission {
   const RegisteredFunction* function = nullptr;  // call
   std::vector<Item> items;                       // keys that could not be handled directly
   std::vector<std::byte> payload;                // push and set: updates; call: arguments
-  std::byte* destination = nullptr;  // pull: the call's values; call: its results; null once detached
-  std::size_t row_unit = 1;          // bytes that an offset at the destination counts
-  std::size_t payload_unit = 1;      // bytes that an offset in the payload counts
+  std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
+  std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
+  std::size_t payload_unit = 1;             // bytes that an offset in the payload counts
   std::unique_ptr<UserCodeFailed> failure;  // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
 

@@ -122,7 +122,7 @@ constexpr std::size_t padded_bytes(std::size_t bytes) {
 // True for kinds that may overtake others without harm; they go by the bulk lane.
 constexpr bool may_be_unordered(FrameKind kind) {
   return kind == FrameKind::transfer || kind == FrameKind::pull_answer || kind == FrameKind::push_answer ||
-      kind == FrameKind::call_answer || kind == FrameKind::failed_answer;
+         kind == FrameKind::call_answer || kind == FrameKind::failed_answer;
 }
 
 }  // namespace lapse

@@ -15,8 +15,8 @@ namespace lapse {
 struct RegisteredFunction {
   // Runs under the key's latch, on whatever thread that is: on the value's `length` elements, reading
   // argument_bytes at `argument` and writing result_bytes to `result`.
-  using Run =
-      std::function<void(Key key, std::byte* value, std::size_t length, const std::byte* argument, std::byte* result)>;
+  using Run = std::function<void(Key key, std::byte* value, std::size_t length, const std::byte* argument,
+                                 std::byte* result)>;
 
   std::string name;
   ElementType type = ElementType::float32;

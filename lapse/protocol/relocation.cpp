@@ -112,9 +112,9 @@ void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t
                           Clock::time_point now) {
   const SlotWord word = table.store.word(key);
   if (word.role() != Role::owner && word.role() != Role::arriving) {
-    throw ProtocolError(fmt::format(
-        "the home instructs domain {} to hand over key {} of table '{}', which it does not have",
-        context_.self_domain.value(), key.value(), table.name));
+    throw ProtocolError(
+        fmt::format("the home instructs domain {} to hand over key {} of table '{}', which it does not have",
+                    context_.self_domain.value(), key.value(), table.name));
   }
   if (word.role() == Role::arriving || word.leased()) {
     if (const auto place = table.waiting_place(key)) {
@@ -253,7 +253,8 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
   const std::uint32_t expected = kind == FrameKind::localize   ? std::uint32_t{sizeof(LocalizeRecord)}
                                  : kind == FrameKind::instruct ? std::uint32_t{sizeof(InstructRecord)}
                                                                : header.record_bytes;
-  if (header.record_bytes < sizeof(LocalizeRecord) || header.record_bytes != expected || header.domain < 0 || header.domain >= context_.domains.domains()) {
+  if (header.record_bytes < sizeof(LocalizeRecord) || header.record_bytes != expected || header.domain < 0 ||
+      header.domain >= context_.domains.domains()) {
     throw ProtocolError(
         "a message about relocations has a wrong length or names a domain that does not exist");
   }

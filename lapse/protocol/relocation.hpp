@@ -47,7 +47,8 @@ class Relocation : public SubmissionHandler, public FrameHandler {
   // At the old owner.
   void instruct(TableState& table, Key key, Domain next, std::uint32_t relocations, Clock::time_point now);
   // At the new owner.
-  void arrive(TableState& table, const TransferRecord& record, const std::byte* content, Clock::time_point now);
+  void arrive(TableState& table, const TransferRecord& record, const std::byte* content,
+              Clock::time_point now);
   void settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, Lease lease);
   void pass_on(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, std::size_t position,
                Clock::time_point now);

@@ -15,7 +15,7 @@
 #include "lapse/protocol/arrival_table.hpp"
 #include "lapse/store/initialiser.hpp"
 #include "lapse/store/store.hpp"
-#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_kernel.hpp"
 
 namespace lapse {
 
@@ -93,7 +93,8 @@ struct TableState {
   // guarded by the progress lock
   OwnershipTable ownership;
   ArrivalTable arrivals;
-  std::unordered_map<std::uint64_t, std::uint32_t> lease_queues;  // by key: leased keys that something waits for
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      lease_queues;  // by key: leased keys that something waits for
   TableCounters counters;
 
  private:

@@ -26,8 +26,12 @@ class TableFactory {
                                    const std::vector<std::unique_ptr<TableState>>& existing) const;
 
  private:
+  std::unique_ptr<TableState> make_dense(TableState::Definition definition, const TableOptions& options,
+                                         const ValueLayout& layout) const;
+  std::unique_ptr<TableState> make_sparse(TableState::Definition definition, const TableOptions& options,
+                                          const ValueLayout& layout) const;
   // The ranks of a host make their parts at the same time: each may count on its share of what is available.
-  void check_memory(const HomeMap& homes, const ValueLayout& layout, const TableOptions& options) const;
+  void check_memory(const TableOptions& options, std::uint64_t own_keys, std::uint64_t slot_bytes) const;
   HomeMap make_home_map(const TableOptions& options) const;
 
   RegionAllocator& regions_;

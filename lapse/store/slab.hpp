@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// A slot is named by the number of its first unit. Where all slots have one size, that is the unit; else a unit
-// is 16 bytes and a slot has as many as it needs.
+// A slot is named by the number of its first unit. Where all slots have one size, that is the unit; else a
+// unit is 16 bytes and a slot has as many as it needs.
 //
 // Thread safety: allocate and release belong to the holder of the serving rank's progress lock; address may
 // be called by any thread for a slot that a key's word names.

@@ -22,8 +22,8 @@ namespace lapse {
 //
 // Invariants:
 // 1. The word of a key keeps its address for ever.
-// 2. A key that is found is found rightly, whatever is moved meanwhile: an entry's key never changes. Only not
-// finding a key needs proof: no bucket was split during the search.
+// 2. A key that is found is found rightly, whatever is moved meanwhile: an entry's key never changes. Only
+// not finding a key needs proof: no bucket was split during the search.
 //
 //   entry, 24 bytes:  | key 64 | word 64 | next entry of the bucket 32 | unused 32 |
 //   bucket, 4 bytes:  | first entry 32 |           entries are numbered from 1, 0 ends a chain
@@ -40,9 +40,7 @@ class SparseWords {
     return entry == nullptr ? nullptr : const_cast<Word*>(&entry->word);
   }
   // The key's number, 0, 1, 2, … in the order of insertion; it must have been inserted.
-  std::uint32_t number(Key key) const {
-    return static_cast<std::uint32_t>(find_entry(key) - entries_) - 1;
-  }
+  std::uint32_t number(Key key) const { return static_cast<std::uint32_t>(find_entry(key) - entries_) - 1; }
   // The word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has changed.
   Word& find_or_insert(Key key);
 

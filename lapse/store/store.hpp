@@ -83,8 +83,12 @@ class Store {
   }
 
   // For batches: far ahead, nearer (words), and near (the value's first lines, if the key is here).
-  void prefetch_far(Key key) const { words_.prefetch_far(key); }
-  void prefetch_word(Key key) const { words_.prefetch_near(key); }
+  void prefetch_far(Key key) const {
+    words_.prefetch_far(key);
+  }
+  void prefetch_word(Key key) const {
+    words_.prefetch_near(key);
+  }
   void prefetch_value(Key key) const {
     const std::atomic<std::uint64_t>* at = words_.find(key);
     if (at == nullptr) return;
@@ -98,7 +102,9 @@ class Store {
 
   // --- roles ---
 
-  SlotWord word(Key key) const { return words_.load(key); }
+  SlotWord word(Key key) const {
+    return words_.load(key);
+  }
   // The number of a sparse key's word; nothing when it has none.
   std::optional<std::uint32_t> number(Key key) const {
     if (words_.find(key) == nullptr) return std::nullopt;
@@ -122,9 +128,15 @@ class Store {
   // absent -> arriving; `arrival` is kept in the word.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a content that has come, not yet visible to anybody.
-  std::uint32_t allocate_slot(Key key) { return slots_.allocate(sizes_.units(key)); }
-  std::byte* slot(std::uint32_t slot) { return slots_.address(slot); }
-  void release_slot(Key key, std::uint32_t slot) { slots_.release(slot, sizes_.units(key)); }
+  std::uint32_t allocate_slot(Key key) {
+    return slots_.allocate(sizes_.units(key));
+  }
+  std::byte* slot(std::uint32_t slot) {
+    return slots_.address(slot);
+  }
+  void release_slot(Key key, std::uint32_t slot) {
+    slots_.release(slot, sizes_.units(key));
+  }
   // arriving -> owner of the content in `slot`, open or leased from the start.
   void publish_owner(Key key, std::uint32_t slot, Lease lease = Lease::none);
   // arriving -> absent: the content came and went on to `next`.
@@ -142,7 +154,9 @@ class Store {
   // Gives the key to one holder; false when it is leased already.
   bool grant_lease(Key key);
   // Where the holder of a lease finds the content.
-  std::byte* leased_content(Key key) const { return slots_.address(word(key).low()); }
+  std::byte* leased_content(Key key) const {
+    return slots_.address(word(key).low());
+  }
   // Marks that something waits for the end of the lease; false when the key is not leased (any more).
   bool mark_queued(Key key);
   // Ends a lease. False, and it goes on, when something is queued: then the engine ends it.
@@ -159,12 +173,20 @@ class Store {
       if (SlotWord(word.load(std::memory_order_acquire)).role() == Role::owner) f(key);
     });
   }
-  std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
+  std::uint64_t keys_here() const {
+    return keys_here_.load(std::memory_order_relaxed);
+  }
   // Bytes of the values and rule states of keys that are here.
-  std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }
+  std::uint64_t content_bytes_here() const {
+    return content_bytes_here_.load(std::memory_order_relaxed);
+  }
   // Bytes beside them: words and lengths, and slabs less the contents that lie in them.
-  std::size_t word_bytes() const { return words_.committed_bytes() + sizes_.bytes(); }
-  std::size_t slab_bytes() const { return slots_.committed_bytes(); }
+  std::size_t word_bytes() const {
+    return words_.committed_bytes() + sizes_.bytes();
+  }
+  std::size_t slab_bytes() const {
+    return slots_.committed_bytes();
+  }
 
  private:
   static constexpr int kOptimisticAttempts = 8;

@@ -1,38 +1,41 @@
 #include "lapse/store/update_rule.hpp"
 
-#include <cstring>
+#include "lapse/store/update_rules/optimiser_definition.hpp"
+#include "lapse/store/update_rules/plain_rules.hpp"
 
 namespace lapse {
 
-std::string_view update_rule_name(UpdateRuleKind kind) {
-  switch (kind) {
-    case UpdateRuleKind::add:
-      return "add";
-    case UpdateRuleKind::assign:
-      return "assign";
-  }
-  return "unknown";
+UpdateRule UpdateRule::add() {
+  return UpdateRule(std::make_shared<const AddDefinition>());
 }
 
-namespace {
-
-template <Element T>
-void apply_add(std::byte* value, const std::byte* update, std::size_t elements) {
-  add_elements(reinterpret_cast<T*>(value), reinterpret_cast<const T*>(update), elements);
+UpdateRule UpdateRule::assign() {
+  return UpdateRule(std::make_shared<const AssignDefinition>());
 }
 
-template <Element T>
-void apply_assign(std::byte* value, const std::byte* update, std::size_t elements) {
-  std::memcpy(value, update, elements * sizeof(T));
+UpdateRule UpdateRule::sgd(const Sgd& parameters) {
+  return UpdateRule(std::make_shared<const OptimiserDefinition<Sgd>>(parameters, &Kernels<float>::sgd,
+                                                                     &Kernels<double>::sgd));
 }
 
-}  // namespace
+UpdateRule UpdateRule::adagrad(const Adagrad& parameters) {
+  return UpdateRule(std::make_shared<const OptimiserDefinition<Adagrad>>(parameters, &Kernels<float>::adagrad,
+                                                                         &Kernels<double>::adagrad));
+}
 
-UpdateRule::UpdateRule(UpdateRuleKind kind, ElementType type) : kind_(kind) {
-  apply_ = visit_element(type, [kind](auto element) -> Apply {
-    using T = decltype(element);
-    return kind == UpdateRuleKind::add ? &apply_add<T> : &apply_assign<T>;
-  });
+UpdateRule UpdateRule::rowwise_adagrad(const RowwiseAdagrad& parameters) {
+  return UpdateRule(std::make_shared<const OptimiserDefinition<RowwiseAdagrad>>(
+      parameters, &Kernels<float>::rowwise_adagrad, &Kernels<double>::rowwise_adagrad));
+}
+
+UpdateRule UpdateRule::adam(const Adam& parameters) {
+  return UpdateRule(std::make_shared<const OptimiserDefinition<Adam>>(parameters, &Kernels<float>::adam,
+                                                                      &Kernels<double>::adam));
+}
+
+UpdateRule UpdateRule::ftrl(const Ftrl& parameters) {
+  return UpdateRule(std::make_shared<const OptimiserDefinition<Ftrl>>(parameters, &Kernels<float>::ftrl,
+                                                                      &Kernels<double>::ftrl));
 }
 
 }  // namespace lapse

@@ -2,49 +2,68 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "lapse/store/element_type.hpp"
+#include "lapse/store/update_rules/adagrad.hpp"
+#include "lapse/store/update_rules/adam.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
+#include "lapse/store/update_rules/ftrl.hpp"
+#include "lapse/store/update_rules/rule_definition.hpp"
+#include "lapse/store/update_rules/sgd.hpp"
 
 namespace lapse {
 
-enum class UpdateRuleKind : std::uint8_t {
-  add,     // value += update; pushes commute
-  assign,  // value = update; the last push wins
-};
-
-std::string_view update_rule_name(UpdateRuleKind kind);
-
-// The rule of one table, without knowledge of types at the place where it is applied. Immutable.
+// The update rule of a table, as its user gives it. Immutable; copies are cheap.
+//
+// For add and assign a push carries what is added or assigned; for the optimisers, which need float or
+// double, it carries a gradient, and the value moves against it. A push may carry a scale: it multiplies the
+// learning rate of that push (add: the update).
 class UpdateRule {
  public:
-  UpdateRule(UpdateRuleKind kind, ElementType type);
-
-  UpdateRuleKind kind() const { return kind_; }
-  // Changes `elements` elements at `value` in place. The caller has the key's latch, or is alone with the
-  // value.
-  void apply(std::byte* value, const std::byte* update, std::size_t elements) const {
-    apply_(value, update, elements);
+  // value += update; integers wrap around.
+  static UpdateRule add();
+  // value = update
+  static UpdateRule assign();
+  static UpdateRule sgd(const Sgd& parameters = {});
+  static UpdateRule adagrad(const Adagrad& parameters = {});
+  static UpdateRule rowwise_adagrad(const RowwiseAdagrad& parameters = {});
+  static UpdateRule adam(const Adam& parameters = {});
+  static UpdateRule ftrl(const Ftrl& parameters = {});
+  // A user's own rule for elements of type T; see CustomRule.
+  template <Element T, class R>
+  requires CustomRule<R, T>
+  static UpdateRule custom(R rule) {
+    return UpdateRule(std::make_shared<const CustomRuleDefinition<R, T>>(std::move(rule)));
   }
+
+  UpdateRule() : UpdateRule(add()) {}
+
+  UpdateRuleKind kind() const { return definition_->kind(); }
+  // "adagrad"; a custom rule's own name.
+  std::string name() const { return definition_->name(); }
+  // Name and parameters in full precision: what ranks compare.
+  std::string to_string() const { return definition_->to_string(); }
+  Merge merge() const { return definition_->merge(); }
+  // Whether a push may have a scale other than 1.
+  bool accepts_scale(ElementType type) const { return definition_->accepts_scale(type); }
+  // Throws ConfigurationError for impossible parameters and for elements that the rule cannot work on.
+  void check(ElementType type) const { definition_->check(type); }
+
+  // Valid as long as a copy of this rule.
+  StateSize state_size() const { return definition_->state_size(); }
+  // Elements of state beside a value of `length` elements.
+  std::size_t state_elements(std::size_t length) const { return state_size().elements(length); }
+
+  const RuleDefinition& definition() const { return *definition_; }
 
  private:
-  using Apply = void (*)(std::byte*, const std::byte*, std::size_t);
-  UpdateRuleKind kind_;
-  Apply apply_;
-};
+  explicit UpdateRule(std::shared_ptr<const RuleDefinition> definition)
+      : definition_(std::move(definition)) {}
 
-// value[i] += update[i]; integers wrap around.
-template <Element T>
-inline void add_elements(T* value, const T* update, std::size_t elements) {
-  for (std::size_t i = 0; i < elements; ++i) {
-    if constexpr (std::is_integral_v<T>) {
-      using Unsigned = std::make_unsigned_t<T>;
-      value[i] = static_cast<T>(static_cast<Unsigned>(value[i]) + static_cast<Unsigned>(update[i]));
-    } else {
-      value[i] += update[i];
-    }
-  }
-}
+  std::shared_ptr<const RuleDefinition> definition_;
+};
 
 }  // namespace lapse

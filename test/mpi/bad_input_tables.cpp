@@ -61,7 +61,7 @@ TEST_CASE("A table that one rank creates differently is a mismatch on every rank
       {"home map is 'hash' against 'range'",
        [](TableOptions& options) { options.home = HomeMapKind::range; }},
       {"update rule is 'add' against 'assign'",
-       [](TableOptions& options) { options.update_rule = UpdateRuleKind::assign; }},
+       [](TableOptions& options) { options.update_rule = UpdateRule::assign(); }},
       {"location caches", [](TableOptions& options) { options.location_caches = false; }},
   };
   for (const Difference& difference : differences) {

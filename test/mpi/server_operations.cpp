@@ -50,7 +50,7 @@ TEST_CASE("Keys may repeat in a call: pushes apply in order, pulls fill every ro
   ParameterServer server(MPI_COMM_WORLD);
   const auto added = server.create_table<std::int64_t>({.keys = kKeys});
   const auto assigned =
-      server.create_table<std::int64_t>({.keys = kKeys, .update_rule = UpdateRuleKind::assign});
+      server.create_table<std::int64_t>({.keys = kKeys, .update_rule = UpdateRule::assign()});
   server.run_workers(1, [&](Worker& worker) {
     if (worker.index() == 0) {
       std::vector<Key> keys;

@@ -109,7 +109,7 @@ TEST_CASE("At the start every key is at its home") {
 TEST_CASE("With the rule assign the last push wins; set replaces under both rules") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto assigned =
-      server.create_table<double>({.keys = kKeys, .length = 3, .update_rule = UpdateRuleKind::assign});
+      server.create_table<double>({.keys = kKeys, .length = 3, .update_rule = UpdateRule::assign()});
   const auto added = server.create_table<double>({.keys = kKeys, .length = 3});
   server.run_workers(2, [&](Worker& worker) {
     // Every worker writes keys of its own.

@@ -36,8 +36,8 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              first_worker,
              scenario.workers[transport.rank().index()],
              scenario.all_workers()} {
-  create_table(scenario, UpdateRuleKind::add, histories.layout.length());
-  create_table(scenario, UpdateRuleKind::assign, Assignment::kLength);
+  create_table(scenario, UpdateRule::add(), histories.layout.length());
+  create_table(scenario, UpdateRule::assign(), Assignment::kLength);
   const Table<std::int64_t> counters(table(0), this);
   const Table<std::int64_t> assignments(table(1), this);
   for (std::size_t local = 0; local < phase_.local_workers; ++local) {
@@ -57,7 +57,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   }
 }
 
-void SimulatedRank::create_table(const Scenario& scenario, UpdateRuleKind rule, std::size_t length) {
+void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length) {
   const Domain self = domains_.domain_of(phase_.rank);
   const ValueLayout layout{element_type<std::int64_t>(), length};
   const TableId id(static_cast<std::uint32_t>(channel_.tables().size()));

@@ -76,7 +76,7 @@ class SimulatedRank {
   void check_at_rest() const;
 
  private:
-  void create_table(const Scenario& scenario, UpdateRuleKind rule, std::size_t length);
+  void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length);
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;

@@ -99,7 +99,7 @@ ServerWorkloadRun::ServerWorkloadRun(ParameterServer& server, const ServerWorklo
                                                       .keys = workload.keys,
                                                       .length = Assignment::kLength,
                                                       .home = HomeMapKind::range,
-                                                      .update_rule = UpdateRuleKind::assign})) {
+                                                      .update_rule = UpdateRule::assign()})) {
   if (workload.large_length > 0) {
     large_ = server.create_table<float>({.name = "large",
                                          .keys = workload.keys,

@@ -31,7 +31,7 @@ class FuzzRank {
           id == kTables[0] ? HomeMap::hash(kKeys, kRanks, domain) : HomeMap::range(kKeys, kRanks, domain);
       // Values of 12 bytes are padded on the wire, values of 16 are not.
       const ValueLayout layout{ElementType::int32, id == kTables[0] ? std::size_t{3} : std::size_t{4}};
-      auto table = std::make_unique<TableState>(id, "table", homes, layout, UpdateRuleKind::add,
+      auto table = std::make_unique<TableState>(id, "table", homes, layout, UpdateRule::add(),
                                                 id == kTables[0], regions_, kKeys);
       table->home_map.for_each_own_key(
           [&](Key key) { std::memset(table->store.create(key), 0, table->value_bytes()); });

@@ -13,7 +13,7 @@ using lapse::Initialiser;
 using lapse::Key;
 using lapse::TableOptions;
 using lapse::TableSpec;
-using lapse::UpdateRuleKind;
+using lapse::UpdateRule;
 using lapse::test::contains;
 using lapse::test::thrown_text;
 
@@ -26,7 +26,7 @@ TableSpec example() {
                                     .initialiser = Initialiser::uniform(-0.1, 0.1),
                                     .seed = 7,
                                     .home = HomeMapKind::custom,
-                                    .update_rule = UpdateRuleKind::assign},
+                                    .update_rule = UpdateRule::assign()},
                                    ElementType::float64, false);
   spec.home_fingerprint = 0x1234'5678'9abc'def0U;
   return spec;

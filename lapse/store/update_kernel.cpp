@@ -1,0 +1,25 @@
+#include "lapse/store/update_kernel.hpp"
+
+#include <utility>
+
+namespace lapse {
+
+namespace {
+
+const RuleDefinition& checked(const UpdateRule& rule, ElementType type) {
+  rule.check(type);
+  return rule.definition();
+}
+
+}  // namespace
+
+UpdateKernel::UpdateKernel(UpdateRule rule, ElementType type, Isa isa)
+    : rule_(std::move(rule)),
+      type_(type),
+      kind_(rule_.kind()),
+      accepts_scale_(rule_.accepts_scale(type)),
+      has_state_(kind_ != UpdateRuleKind::add && kind_ != UpdateRuleKind::assign),
+      loop_(checked(rule_, type).loop(type, isa)),
+      parameters_(rule_.definition().parameters()) {}
+
+}  // namespace lapse

@@ -1,0 +1,46 @@
+// An update rule bound to an element type: what the hot path calls.
+#pragma once
+
+#include <cstddef>
+
+#include "lapse/store/element_type.hpp"
+#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rule.hpp"
+
+namespace lapse {
+
+// Without knowledge of types where it is applied; one indirect call. Values are changed in place, with their
+// state directly behind them: state_elements(elements) elements of the same type. The caller has the key's
+// latch, or is alone with the value. What a custom rule throws passes through.
+//
+// Immutable: used by any thread.
+class UpdateKernel {
+ public:
+  // Throws what rule.check(type) throws, and UsageError for an instruction set that is not available.
+  UpdateKernel(UpdateRule rule, ElementType type, Isa isa = best_isa());
+
+  const UpdateRule& rule() const { return rule_; }
+  UpdateRuleKind kind() const { return kind_; }
+  bool accepts_scale() const { return accepts_scale_; }
+
+  // One push of `elements` elements. A scale other than 1 only where accepts_scale().
+  void apply(std::byte* value, const std::byte* update, std::size_t elements, float scale = 1.0F) const {
+    loop_(parameters_, value, update, elements, scale);
+  }
+
+  // Writes the state of a value that was just initialised or set.
+  void initialise(std::byte* value, std::size_t elements) const {
+    if (has_state_) rule_.definition().initialise(type_, value, elements);
+  }
+
+ private:
+  UpdateRule rule_;
+  ElementType type_;
+  UpdateRuleKind kind_;
+  bool accepts_scale_;
+  bool has_state_;
+  RuleLoop loop_;
+  const void* parameters_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,184 @@
+// The inner loops of the kernels, to be compiled once for each instruction set. Included by kernels.cpp
+// alone.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "lapse/store/kernels.hpp"
+#include "lapse/store/update_rules/adagrad.hpp"
+#include "lapse/store/update_rules/adam.hpp"
+#include "lapse/store/update_rules/ftrl.hpp"
+#include "lapse/store/update_rules/sgd.hpp"
+
+// Inlined into a function that names the instruction set, a loop is compiled for that set.
+#define LAPSE_KERNEL_BODY [[gnu::always_inline]] inline
+
+namespace lapse::loops {
+
+// The rules without parameters.
+struct Add {};
+struct Assign {};
+
+// Integers that wrap around instead of overflowing.
+template <class T>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+template <class T>
+LAPSE_KERNEL_BODY void add(T* __restrict value, const T* __restrict update, std::size_t elements) {
+  add_elements(value, update, elements);
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void axpy(T* __restrict value, T factor, const T* __restrict update, std::size_t elements) {
+  using W = Wrapping<T>;
+  const W a = static_cast<W>(factor);
+  for (std::size_t i = 0; i < elements; ++i) {
+    value[i] = static_cast<T>(static_cast<W>(value[i]) + a * static_cast<W>(update[i]));
+  }
+}
+
+// Element i goes to partial sum i mod kLanes; the sums are then added in halves, so that the order is the
+// same whatever the width of a vector register.
+template <class T>
+LAPSE_KERNEL_BODY T dot(const T* a, const T* b, std::size_t elements) {
+  using W = Wrapping<T>;
+  constexpr std::size_t kLanes = 128 / sizeof(T);
+  W sums[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= elements; i += kLanes) {
+#pragma GCC unroll 32
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += static_cast<W>(a[i + lane]) * static_cast<W>(b[i + lane]);
+  }
+  for (std::size_t lane = 0; i < elements; ++i, ++lane)
+    sums[lane] += static_cast<W>(a[i]) * static_cast<W>(b[i]);
+#pragma GCC unroll 8
+  for (std::size_t half = kLanes / 2; half != 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return static_cast<T>(sums[0]);
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const Add&, T* value, const T* update, std::size_t elements, float scale) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (scale != 1.0F) return axpy(value, static_cast<T>(scale), update, elements);
+  }
+  add(value, update, elements);
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const Assign&, T* value, const T* update, std::size_t elements, float) {
+  std::memcpy(value, update, elements * sizeof(T));
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const Sgd& rule, T* __restrict value, const T* __restrict gradient,
+                           std::size_t elements, float scale) {
+  const T rate = static_cast<T>(rule.learning_rate * scale);
+  const T l2 = static_cast<T>(rule.l2);
+  for (std::size_t i = 0; i < elements; ++i) value[i] -= rate * (gradient[i] + l2 * value[i]);
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const Adagrad& rule, T* __restrict value, const T* __restrict gradient,
+                           std::size_t elements, float scale) {
+  const T rate = static_cast<T>(rule.learning_rate * scale);
+  const T l2 = static_cast<T>(rule.l2);
+  const T epsilon = static_cast<T>(rule.epsilon);
+  T* __restrict accumulator = value + elements;
+  for (std::size_t i = 0; i < elements; ++i) {
+    const T g = gradient[i] + l2 * value[i];
+    accumulator[i] += g * g;
+    value[i] -= rate * g / (std::sqrt(accumulator[i]) + epsilon);
+  }
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const RowwiseAdagrad& rule, T* __restrict value, const T* __restrict gradient,
+                           std::size_t elements, float scale) {
+  const T l2 = static_cast<T>(rule.l2);
+  constexpr std::size_t kLanes = 64 / sizeof(T);
+  T sums[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= elements; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const T g = gradient[i + lane] + l2 * value[i + lane];
+      sums[lane] += g * g;
+    }
+  }
+  for (std::size_t lane = 0; i < elements; ++i, ++lane) {
+    const T g = gradient[i] + l2 * value[i];
+    sums[lane] += g * g;
+  }
+  for (std::size_t half = kLanes / 2; half != 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  T& accumulator = value[elements];
+  if (elements != 0) accumulator += sums[0] / static_cast<T>(elements);
+  const T step =
+      static_cast<T>(rule.learning_rate * scale) / (std::sqrt(accumulator) + static_cast<T>(rule.epsilon));
+  for (std::size_t k = 0; k < elements; ++k) value[k] -= step * (gradient[k] + l2 * value[k]);
+}
+
+// base^exponent by squaring: unlike std::pow, the same bits on every machine.
+LAPSE_KERNEL_BODY double power(double base, double exponent) {
+  double result = 1;
+  for (auto bits = static_cast<unsigned long long>(exponent); bits != 0; bits >>= 1) {
+    if (bits & 1) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const Adam& rule, T* __restrict value, const T* __restrict gradient,
+                           std::size_t elements, float scale) {
+  T* __restrict mean = value + elements;
+  T* __restrict square = mean + elements;
+  T& steps = square[elements];
+  steps += T{1};
+  const T rate = static_cast<T>(rule.learning_rate * scale);
+  const T l2 = static_cast<T>(rule.l2);
+  const T epsilon = static_cast<T>(rule.epsilon);
+  const T beta1 = static_cast<T>(rule.beta1);
+  const T beta2 = static_cast<T>(rule.beta2);
+  const T new1 = static_cast<T>(1 - rule.beta1);
+  const T new2 = static_cast<T>(1 - rule.beta2);
+  const T unbias1 = static_cast<T>(1 / (1 - power(rule.beta1, static_cast<double>(steps))));
+  const T unbias2 = static_cast<T>(1 / (1 - power(rule.beta2, static_cast<double>(steps))));
+  for (std::size_t i = 0; i < elements; ++i) {
+    const T g = gradient[i] + l2 * value[i];
+    mean[i] = beta1 * mean[i] + new1 * g;
+    square[i] = beta2 * square[i] + new2 * (g * g);
+    value[i] -= rate * (mean[i] * unbias1) / (std::sqrt(square[i] * unbias2) + epsilon);
+  }
+}
+
+template <class T>
+LAPSE_KERNEL_BODY void run(const Ftrl& rule, T* __restrict value, const T* __restrict gradient,
+                           std::size_t elements, float scale) {
+  const T per_alpha = static_cast<T>(1 / rule.alpha);
+  const T floor = static_cast<T>(rule.beta / rule.alpha + rule.l2);
+  const T l1 = static_cast<T>(rule.l1);
+  const T z_scale = static_cast<T>(scale);
+  T* __restrict z = value + elements;
+  T* __restrict n = z + elements;
+  for (std::size_t i = 0; i < elements; ++i) {
+    const T g = gradient[i];
+    const T squares = n[i] + g * g;
+    const T root = std::sqrt(squares);
+    const T sigma = (root - std::sqrt(n[i])) * per_alpha;
+    const T dual = z[i] + (z_scale * g - sigma * value[i]);
+    const T weight = (std::copysign(l1, dual) - dual) / (root * per_alpha + floor);
+    n[i] = squares;
+    z[i] = dual;
+    value[i] = std::fabs(dual) <= l1 ? T{0} : weight;
+  }
+}
+
+}  // namespace lapse::loops

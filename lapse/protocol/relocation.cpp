@@ -180,23 +180,24 @@ void Relocation::work_off(TableState& table, Key key, std::uint32_t place, std::
         return;
       case ArrivalTable::Queued::Kind::lease:
         extra.drop_front(position + 1);
-        settle(table, key, place, slot, extra.queue.empty() ? Lease::held : Lease::held_and_queued);
+        settle(table, key, place, slot, extra.queue.empty() ? LeaseState::held : LeaseState::held_and_queued);
         ++queued.lease->granted;
         resumed_.push_back(queued.lease);
         return;
     }
   }
-  settle(table, key, place, slot, Lease::none);
+  settle(table, key, place, slot, LeaseState::none);
 }
 
-void Relocation::settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, Lease lease) {
+void Relocation::settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
+                        LeaseState lease) {
   const std::vector<OperationState*> waiters = table.arrivals.take_waiters(place);
   if (table.store.word(key).role() == Role::arriving) {
     table.store.publish_owner(key, slot, lease);
   } else {
     table.store.set_lease(key, lease);
   }
-  if (lease == Lease::held_and_queued) {
+  if (lease == LeaseState::held_and_queued) {
     table.lease_queues.insert_or_assign(key.value(), place);
   } else {
     close_place(table, key, place);

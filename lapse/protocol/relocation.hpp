@@ -49,7 +49,7 @@ class Relocation : public SubmissionHandler, public FrameHandler {
   // At the new owner.
   void arrive(TableState& table, const TransferRecord& record, const std::byte* content,
               Clock::time_point now);
-  void settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, Lease lease);
+  void settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, LeaseState lease);
   void pass_on(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, std::size_t position,
                Clock::time_point now);
   static void close_place(TableState& table, Key key, std::uint32_t place);

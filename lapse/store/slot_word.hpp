@@ -19,7 +19,7 @@ enum class Role : std::uint8_t {
 };
 
 // Whether a worker has an owned key for itself.
-enum class Lease : std::uint8_t {
+enum class LeaseState : std::uint8_t {
   none,
   held,
   held_and_queued,  // something waits for the end
@@ -88,10 +88,10 @@ class SlotWord {
     return SlotWord(sequence | (static_cast<std::uint64_t>(role) << kRoleShift) | low);
   }
   // The word after a lease has begun, ended or changed: unlatched, sequence raised.
-  constexpr SlotWord with_lease(Lease lease) const {
-    const std::uint64_t bits = lease == Lease::none   ? 0
-                               : lease == Lease::held ? kLeasedBit
-                                                      : kLeasedBit | kQueuedBit;
+  constexpr SlotWord with_lease(LeaseState lease) const {
+    const std::uint64_t bits = lease == LeaseState::none   ? 0
+                               : lease == LeaseState::held ? kLeasedBit
+                                                           : kLeasedBit | kQueuedBit;
     return SlotWord((after_write().bits_ & ~(kLeasedBit | kQueuedBit)) | bits);
   }
   constexpr SlotWord absent(Domain hint) const {

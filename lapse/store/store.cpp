@@ -53,7 +53,7 @@ void Store::begin_arrival(Key key, std::uint32_t arrival) {
   publish(key, Role::absent, word(key).with_role(Role::arriving, arrival));
 }
 
-void Store::publish_owner(Key key, std::uint32_t slot, Lease lease) {
+void Store::publish_owner(Key key, std::uint32_t slot, LeaseState lease) {
   publish(key, Role::arriving, word(key).with_role(Role::owner, slot).with_lease(lease));
 }
 
@@ -109,7 +109,7 @@ bool Store::grant_lease(Key key) {
   std::atomic<std::uint64_t>* word = words_.find(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) return false;
-  word->store(latched->with_lease(Lease::held).bits(), std::memory_order_release);
+  word->store(latched->with_lease(LeaseState::held).bits(), std::memory_order_release);
   return true;
 }
 
@@ -130,12 +130,12 @@ bool Store::release_lease(Key key) {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   do {
     if (SlotWord(bits).queued()) return false;
-  } while (!word.compare_exchange_weak(bits, SlotWord(bits).with_lease(Lease::none).bits(),
+  } while (!word.compare_exchange_weak(bits, SlotWord(bits).with_lease(LeaseState::none).bits(),
                                        std::memory_order_acq_rel, std::memory_order_relaxed));
   return true;
 }
 
-void Store::set_lease(Key key, Lease lease) {
+void Store::set_lease(Key key, LeaseState lease) {
   std::atomic<std::uint64_t>& word = leased_word(key);
   word.store(SlotWord(word.load(std::memory_order_relaxed)).with_lease(lease).bits(),
              std::memory_order_release);

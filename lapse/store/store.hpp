@@ -138,7 +138,7 @@ class Store {
     slots_.release(slot, sizes_.units(key));
   }
   // arriving -> owner of the content in `slot`, open or leased from the start.
-  void publish_owner(Key key, std::uint32_t slot, Lease lease = Lease::none);
+  void publish_owner(Key key, std::uint32_t slot, LeaseState lease = LeaseState::none);
   // arriving -> absent: the content came and went on to `next`.
   void pass_on(Key key, Domain next);
   // owner, open -> absent: copies the content to `to` and forgets it. The new owner is kept as location hint.
@@ -162,7 +162,7 @@ class Store {
   // Ends a lease. False, and it goes on, when something is queued: then the engine ends it.
   bool release_lease(Key key);
   // What a leased key is after its queue has been looked at.
-  void set_lease(Key key, Lease lease);
+  void set_lease(Key key, LeaseState lease);
 
   // --- what there is ---
 

@@ -175,7 +175,7 @@ TEST_CASE("Adam's bias correction ends where the formula's does") {
   const Adam p{.learning_rate = 1, .beta1 = 0.5, .beta2 = 0.999, .epsilon = 1};
   const UpdateKernel kernel(UpdateRule::adam(p), lapse::ElementType::float64);
   // With g = 1 from m = v = 1 on, m and v stay 1: a step shows the correction of v alone.
-  for (const double steps : {1.0, 100.0, 39999.0, 40000.0, 50000.0, 1e6, 1e15}) {
+  for (const double steps : {1.0, 100.0, 21000.0, 30000.0, 39999.0, 40000.0, 1e6, 1e15}) {
     std::vector<double> slot{0, 1, 1, steps};
     const double gradient = 1;
     kernel.apply(reinterpret_cast<std::byte*>(slot.data()), reinterpret_cast<const std::byte*>(&gradient), 1);

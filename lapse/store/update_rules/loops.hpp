@@ -55,7 +55,8 @@ LAPSE_KERNEL_BODY void run(const Add&, T* value, const T* update, std::size_t el
 
 template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Assign&, T* value, const T* update, std::size_t elements, float) {
-  std::memcpy(value, update, elements * sizeof(T));
+  // The pointers of an empty value may be null.
+  if (elements != 0) std::memcpy(value, update, elements * sizeof(T));
 }
 
 template <std::size_t, class T>

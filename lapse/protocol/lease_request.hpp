@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/types.hpp"
@@ -21,6 +23,9 @@ struct LeaseRequest : Submission {
     Key key;
     bool operator==(const Item&) const = default;
   };
+
+  // By table in the order of their creation, then by key: the order in which keys are granted.
+  static std::pair<std::uint32_t, std::uint64_t> order(const Item& item);
 
   WorkerEndpoint* worker = nullptr;
   bool releasing = false;

@@ -6,6 +6,10 @@
 
 namespace lapse {
 
+std::pair<std::uint32_t, std::uint64_t> LeaseRequest::order(const Item& item) {
+  return {item.table->id.value(), item.key.value()};
+}
+
 void Leases::handle_submission(Submission& submission) {
   auto& request = static_cast<LeaseRequest&>(submission);
   if (request.releasing) {

@@ -7,6 +7,11 @@
 
 namespace lapse {
 
+Lease::Lease(Worker& worker) : worker_(&worker) {
+  worker.lease_ = this;
+  worker.busy_ = Worker::Busy::lease;
+}
+
 Lease::Lease(Lease&& other) noexcept
     : worker_(std::exchange(other.worker_, nullptr)), parts_(std::move(other.parts_)) {
   if (worker_ != nullptr) worker_->lease_ = this;
@@ -14,7 +19,7 @@ Lease::Lease(Lease&& other) noexcept
 
 Lease& Lease::operator=(Lease&& other) noexcept {
   if (this != &other) {
-    if (worker_ != nullptr) worker_->abandon_lease();
+    if (worker_ != nullptr) worker_->abandon_lease(*this);
     worker_ = std::exchange(other.worker_, nullptr);
     parts_ = std::move(other.parts_);
     if (worker_ != nullptr) worker_->lease_ = this;
@@ -23,11 +28,11 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 }
 
 Lease::~Lease() {
-  if (worker_ != nullptr) worker_->abandon_lease();
+  if (worker_ != nullptr) worker_->abandon_lease(*this);
 }
 
 void Lease::release() {
-  if (worker_ != nullptr) worker_->end_lease();
+  if (worker_ != nullptr) worker_->end_lease(*this);
 }
 
 const Lease::Part& Lease::part(TableId table) const {

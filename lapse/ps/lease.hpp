@@ -21,7 +21,7 @@ class LeaseKeys {
       : state_(table.state_), server_(table.server_), keys_(keys) {}
 
  private:
-  friend class Worker;
+  friend class LeaseTaker;
   TableState* state_;
   const void* server_;
   std::span<const Key> keys_;
@@ -91,7 +91,7 @@ class Lease {
   void release();
 
  private:
-  friend class Worker;
+  friend class LeaseTaker;
 
   struct Part {
     TableState* table;
@@ -99,7 +99,8 @@ class Lease {
     std::vector<std::byte*> contents;  // of each
   };
 
-  explicit Lease(Worker& worker) : worker_(&worker) {}
+  // The worker holds the keys from now on.
+  explicit Lease(Worker& worker);
   const Part& part(TableId table) const;
 
   Worker* worker_;  // null once released

@@ -3,15 +3,10 @@
 
 #include <mpi.h>
 
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "lapse/core/log.hpp"
@@ -64,32 +59,8 @@ class ParameterServer {
   // ConfigurationError for a name that is taken or empty.
   template <Element T, class Argument = Nothing, class Result = Nothing, class F>
   Function<T, Argument, Result> register_function(std::string name, F f) {
-    static_assert(std::is_trivially_copyable_v<Argument> && std::is_trivially_copyable_v<Result>);
-    RegisteredFunction function;
-    function.name = std::move(name);
-    function.type = element_type<T>();
-    function.argument_bytes = bytes_of<Argument>();
-    function.result_bytes = bytes_of<Result>();
-    function.run = [f = std::move(f)](Key key, std::byte* value, std::size_t length,
-                                      const std::byte* argument, std::byte* result) {
-      const std::span<T> elements(reinterpret_cast<T*>(value), length);
-      const auto invoke = [&] {
-        if constexpr (std::is_same_v<Argument, Nothing>) {
-          return f(key, elements);
-        } else {
-          std::array<std::byte, sizeof(Argument)> bytes;
-          std::memcpy(bytes.data(), argument, sizeof(Argument));
-          return f(key, elements, std::bit_cast<Argument>(bytes));
-        }
-      };
-      if constexpr (std::is_same_v<Result, Nothing>) {
-        invoke();
-      } else {
-        const Result value_of_f = invoke();
-        std::memcpy(result, &value_of_f, sizeof value_of_f);
-      }
-    };
-    return Function<T, Argument, Result>(register_function(std::move(function)), identity());
+    return Function<T, Argument, Result>(
+        register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
   }
 
   // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at

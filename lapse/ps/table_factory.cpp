@@ -47,6 +47,12 @@ std::unique_ptr<TableState> TableFactory::make(
     const TableOptions& options, ElementType type, bool location_caches,
     const std::vector<std::unique_ptr<TableState>>& existing) const {
   TableSpec::check(options, type);
+  return make(options, type, location_caches, make_home_map(options), existing);
+}
+
+std::unique_ptr<TableState> TableFactory::make(
+    const TableOptions& options, ElementType type, bool location_caches, HomeMap homes,
+    const std::vector<std::unique_ptr<TableState>>& existing) const {
   for (const auto& table : existing) {
     if (table->name == options.name) {
       throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
@@ -59,14 +65,13 @@ std::unique_ptr<TableState> TableFactory::make(
                                     options.initialiser,
                                     options.seed,
                                     location_caches};
-  return options.sparse ? make_sparse(std::move(definition), options, layout)
-                        : make_dense(std::move(definition), options, layout);
+  return options.sparse ? make_sparse(std::move(definition), options, layout, std::move(homes))
+                        : make_dense(std::move(definition), options, layout, std::move(homes));
 }
 
 std::unique_ptr<TableState> TableFactory::make_dense(TableState::Definition definition,
-                                                     const TableOptions& options,
-                                                     const ValueLayout& layout) const {
-  HomeMap homes = make_home_map(options);
+                                                     const TableOptions& options, const ValueLayout& layout,
+                                                     HomeMap homes) const {
   if (!options.lengths) check_memory(options, homes.own_keys(), homes.own_keys() * layout.slot_bytes());
   ValueSizes sizes =
       options.lengths ? ValueSizes::listed(layout, options.keys, options.lengths) : ValueSizes(layout);
@@ -89,20 +94,20 @@ std::unique_ptr<TableState> TableFactory::make_dense(TableState::Definition defi
 }
 
 std::unique_ptr<TableState> TableFactory::make_sparse(TableState::Definition definition,
-                                                      const TableOptions& options,
-                                                      const ValueLayout& layout) const {
+                                                      const TableOptions& options, const ValueLayout& layout,
+                                                      HomeMap homes) const {
   MemoryBudget budget(regions_, fmt::format("table '{}' on rank {}", options.name, transport_.rank().value()),
                       options.memory_limit_bytes);
   // Addresses for as much as memory could ever hold.
-  const std::uint64_t most_bytes = std::min<std::uint64_t>(
-      available_memory_bytes(), options.memory_limit_bytes.value_or(~std::uint64_t{0}));
+  const std::uint64_t most_bytes =
+      options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();
   ValueSizes sizes = options.lengths ? ValueSizes::computed(layout, options.lengths) : ValueSizes(layout);
   const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : layout.slot_bytes();
   const std::uint64_t max_keys = options.max_keys.value_or(
       std::max<std::uint64_t>(1, most_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
   const std::uint64_t max_units =
       options.lengths ? std::max<std::uint64_t>(1, most_bytes / sizes.unit_bytes()) : max_keys;
-  return std::make_unique<TableState>(std::move(definition), make_home_map(options), budget,
+  return std::make_unique<TableState>(std::move(definition), std::move(homes), budget,
                                       KeyWords::sparse(budget, max_keys), std::move(sizes), max_units, 0);
 }
 

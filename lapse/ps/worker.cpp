@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/lease_taker.hpp"
 #include "lapse/ps/stall_watch.hpp"
 
 namespace lapse {
@@ -19,7 +20,7 @@ constexpr std::size_t kMostPerCall = std::numeric_limits<std::uint32_t>::max();
 
 Worker::~Worker() {
   // A lease that was carried out of the worker's function ends with it.
-  if (lease_ != nullptr) abandon_lease();
+  if (lease_ != nullptr) abandon_lease(*lease_);
 }
 
 // --- checks ---
@@ -265,65 +266,18 @@ void Operation::release() noexcept {
 
 // --- leases ---
 
-Lease Worker::lease(std::initializer_list<LeaseKeys> parts) {
-  check_lease(parts);
-  Lease lease(*this);
-  lease.worker_ = nullptr;
-  LeaseRequest& request = endpoint_.lease_request();
-  request.items.clear();
-  for (const LeaseKeys& part : parts) {
-    bring_for_lease(part);
-    for (const Key key : part.keys_) request.items.push_back({part.state_, key});
-  }
-  std::ranges::sort(request.items, {}, [](const LeaseRequest::Item& item) {
-    return std::pair(item.table->id.value(), item.key.value());
-  });
-  request.items.erase(std::unique(request.items.begin(), request.items.end()), request.items.end());
-  request.handler = &phase_.channel.leases();
-  request.releasing = false;
-  request.granted = 0;
-  request.finished.store(false, std::memory_order_relaxed);
-  submit(request);
-  wait_until([&] { return request.finished.load(std::memory_order_acquire); }, "a lease");
-  busy_ = Busy::lease;
-  lease_ = &lease;
-  lease.worker_ = this;
-  for (const LeaseKeys& part : parts) {
-    Lease::Part& taken =
-        lease.parts_.emplace_back(Lease::Part{part.state_, {part.keys_.begin(), part.keys_.end()}, {}});
-    for (const Key key : part.keys_) taken.contents.push_back(part.state_->store.leased_content(key));
-  }
-  return lease;
-}
-
-void Worker::check_lease(std::span<const LeaseKeys> parts) const {
+Lease Worker::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
-  for (const LeaseKeys& part : parts) {
-    check_call(part.server_);
-    check_keys(*part.state_, part.keys_);
-    const auto same = [&](const LeaseKeys& other) { return other.state_ == part.state_; };
-    if (std::ranges::count_if(parts, same) > 1) {
-      throw UsageError(fmt::format("a lease names table '{}' more than once", part.state_->name));
-    }
-  }
-}
-
-// What the worker itself has under way on the keys comes first; then they come here, all together.
-void Worker::bring_for_lease(const LeaseKeys& part) {
-  const auto under_way = [&](Key key) { return endpoint_.unanswered().contains(part.state_->id, key); };
-  if (std::ranges::any_of(part.keys_, under_way)) {
-    wait_until([&] { return std::ranges::none_of(part.keys_, under_way); },
-               "its own operations before a lease");
-  }
-  begin_localize(*part.state_, part.keys_).wait();
+  LeaseTaker taker(*this);
+  taker.begin(parts);
+  while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
+  return taker.take();
 }
 
 bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
   const auto& items = endpoint_.lease_request().items;
-  const auto order = [](const LeaseRequest::Item& item) {
-    return std::pair(item.table->id.value(), item.key.value());
-  };
-  const auto found = std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, order);
+  const auto found =
+      std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
   if (found != items.end() && found->table == &table && found->key == key) {
     std::memcpy(to, table.store.leased_content(key), table.value_bytes(key));
   } else if (endpoint_.unanswered().contains(table.id, key) || !table.read(key, to)) {
@@ -333,23 +287,15 @@ bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
   return true;
 }
 
-void Worker::end_lease() {
-  LeaseRequest& request = endpoint_.lease_request();
-  std::exchange(lease_, nullptr)->worker_ = nullptr;
-  busy_ = Busy::no;
-  // Where nothing waits the keys are open at once; the engine works off the rest.
-  std::erase_if(request.items,
-                [](const LeaseRequest::Item& item) { return item.table->store.release_lease(item.key); });
-  if (request.items.empty()) return;
-  request.releasing = true;
-  request.finished.store(false, std::memory_order_relaxed);
-  submit(request);
-  wait_until([&] { return request.finished.load(std::memory_order_acquire); }, "the end of its lease");
+void Worker::end_lease(Lease& lease) {
+  LeaseTaker taker(*this);
+  taker.begin_release(lease);
+  if (!taker.released()) wait_until([&] { return taker.released(); }, "the end of its lease");
 }
 
-void Worker::abandon_lease() noexcept {
+void Worker::abandon_lease(Lease& lease) noexcept {
   try {
-    end_lease();
+    end_lease(lease);
   } catch (const Error&) {
     // Some rank has failed: nobody waits for the keys any more.
   }

@@ -194,7 +194,10 @@ class Worker {
   [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys) {
     return lease({LeaseKeys(table, keys)});
   }
-  [[nodiscard]] Lease lease(std::initializer_list<LeaseKeys> parts);
+  [[nodiscard]] Lease lease(std::initializer_list<LeaseKeys> parts) {
+    return lease(std::span<const LeaseKeys>(parts.begin(), parts.size()));
+  }
+  [[nodiscard]] Lease lease(std::span<const LeaseKeys> parts);
 
   // --- together ---
 
@@ -213,6 +216,7 @@ class Worker {
  private:
   friend class Operation;
   friend class Lease;
+  friend class LeaseTaker;
 
   // Why this worker cannot be called now.
   enum class Busy : std::uint8_t {
@@ -311,11 +315,9 @@ class Worker {
   template <class T>
   void reduce_elements(ReductionHeader::Kind kind, std::span<T> values, Reduce reduce);
 
-  void check_lease(std::span<const LeaseKeys> parts) const;
-  void bring_for_lease(const LeaseKeys& part);
   bool pull_leased(const TableState& table, Key key, std::byte* to);
-  void end_lease();
-  void abandon_lease() noexcept;
+  void end_lease(Lease& lease);
+  void abandon_lease(Lease& lease) noexcept;
 
   const Phase& phase_;
   WorkerEndpoint& endpoint_;

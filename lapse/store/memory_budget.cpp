@@ -10,25 +10,40 @@
 
 namespace lapse {
 
-struct MemoryBudget::Account {
-  std::string whose;
-  std::optional<std::uint64_t> limit_bytes;
-  std::uint64_t committed_bytes = 0;
+class MemoryBudget::Account {
+ public:
+  Account(std::string whose, std::optional<std::uint64_t> limit_bytes)
+      : whose_(std::move(whose)), limit_bytes_(limit_bytes) {}
 
   void charge(std::uint64_t bytes) {
-    if (limit_bytes && committed_bytes + bytes > *limit_bytes) {
+    if (limit_bytes_ && committed_bytes_ + bytes > *limit_bytes_) {
       throw OutOfMemory(
           fmt::format("{} would need {} bytes more than the {} that it takes: its memory limit is {} bytes",
-                      whose, bytes, committed_bytes, *limit_bytes));
+                      whose_, bytes, committed_bytes_, *limit_bytes_));
     }
+    unchecked_bytes_ += bytes;
+    if (unchecked_bytes_ >= kCheckBytes) check_machine(bytes);
+    committed_bytes_ += bytes;
+  }
+
+ private:
+  // Looking costs as much as committing a quarter of a megabyte.
+  static constexpr std::uint64_t kCheckBytes = kReserveBytes / 16;
+
+  void check_machine(std::uint64_t bytes) {
+    unchecked_bytes_ = 0;
     const std::uint64_t available = available_memory_bytes();
     if (available < bytes + kReserveBytes) {
       throw OutOfMemory(fmt::format(
           "{} takes {} bytes and needs {} more: only {} bytes of memory are left, of which {} are kept free",
-          whose, committed_bytes, bytes, available, kReserveBytes));
+          whose_, committed_bytes_, bytes, available, kReserveBytes));
     }
-    committed_bytes += bytes;
   }
+
+  std::string whose_;
+  std::optional<std::uint64_t> limit_bytes_;
+  std::uint64_t committed_bytes_ = 0;
+  std::uint64_t unchecked_bytes_ = 0;  // committed since the machine was last looked at
 };
 
 namespace {
@@ -55,7 +70,7 @@ class BudgetedRegion : public Region {
 
 MemoryBudget::MemoryBudget(RegionAllocator& inner, std::string whose,
                            std::optional<std::uint64_t> limit_bytes)
-    : inner_(inner), account_(std::make_shared<Account>(Account{std::move(whose), limit_bytes, 0})) {}
+    : inner_(inner), account_(std::make_shared<Account>(std::move(whose), limit_bytes)) {}
 
 std::unique_ptr<Region> MemoryBudget::reserve(std::size_t bytes) {
   std::unique_ptr<Region> region = inner_.reserve(bytes);

@@ -11,7 +11,7 @@
 namespace lapse {
 
 // Gives out regions that together commit at most `limit_bytes`, and nothing while the machine (or what the
-// process may use of it) has less than kReserveBytes left: commit throws OutOfMemory with the reason, long
+// process may use of it) has less than about kReserveBytes left: commit throws OutOfMemory with the reason, long
 // before the machine swaps or the kernel kills.
 //
 // Thread safety: as the regions of `inner`; what comes from one budget is used by one thread at a time.
@@ -25,7 +25,7 @@ class MemoryBudget : public RegionAllocator {
   std::unique_ptr<Region> reserve(std::size_t bytes) override;
 
  private:
-  struct Account;
+  class Account;
 
   RegionAllocator& inner_;
   std::shared_ptr<Account> account_;  // shared with the regions, which may outlive this object

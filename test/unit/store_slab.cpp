@@ -1,5 +1,6 @@
 #include "lapse/store/slab.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -58,6 +59,21 @@ TEST_CASE("Small tables waste little memory") {
   SlabAllocator slab(regions, 16, 10);
   for (int i = 0; i < 10; ++i) slab.allocate();
   CHECK(slab.committed_bytes() <= 64 * 1024);
+}
+
+TEST_CASE("A table that may become large begins small and then grows in large steps") {
+  LimitedRegionAllocator regions;
+  SlabAllocator slab(regions, 16, 10'000'000);
+  slab.allocate();
+  CHECK(slab.committed_bytes() <= 64 * 1024);
+  std::size_t largest = 0;
+  for (int i = 0; i < 2'000'000; ++i) {
+    const std::size_t before = slab.committed_bytes();
+    slab.allocate();
+    largest = std::max(largest, slab.committed_bytes() - before);
+  }
+  CHECK(largest == 2 << 20);
+  CHECK(slab.committed_bytes() <= 2'000'000 * 16 / 8 * 9);
 }
 
 TEST_CASE("Released slots are used again, the last first, before fresh ones") {

@@ -25,6 +25,14 @@ KeyWords KeyWords::sparse(RegionAllocator& regions, std::uint64_t max_keys) {
   return words;
 }
 
+KeyWords::Word* KeyWords::find_or_try_insert(Key key) {
+  try {
+    return &find_or_insert(key);
+  } catch (const OutOfMemory&) {
+    return nullptr;
+  }
+}
+
 std::size_t KeyWords::committed_bytes() const {
   return sparse_ ? sparse_->committed_bytes() : region_->capacity_bytes();
 }

@@ -40,6 +40,8 @@ class KeyWords {
     if (sparse_) return sparse_->find_or_insert(key);
     return dense_[key.index()];
   }
+  // The same, null when there is no memory.
+  Word* find_or_try_insert(Key key);
   SlotWord load(Key key) const {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));

@@ -57,8 +57,11 @@ class BudgetedRegion : public Region {
   std::byte* base() const override { return inner_->base(); }
   std::size_t capacity_bytes() const override { return inner_->capacity_bytes(); }
   bool commit(std::size_t offset, std::size_t bytes) override {
-    account_->charge(std::min(bytes, inner_->capacity_bytes() - offset));
-    return inner_->commit(offset, bytes);
+    const std::uint64_t charged = std::min(bytes, inner_->capacity_bytes() - offset);
+    account_->charge(charged);
+    if (inner_->commit(offset, bytes)) return true;
+    account_->committed_bytes -= charged;
+    return false;
   }
 
  private:

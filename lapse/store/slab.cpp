@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSmallSlab = std::size_t{64} << 10;
 constexpr std::size_t kLargeSlab = std::size_t{2} << 20;
 constexpr std::uint32_t kEndOfList = std::numeric_limits<std::uint32_t>::max();
-// Tables whose values exceed this grow in large slabs: at most one eighth of it is ever committed in vain.
+// Beyond this much memory slabs are large: at most one eighth is ever committed in vain.
 constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 }  // namespace
 
@@ -24,7 +24,6 @@ SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, s
     throw OutOfMemory(fmt::format("{} slots of {} bytes exceed the address space", max_units_, unit_bytes_));
   }
   const std::size_t bytes = max_units_ * unit_bytes_;
-  slab_bytes_ = bytes >= kLargeTable ? kLargeSlab : kSmallSlab;
   region_ = regions.reserve(bytes);
   if (!region_) {
     throw OutOfMemory(
@@ -33,19 +32,25 @@ SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, s
   base_ = region_->base();
 }
 
-void SlabAllocator::commit_next() {
-  const std::size_t bytes = std::min(slab_bytes_, region_->capacity_bytes() - committed_bytes_);
-  if (bytes == 0 || !region_->commit(committed_bytes_, bytes)) {
+void SlabAllocator::commit_next(std::size_t needed) {
+  const std::size_t committed = committed_bytes();
+  const std::size_t slab = needed >= kLargeSlab || committed >= kLargeTable ? kLargeSlab : kSmallSlab;
+  const std::size_t bytes = std::min(slab, region_->capacity_bytes() - committed);
+  if (bytes == 0 || !region_->commit(committed, bytes)) {
     throw OutOfMemory(
-        fmt::format("no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
-                    slab_bytes_, in_use_ * unit_bytes_, committed_bytes_));
+        fmt::format("no memory for a further slab of {} bytes: values take {} bytes, {} are committed", slab,
+                    in_use_ * unit_bytes_, committed));
   }
-  committed_bytes_ += bytes;
+  committed_bytes_.store(committed + bytes, std::memory_order_relaxed);
+}
+
+void SlabAllocator::commit_up_to(std::uint64_t units) {
+  const std::size_t bytes = units * unit_bytes_;
+  while (committed_bytes() < bytes) commit_next(bytes - committed_bytes());
 }
 
 void SlabAllocator::commit_for(std::uint64_t units) {
-  const std::uint64_t last = std::min(used_units_ + units, max_units_);
-  while (committed_bytes_ < last * unit_bytes_) commit_next();
+  commit_up_to(std::min(used_units_ + units, max_units_));
 }
 
 SlabAllocator::FreeList& SlabAllocator::free_list(std::uint32_t units) {
@@ -66,7 +71,7 @@ std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
     if (used_units_ + units > max_units_) {
       throw OutOfMemory(fmt::format("all {} bytes for values are in use", max_units_ * unit_bytes_));
     }
-    while ((used_units_ + units) * unit_bytes_ > committed_bytes_) commit_next();
+    commit_up_to(used_units_ + units);
     slot = static_cast<std::uint32_t>(used_units_);
     used_units_ += units;
   }

@@ -1,6 +1,7 @@
 // Slots, carved from a region slab by slab. No heap object per key.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,8 @@ class SlabAllocator {
   void commit_for(std::uint64_t units);
 
   std::uint64_t units_in_use() const { return in_use_; }
-  std::size_t committed_bytes() const { return committed_bytes_; }
+  // Any thread.
+  std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
 
  private:
   // The released slots of one size, as a list.
@@ -48,16 +50,19 @@ class SlabAllocator {
     std::uint32_t head;
   };
   FreeList& free_list(std::uint32_t units);
-  void commit_next();
+  // Makes the first `units` units usable.
+  void commit_up_to(std::uint64_t units);
+  // One slab more, of which at least `needed` bytes will be used.
+  void commit_next(std::size_t needed);
 
   // constant
   std::size_t unit_bytes_;
   std::uint64_t max_units_;
-  std::size_t slab_bytes_;
   std::unique_ptr<Region> region_;
   std::byte* base_;
+  // written under the progress lock
+  std::atomic<std::size_t> committed_bytes_{0};
   // guarded by the progress lock
-  std::size_t committed_bytes_ = 0;
   std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one
   std::uint64_t in_use_ = 0;
   std::vector<FreeList> free_;  // by units; few, as values have few different lengths

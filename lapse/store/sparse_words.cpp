@@ -36,8 +36,8 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
   commit(*bucket_region_, bucket_bytes_, kFirstBuckets * sizeof(Bucket));
 }
 
-void SparseWords::commit(Region& region, std::size_t& committed, std::size_t bytes) {
-  while (committed < bytes) {
+void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) {
+  for (std::size_t committed = committed_bytes.load(std::memory_order_relaxed); committed < bytes;) {
     // Early pieces are small, so that small tables are.
     const std::size_t piece = std::min(committed < 4 * kLargePiece ? kSmallPiece : kLargePiece,
                                        region.capacity_bytes() - committed);
@@ -46,6 +46,7 @@ void SparseWords::commit(Region& region, std::size_t& committed, std::size_t byt
           fmt::format("no memory for further keys of a sparse table: its words take {} bytes", committed));
     }
     committed += piece;
+    committed_bytes.store(committed, std::memory_order_relaxed);
   }
 }
 

@@ -59,7 +59,10 @@ class SparseWords {
     __builtin_prefetch(&entries_[buckets_[bucket_of(key, state())].load(std::memory_order_relaxed)]);
   }
 
-  std::size_t committed_bytes() const { return entry_bytes_ + bucket_bytes_; }
+  // Any thread.
+  std::size_t committed_bytes() const {
+    return entry_bytes_.load(std::memory_order_relaxed) + bucket_bytes_.load(std::memory_order_relaxed);
+  }
 
   static constexpr std::size_t kEntryBytes = 24;
   // Buckets are split so that there are at most three entries to four buckets.
@@ -106,7 +109,7 @@ class SparseWords {
   std::uint64_t settled_state() const;
   void split_next();
   // Makes sure that `bytes` of the region are usable.
-  static void commit(Region& region, std::size_t& committed, std::size_t bytes);
+  static void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes);
 
   // constant
   std::uint64_t max_keys_;
@@ -117,9 +120,9 @@ class SparseWords {
   // self-synchronised
   std::atomic<std::uint64_t> state_;
   std::atomic<std::uint64_t> size_{0};
-  // guarded by the progress lock
-  std::size_t entry_bytes_ = 0;
-  std::size_t bucket_bytes_ = 0;
+  // written under the progress lock: how much of the regions is usable
+  std::atomic<std::size_t> entry_bytes_{0};
+  std::atomic<std::size_t> bucket_bytes_{0};
 };
 
 }  // namespace lapse

@@ -17,9 +17,11 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
 bool Store::read_latched(Key key, std::byte* to) const {
   std::atomic<std::uint64_t>* word = words_.find(key);
   if (word == nullptr) return false;
+  // Before the latch is taken: lengths may come from a function of the user.
+  const std::size_t bytes = sizes_.value_bytes(key);
   const std::optional<SlotWord> latched = latch_open_owner(*word);
   if (!latched) return false;
-  std::memcpy(to, slots_.address(latched->low()), sizes_.value_bytes(key));
+  std::memcpy(to, slots_.address(latched->low()), bytes);
   // Nothing was written: readers that are under way stay valid, so the sequence stays.
   word->store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
   return true;
@@ -68,13 +70,14 @@ void Store::forget(Key key, std::uint32_t slot) {
 
 bool Store::hand_over(Key key, std::byte* to, Domain next) {
   std::atomic<std::uint64_t>* word = words_.find(key);
+  const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) {
     if (word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).leased()) return false;
     throw ProtocolError(
         fmt::format("key {} is to be handed over by a domain that does not own it", key.value()));
   }
-  std::memcpy(to, slots_.address(latched->low()), sizes_.content_bytes(key));
+  std::memcpy(to, slots_.address(latched->low()), bytes);
   word->store(latched->absent(next).bits(), std::memory_order_release);
   forget(key, latched->low());
   return true;
@@ -89,10 +92,11 @@ void Store::hand_over_leased(Key key, std::byte* to, Domain next) {
 }
 
 void Store::set_hint(Key key, Domain hint) {
-  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
-  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  std::atomic<std::uint64_t>* word = words_.find_or_try_insert(key);
+  if (word == nullptr) return;
+  std::uint64_t bits = word->load(std::memory_order_relaxed);
   if (SlotWord(bits).role() != Role::absent || SlotWord(bits).hint() == hint) return;
-  word.compare_exchange_strong(bits, SlotWord(bits).with_hint(hint).bits(), std::memory_order_relaxed);
+  word->compare_exchange_strong(bits, SlotWord(bits).with_hint(hint).bits(), std::memory_order_relaxed);
 }
 
 // --- leases ---

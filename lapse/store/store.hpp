@@ -146,7 +146,8 @@ class Store {
   bool hand_over(Key key, std::byte* to, Domain next);
   // The same for a leased key whose lease has ended and is being drained.
   void hand_over_leased(Key key, std::byte* to, Domain next);
-  // Changes the location hint of an absent key; nothing when the key is in another role.
+  // Changes the location hint of an absent key; nothing when the key is in another role, or when it has no
+  // word and there is no memory for one: nothing is lost with a hint but a shorter way.
   void set_hint(Key key, Domain hint);
 
   // --- leases (owner only) ---

@@ -13,7 +13,6 @@ using lapse::ConfigurationError;
 using lapse::ElementType;
 using lapse::Initialiser;
 using lapse::Key;
-using lapse::ValueLayout;
 using lapse::test::contains;
 using lapse::test::thrown_text;
 
@@ -22,8 +21,7 @@ namespace {
 template <class T>
 std::vector<T> filled(const Initialiser& initialiser, std::uint64_t seed, Key key, std::size_t length) {
   std::vector<T> value(length, T{77});
-  initialiser.fill(seed, key, ValueLayout{lapse::element_type<T>(), length},
-                   reinterpret_cast<std::byte*>(value.data()));
+  initialiser.fill(seed, key, lapse::element_type<T>(), length, reinterpret_cast<std::byte*>(value.data()));
   return value;
 }
 

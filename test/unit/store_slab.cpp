@@ -1,5 +1,6 @@
 #include "lapse/store/slab.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -26,7 +27,7 @@ TEST_CASE("Slots are distinct, aligned to 16 bytes, and keep their address and c
       REQUIRE(reinterpret_cast<std::uintptr_t>(addresses.back()) % 16 == 0);
       std::memset(addresses.back(), static_cast<int>(i % 251), slot_bytes);
     }
-    CHECK(slab.slots_in_use() == slots);
+    CHECK(slab.units_in_use() == slots);
     CHECK(std::set<std::uint32_t>(given.begin(), given.end()).size() == slots);
     for (std::uint64_t i = 0; i < slots; ++i) {
       REQUIRE(slab.address(given[i]) == addresses[i]);
@@ -47,7 +48,7 @@ TEST_CASE("Memory is committed slab by slab, when it is needed") {
   const std::size_t first = slab.committed_bytes();
   CHECK(first > 0);
   CHECK(first < 100'000 * 64);
-  while (slab.slots_in_use() * 64 < first) slab.allocate();
+  while (slab.units_in_use() * 64 < first) slab.allocate();
   CHECK(slab.committed_bytes() == first);
   slab.allocate();
   CHECK(slab.committed_bytes() > first);
@@ -60,6 +61,21 @@ TEST_CASE("Small tables waste little memory") {
   CHECK(slab.committed_bytes() <= 64 * 1024);
 }
 
+TEST_CASE("A table that may become large begins small and then grows in large steps") {
+  LimitedRegionAllocator regions;
+  SlabAllocator slab(regions, 16, 10'000'000);
+  slab.allocate();
+  CHECK(slab.committed_bytes() <= 64 * 1024);
+  std::size_t largest = 0;
+  for (int i = 0; i < 2'000'000; ++i) {
+    const std::size_t before = slab.committed_bytes();
+    slab.allocate();
+    largest = std::max(largest, slab.committed_bytes() - before);
+  }
+  CHECK(largest == 2 << 20);
+  CHECK(slab.committed_bytes() <= 2'000'000 * 16 / 8 * 9);
+}
+
 TEST_CASE("Released slots are used again, the last first, before fresh ones") {
   LimitedRegionAllocator regions;
   SlabAllocator slab(regions, 32, 1000);
@@ -69,13 +85,13 @@ TEST_CASE("Released slots are used again, the last first, before fresh ones") {
   slab.release(given[3]);
   slab.release(given[499]);
   slab.release(given[0]);
-  CHECK(slab.slots_in_use() == 497);
+  CHECK(slab.units_in_use() == 497);
   CHECK(slab.allocate() == given[0]);
   CHECK(slab.allocate() == given[499]);
   CHECK(slab.allocate() == given[3]);
   const std::uint32_t fresh = slab.allocate();
   CHECK(std::find(given.begin(), given.end(), fresh) == given.end());
-  CHECK(slab.slots_in_use() == 501);
+  CHECK(slab.units_in_use() == 501);
   CHECK(slab.committed_bytes() == committed);
 }
 
@@ -109,14 +125,14 @@ TEST_CASE("Memory that is not there is OutOfMemory, and what exists stays usable
     for (;;) slab.allocate();
   };
   CHECK_THROWS_AS(fill(), OutOfMemory);
-  const std::uint64_t in_use = slab.slots_in_use();
+  const std::uint64_t in_use = slab.units_in_use();
   CHECK(in_use == 64 * 1024 / 16);
   CHECK_THROWS_AS(slab.commit_for(10'000), OutOfMemory);
   slab.release(first);
   CHECK(slab.allocate() == first);
   regions.set_commit_limit(200 * 1024);
   slab.allocate();
-  CHECK(slab.slots_in_use() == in_use + 1);
+  CHECK(slab.units_in_use() == in_use + 1);
 }
 
 TEST_CASE("Addresses that are not there are OutOfMemory") {

@@ -3,6 +3,7 @@
 #include "test/support/catch.hpp"
 
 using lapse::Domain;
+using lapse::LeaseState;
 using lapse::Role;
 using lapse::SlotWord;
 
@@ -110,4 +111,51 @@ TEST_CASE("A hint is the domain plus one, changes alone, and exists in absent wo
   CHECK(changed.role() == Role::absent);
   CHECK_FALSE(SlotWord().with_role(Role::arriving, 7).hint().has_value());
   CHECK_FALSE(SlotWord().with_role(Role::owner, 7).hint().has_value());
+}
+
+TEST_CASE("A lease begins, is queued for and ends: unlatched, sequence raised, the rest kept") {
+  const SlotWord open(SlotWord().with_role(Role::owner, 77).bits() | SlotWord::kHoldersBit |
+                      SlotWord::kPrivateBit);
+  const auto check = [](SlotWord before, SlotWord after, bool leased, bool queued) {
+    CHECK(after.leased() == leased);
+    CHECK(after.queued() == queued);
+    CHECK_FALSE(after.latched());
+    CHECK(after.sequence() == before.sequence() + 1);
+    CHECK(after.role() == Role::owner);
+    CHECK(after.low() == 77);
+    CHECK((after.bits() & SlotWord::kHoldersBit) != 0);
+    CHECK((after.bits() & SlotWord::kPrivateBit) != 0);
+  };
+  const SlotWord held = open.with_latch().with_lease(LeaseState::held);
+  check(open, held, true, false);
+  CHECK_FALSE(held.is_open_owner());
+  CHECK_FALSE(held.is_readable());
+  const SlotWord queued = held.with_lease(LeaseState::held_and_queued);
+  check(held, queued, true, true);
+  CHECK_FALSE(queued.is_open_owner());
+  // Whatever the lease was, any other can follow.
+  for (const SlotWord leased : {held, queued}) {
+    check(leased, leased.with_lease(LeaseState::none), false, false);
+    check(leased, leased.with_lease(LeaseState::held), true, false);
+    CHECK(leased.with_lease(LeaseState::none).is_readable());
+  }
+}
+
+TEST_CASE("A leased key that leaves takes no trace of the lease along") {
+  const SlotWord leased = SlotWord().with_role(Role::owner, 77).with_lease(LeaseState::held_and_queued);
+  for (const SlotWord next : {leased.absent(Domain(2)), leased.with_role(Role::owner, 5)}) {
+    CHECK_FALSE(next.leased());
+    CHECK_FALSE(next.queued());
+    CHECK(next.sequence() == leased.sequence() + 1);
+  }
+}
+
+TEST_CASE("The sequence wraps around at a lease without touching other fields") {
+  const SlotWord last((kLargestSequence << SlotWord::kSequenceShift) |
+                      SlotWord().with_role(Role::owner, 0xffff'ffffU).bits());
+  const SlotWord held = last.with_lease(LeaseState::held);
+  CHECK(held.sequence() == 0);
+  CHECK(held.role() == Role::owner);
+  CHECK(held.low() == 0xffff'ffffU);
+  CHECK(held.leased());
 }

@@ -1,4 +1,4 @@
-#include "lapse/store/dense_store.hpp"
+#include "lapse/store/store.hpp"
 
 #include <cstring>
 #include <stdexcept>
@@ -8,14 +8,16 @@
 #include "test/support/catch.hpp"
 #include "test/unit/store_limited_region.hpp"
 
-using lapse::DenseStore;
 using lapse::Domain;
 using lapse::ElementType;
 using lapse::Key;
+using lapse::KeyWords;
 using lapse::OutOfMemory;
 using lapse::ProtocolError;
 using lapse::Role;
+using lapse::Store;
 using lapse::ValueLayout;
+using lapse::ValueSizes;
 using lapse::test::LimitedRegionAllocator;
 
 namespace {
@@ -24,17 +26,23 @@ constexpr std::size_t kLength = 5;
 constexpr ValueLayout kLayout{ElementType::int32, kLength};
 using Value = std::vector<std::int32_t>;
 
+Store dense_store(LimitedRegionAllocator& regions, std::uint64_t keys, std::uint64_t expected = 0) {
+  return {regions, KeyWords::dense(regions, keys), ValueSizes(kLayout), keys, expected};
+}
+
 // A store of 10 keys in which keys 2 and 3 are owned.
 struct Fixture {
   LimitedRegionAllocator regions;
-  DenseStore store{regions, 10, kLayout, 2};
+  Store store = dense_store(regions, 10, 2);
 
   Fixture() {
     create(Key(2), {1, 2, 3, 4, 5});
     create(Key(3), {9, 9, 9, 9, 9});
   }
 
-  void create(Key key, const Value& value) { std::memcpy(store.create(key), value.data(), kLength * 4); }
+  void create(Key key, const Value& value) {
+    store.create(key, [&](std::byte* to) { std::memcpy(to, value.data(), kLength * 4); });
+  }
 
   Value read(Key key) {
     Value value(kLength);
@@ -43,11 +51,11 @@ struct Fixture {
   }
   Value hand_over(Key key, Domain next) {
     Value value(kLength);
-    store.hand_over(key, reinterpret_cast<std::byte*>(value.data()), next);
+    CHECK(store.hand_over(key, reinterpret_cast<std::byte*>(value.data()), next));
     return value;
   }
   void arrive(Key key, const Value& value) {
-    const std::uint32_t slot = store.allocate_slot();
+    const std::uint32_t slot = store.allocate_slot(key);
     std::memcpy(store.slot(slot), value.data(), kLength * 4);
     store.publish_owner(key, slot);
   }
@@ -57,9 +65,13 @@ struct Fixture {
 
 TEST_CASE("A new store has every key absent") {
   LimitedRegionAllocator regions;
-  const DenseStore store(regions, 1000, kLayout, 0);
+  const Store store = dense_store(regions, 1000);
   CHECK(store.keys() == 1000);
-  CHECK(store.value_bytes() == 20);
+  CHECK(store.last_key() == Key(999).value());
+  CHECK_FALSE(store.is_sparse());
+  CHECK(store.has(Key(999)));
+  CHECK_FALSE(store.has(Key(1000)));
+  CHECK(store.sizes().value_bytes(Key(7)) == 20);
   CHECK(store.keys_here() == 0);
   std::vector<std::byte> value(20);
   for (std::uint64_t key = 0; key < 1000; ++key) {
@@ -159,7 +171,7 @@ TEST_CASE("The sequence of a word rises through every change of role") {
 
 TEST_CASE("Transitions that the roles do not allow throw and change nothing") {
   Fixture fixture;
-  DenseStore& store = fixture.store;
+  Store& store = fixture.store;
   store.begin_arrival(Key(7), 0);
   const Key owned(2);
   const Key absent(4);
@@ -171,8 +183,8 @@ TEST_CASE("Transitions that the roles do not allow throw and change nothing") {
     CHECK_THROWS_AS(step(), ProtocolError);
     CHECK(store.word(key) == before);
   };
-  refused(owned, [&] { store.create(owned); });
-  refused(arriving, [&] { store.create(arriving); });
+  refused(owned, [&] { store.create(owned, [](std::byte*) {}); });
+  refused(arriving, [&] { store.create(arriving, [](std::byte*) {}); });
   refused(owned, [&] { store.begin_arrival(owned, 1); });
   refused(arriving, [&] { store.begin_arrival(arriving, 1); });
   refused(owned, [&] { store.publish_owner(owned, 0); });
@@ -216,21 +228,21 @@ TEST_CASE("A store tells what memory it uses") {
 
 TEST_CASE("Words, addresses or slabs for which there is no memory are OutOfMemory") {
   LimitedRegionAllocator no_words(1000);
-  CHECK_THROWS_AS(DenseStore(no_words, 1000, kLayout, 0), OutOfMemory);
+  CHECK_THROWS_AS(dense_store(no_words, 1000, 0), OutOfMemory);
   LimitedRegionAllocator no_slabs(50'000);
-  CHECK_THROWS_AS(DenseStore(no_slabs, 5000, kLayout, 5000), OutOfMemory);
+  CHECK_THROWS_AS(dense_store(no_slabs, 5000, 5000), OutOfMemory);
   LimitedRegionAllocator no_word_addresses(~std::size_t{0}, 1000);
-  CHECK_THROWS_AS(DenseStore(no_word_addresses, 1000, kLayout, 0), OutOfMemory);
+  CHECK_THROWS_AS(dense_store(no_word_addresses, 1000, 0), OutOfMemory);
   LimitedRegionAllocator no_slab_addresses(~std::size_t{0}, 20'000);
-  CHECK_THROWS_AS(DenseStore(no_slab_addresses, 1000, kLayout, 0), OutOfMemory);
+  CHECK_THROWS_AS(dense_store(no_slab_addresses, 1000, 0), OutOfMemory);
 }
 
 TEST_CASE("A value that arrives when memory has run out is OutOfMemory; the key keeps arriving") {
   LimitedRegionAllocator regions;
-  DenseStore store(regions, 100'000, kLayout, 0);
+  Store store = dense_store(regions, 100'000);
   regions.set_commit_limit(regions.committed_bytes());
   store.begin_arrival(Key(7), 0);
-  CHECK_THROWS_AS(store.allocate_slot(), OutOfMemory);
+  CHECK_THROWS_AS(store.allocate_slot(Key(7)), OutOfMemory);
   CHECK(store.word(Key(7)).role() == Role::arriving);
   CHECK(store.keys_here() == 0);
 }

@@ -3,14 +3,16 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/store/dense_store.hpp"
+#include "lapse/store/store.hpp"
 #include "test/support/catch.hpp"
 
-using lapse::DenseStore;
 using lapse::Domain;
 using lapse::ElementType;
 using lapse::Key;
+using lapse::KeyWords;
+using lapse::Store;
 using lapse::ValueLayout;
+using lapse::ValueSizes;
 
 namespace {
 
@@ -25,8 +27,8 @@ struct Observation {
 };
 
 // Elements of a value are equal at all times, and never become smaller.
-void watch(const DenseStore& store, const std::atomic<bool>& stop, Observation& seen) {
-  const std::size_t length = store.layout().length;
+void watch(const Store& store, const std::atomic<bool>& stop, Observation& seen) {
+  const std::size_t length = store.sizes().layout().length;
   std::vector<std::int64_t> value(length);
   std::int64_t last[kKeys] = {};
   // However late this thread gets a core, it sees something.
@@ -46,8 +48,8 @@ void watch(const DenseStore& store, const std::atomic<bool>& stop, Observation& 
 }
 
 // Adds 1 to all elements of each key until that has succeeded `updates` times.
-void add(DenseStore& store, std::uint64_t updates, std::uint64_t& torn) {
-  const std::size_t length = store.layout().length;
+void add(Store& store, std::uint64_t updates, std::uint64_t& torn) {
+  const std::size_t length = store.sizes().layout().length;
   for (std::uint64_t done = 0; done < updates;) {
     const bool here = store.update(Key(done % kKeys), [&](std::byte* bytes) {
       auto* value = reinterpret_cast<std::int64_t*>(bytes);
@@ -65,19 +67,19 @@ void add(DenseStore& store, std::uint64_t updates, std::uint64_t& torn) {
 }
 
 // Hands keys over and takes them back with the value they had; sometimes into another slot.
-std::uint64_t move(DenseStore& store, const std::atomic<bool>& stop) {
-  std::vector<std::byte> value(store.value_bytes());
+std::uint64_t move(Store& store, const std::atomic<bool>& stop) {
+  std::vector<std::byte> value(store.sizes().value_bytes(Key(0)));
   std::uint64_t moves = 0;
   for (; moves == 0 || !stop.load(std::memory_order_relaxed); ++moves) {
     const Key key(moves % kKeys);
     store.hand_over(key, value.data(), Domain(1));
     store.set_hint(key, Domain(2));
-    const std::uint32_t other = moves % 2 == 0 ? store.allocate_slot() : 0;
+    const std::uint32_t other = moves % 2 == 0 ? store.allocate_slot(key) : 0;
     store.begin_arrival(key, 0);
-    const std::uint32_t slot = store.allocate_slot();
+    const std::uint32_t slot = store.allocate_slot(key);
     std::memcpy(store.slot(slot), value.data(), value.size());
     store.publish_owner(key, slot);
-    if (moves % 2 == 0) store.release_slot(other);
+    if (moves % 2 == 0) store.release_slot(key, other);
     if (moves % 16 == 0) std::this_thread::yield();
   }
   return moves;
@@ -85,8 +87,11 @@ std::uint64_t move(DenseStore& store, const std::atomic<bool>& stop) {
 
 void run(std::size_t length, std::uint64_t updates_per_writer) {
   lapse::PrivateRegionAllocator regions;
-  DenseStore store(regions, kKeys + 1, ValueLayout{ElementType::int64, length}, kKeys);
-  for (std::uint64_t key = 0; key < kKeys; ++key) std::memset(store.create(Key(key)), 0, store.value_bytes());
+  Store store(regions, KeyWords::dense(regions, kKeys), ValueSizes(ValueLayout{ElementType::int64, length}),
+              kKeys + 1, kKeys);
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    store.create(Key(key), [&](std::byte* value) { std::memset(value, 0, length * sizeof(std::int64_t)); });
+  }
 
   constexpr std::size_t kWriters = 2;
   constexpr std::size_t kReaders = 2;

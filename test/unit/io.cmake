@@ -1,5 +1,8 @@
 lapse_test(test_io
   SOURCES
+    io_damaged_files.cpp
+    io_file_parts.cpp
+    io_input_stream.cpp
     io_line_reader.cpp
     io_npy.cpp
     io_rating_file.cpp

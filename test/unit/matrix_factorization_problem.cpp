@@ -55,8 +55,10 @@ TEST_CASE("rating files give the cells, and a test file widens the matrix") {
   CHECK(problem.test == std::vector<Cell>{{9, 1, 5}, {0, 7, 5}});
   options.max_id = 8;
   CHECK_THROWS_AS(load_problem(options), lapse::FileError);
-  options.train_file = options.test_file = "-";
-  CHECK_THROWS_AS(load_problem(options), lapse::ConfigurationError);
+}
+
+TEST_CASE("standard input can be one of the two files only") {
+  CHECK_THROWS_AS(load_problem({.train_file = "-", .test_file = "-"}), lapse::ConfigurationError);
 }
 
 TEST_CASE("the baselines are the mean and the regularized biases") {

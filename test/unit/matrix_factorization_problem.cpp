@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -58,7 +59,10 @@ TEST_CASE("rating files give the cells, and a test file widens the matrix") {
 }
 
 TEST_CASE("standard input can be one of the two files only") {
-  CHECK_THROWS_AS(load_problem({.train_file = "-", .test_file = "-"}), lapse::ConfigurationError);
+  DataOptions options;
+  options.train_file = std::string("-");
+  options.test_file = std::string("-");
+  CHECK_THROWS_AS(load_problem(options), lapse::ConfigurationError);
 }
 
 TEST_CASE("the baselines are the mean and the regularized biases") {

@@ -144,8 +144,7 @@ TEST_CASE("parts of rating files know the header and the columns of the first li
   for (int i = 0; i < 300; ++i) text += std::to_string(i) + ",7," + std::to_string(i % 5) + ",0\n";
   const std::string path = directory.write("ratings", compress(compression, text));
   const CoordinateMatrix whole = read_ratings(path);
-  for (const std::uint32_t parts : {2U, 3U, 100U, 5000U}) {
-    if (compression != Compression::none && parts > 100) continue;
+  for (const std::uint32_t parts : {2U, 3U, 100U}) {
     CoordinateMatrix all;
     for (std::uint32_t index = 0; index < parts; ++index) {
       const CoordinateMatrix part = read_ratings(path, {.part = {index, parts}});

@@ -172,6 +172,13 @@ TEST_CASE("the parts of a triple file give all triples, in one numbering") {
   CHECK(all == expected);
 }
 
+TEST_CASE("parts of a triple file are separated as its first line is") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("triples", "a b\tr\tc d\n\ne f g\nx\tr\ty\n");
+  CHECK(joined(path, {0, 2}) == "a b|r|c d;");
+  CHECK_THROWS_WITH(joined(path, {1, 2}), Contains("triples:3:1: 1 fields, expected 3, separated by tabs"));
+}
+
 TEST_CASE("the bundled WN18RR is whole") {
   Vocabulary entities;
   Vocabulary relations;

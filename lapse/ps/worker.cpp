@@ -3,20 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
-#include <limits>
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/lease_taker.hpp"
 #include "lapse/ps/stall_watch.hpp"
 
 namespace lapse {
-
-namespace {
-// Positions of keys in a call, and of elements in its values, travel as 32 bits.
-constexpr std::size_t kMostPerCall = std::numeric_limits<std::uint32_t>::max();
-}  // namespace
 
 Worker::~Worker() {
   // A lease that was carried out of the worker's function ends with it.
@@ -51,47 +44,6 @@ void Worker::check_function(const void* server) const {
   if (server != phase_.server) {
     throw UsageError(
         fmt::format("a worker of rank {} was given a function of another server", phase_.rank.value()));
-  }
-}
-
-void Worker::check_keys(const TableState& table, std::span<const Key> keys) const {
-  if (keys.size() > kMostPerCall) {
-    throw UsageError(
-        fmt::format("a call on table '{}' with {} keys: at most {}", table.name, keys.size(), kMostPerCall));
-  }
-  if (table.store.is_sparse()) return;
-  for (const Key key : keys) {
-    if (!table.store.has(key)) throw KeyOutOfRange(table.name, key, table.store.keys(), phase_.rank);
-  }
-}
-
-void Worker::check_elements(const TableState& table, std::span<const Key> keys, std::string_view what,
-                            std::size_t elements) const {
-  const ValueSizes& sizes = table.store.sizes();
-  std::size_t expected = 0;
-  if (sizes.uniform()) {
-    expected = keys.size() * sizes.layout().length;
-  } else {
-    for (const Key key : keys) expected += sizes.length(key);
-  }
-  check_count(table, what, elements, expected);
-  if (elements > kMostPerCall) {
-    throw UsageError(
-        fmt::format("a call on table '{}' with {} elements: at most {}", table.name, elements, kMostPerCall));
-  }
-}
-
-void Worker::check_count(const TableState& table, std::string_view what, std::size_t given,
-                         std::size_t expected) const {
-  if (given != expected) throw LengthMismatch(table.name, what, given, expected, phase_.rank);
-}
-
-void Worker::check_scale(const TableState& table, float scale) const {
-  if (scale == 1.0F) return;
-  if (!table.rule.accepts_scale() || !std::isfinite(scale)) {
-    throw UsageError(fmt::format(
-        "a push to table '{}' with scale {} on rank {}: {}", table.name, scale, phase_.rank.value(),
-        table.rule.accepts_scale() ? "it must be finite" : "its update rule has no learning rate"));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/ps/argument_checks.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
@@ -34,7 +35,8 @@ namespace lapse {
 // PeerFailed when some rank has failed.
 class Worker {
  public:
-  Worker(const Phase& phase, WorkerEndpoint& endpoint) : phase_(phase), endpoint_(endpoint) {}
+  Worker(const Phase& phase, WorkerEndpoint& endpoint)
+      : phase_(phase), endpoint_(endpoint), arguments_(phase.rank) {}
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -69,7 +71,7 @@ class Worker {
   Operation push(const Table<T>& table, std::span<const Key> keys,
                  std::type_identity_t<std::span<const T>> updates, float scale = 1.0F) {
     check(table, keys, "updates", updates.size());
-    check_scale(*table.state_, scale);
+    arguments_.scale(*table.state_, scale);
     return begin(*table.state_, keys,
                  {.kind = OperationKind::push,
                   .scale = scale,
@@ -92,9 +94,10 @@ class Worker {
                  std::type_identity_t<std::span<Result>> results = {}) {
     check_function(function.server_);
     check_call(table.server_);
-    check_keys(*table.state_, keys);
-    check_count(*table.state_, "arguments", arguments.size(), bytes_of<Argument>() == 0 ? 0 : keys.size());
-    check_count(*table.state_, "results", results.size(), bytes_of<Result>() == 0 ? 0 : keys.size());
+    arguments_.keys(*table.state_, keys);
+    arguments_.count(*table.state_, "arguments", arguments.size(),
+                     bytes_of<Argument>() == 0 ? 0 : keys.size());
+    arguments_.count(*table.state_, "results", results.size(), bytes_of<Result>() == 0 ? 0 : keys.size());
     return begin(*table.state_, keys,
                  {.kind = OperationKind::call,
                   .function = function.function_,
@@ -106,7 +109,7 @@ class Worker {
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     check_call(table.server_, Allowed::under_lease);
-    check_keys(*table.state_, keys);
+    arguments_.keys(*table.state_, keys);
     return begin_localize(*table.state_, keys);
   }
 
@@ -280,24 +283,18 @@ class Worker {
   template <Element T>
   Key checked(const Table<T>& table, Key key) const {
     if (key.value() > table.last_key_) [[unlikely]]
-      check_keys(*table.state_, std::span<const Key>(&key, 1));
+      arguments_.keys(*table.state_, std::span<const Key>(&key, 1));
     return key;
   }
   template <Element T>
   void check(const Table<T>& table, std::span<const Key> keys, std::string_view what, std::size_t elements,
              Allowed allowed = Allowed::when_free) const {
     check_call(table.server_, allowed);
-    check_keys(*table.state_, keys);
-    check_elements(*table.state_, keys, what, elements);
+    arguments_.keys(*table.state_, keys);
+    arguments_.elements(*table.state_, keys, what, elements);
   }
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   void check_function(const void* server) const;
-  void check_keys(const TableState& table, std::span<const Key> keys) const;
-  void check_elements(const TableState& table, std::span<const Key> keys, std::string_view what,
-                      std::size_t elements) const;
-  void check_count(const TableState& table, std::string_view what, std::size_t given,
-                   std::size_t expected) const;
-  void check_scale(const TableState& table, float scale) const;
 
   Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
   // In memory, if the key is here; `update` and `to` are the key's own. Throws UserCodeFailed.
@@ -321,6 +318,7 @@ class Worker {
 
   const Phase& phase_;
   WorkerEndpoint& endpoint_;
+  const ArgumentChecks arguments_;
   Busy busy_ = Busy::no;
   Lease* lease_ = nullptr;  // the one that is held
 };

@@ -25,6 +25,8 @@ class MemoryBudget::Account {
     if (unchecked_bytes_ >= kCheckBytes) check_machine(bytes);
     committed_bytes_ += bytes;
   }
+  // What was charged has not been committed after all.
+  void refund(std::uint64_t bytes) { committed_bytes_ -= bytes; }
 
  private:
   // Looking costs as much as committing a quarter of a megabyte.
@@ -60,7 +62,7 @@ class BudgetedRegion : public Region {
     const std::uint64_t charged = std::min(bytes, inner_->capacity_bytes() - offset);
     account_->charge(charged);
     if (inner_->commit(offset, bytes)) return true;
-    account_->committed_bytes -= charged;
+    account_->refund(charged);
     return false;
   }
 

@@ -11,8 +11,8 @@
 namespace lapse {
 
 // Gives out regions that together commit at most `limit_bytes`, and nothing while the machine (or what the
-// process may use of it) has less than about kReserveBytes left: commit throws OutOfMemory with the reason, long
-// before the machine swaps or the kernel kills.
+// process may use of it) has less than about kReserveBytes left: commit throws OutOfMemory with the reason,
+// long before the machine swaps or the kernel kills.
 //
 // Thread safety: as the regions of `inner`; what comes from one budget is used by one thread at a time.
 class MemoryBudget : public RegionAllocator {

@@ -99,12 +99,6 @@ class SparseWords {
     std::uint64_t state = this->state();
     for (;;) {
       std::uint32_t at = buckets_[bucket_of(hash, state)].load(std::memory_order_acquire);
-      // The first entry or the second, chosen without a branch: which it is cannot be predicted, and would
-      // be a quarter of all keys. Entry 0 is there, never in a chain, and its word is never looked at.
-      const Entry& first = entries_[at];
-      const std::uint32_t second = first.next.load(std::memory_order_acquire);
-      const std::uint32_t choice = std::uint32_t{0} - static_cast<std::uint32_t>(first.key == key.value());
-      at = second ^ ((at ^ second) & choice);
       while (at != 0) {
         const Entry& entry = entries_[at];
         if (entry.key == key.value()) [[likely]]

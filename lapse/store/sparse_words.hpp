@@ -54,9 +54,12 @@ class SparseWords {
   }
 
   // For batches, in this order, each some keys after the one before.
-  void prefetch_bucket(Key key) const { __builtin_prefetch(&buckets_[bucket_of(key, state())]); }
+  void prefetch_bucket(Key key) const {
+    __builtin_prefetch(&buckets_[bucket_of(mix_bits(key.value()), state())]);
+  }
   void prefetch_entry(Key key) const {
-    __builtin_prefetch(&entries_[buckets_[bucket_of(key, state())].load(std::memory_order_relaxed)]);
+    __builtin_prefetch(
+        &entries_[buckets_[bucket_of(mix_bits(key.value()), state())].load(std::memory_order_relaxed)]);
   }
 
   // Any thread.
@@ -64,39 +67,42 @@ class SparseWords {
     return entry_bytes_.load(std::memory_order_relaxed) + bucket_bytes_.load(std::memory_order_relaxed);
   }
 
+  // At most one entry to two buckets: a key that is there is on average found at the 1.25th entry.
+  static constexpr std::uint64_t kBucketsPerKey = 2;
   static constexpr std::size_t kEntryBytes = 24;
-  // Buckets are split so that there are at most three entries to four buckets.
-  static constexpr std::size_t kBytesPerKey = kEntryBytes + 2 * sizeof(std::uint32_t);
+  static constexpr std::size_t kBytesPerKey = kEntryBytes + kBucketsPerKey * sizeof(std::uint32_t);
 
  private:
+  using Link = std::atomic<std::uint32_t>;
   struct Entry {
     std::uint64_t key;
     Word word;
-    std::atomic<std::uint32_t> next;
+    Link next;
     std::uint32_t unused;
   };
   static_assert(sizeof(Entry) == kEntryBytes);
-  using Bucket = std::atomic<std::uint32_t>;
 
   // Twice the number of buckets, plus 1 while one is being split: it only ever grows, so that equal states
   // mean that nothing was moved in between.
   std::uint64_t state() const { return state_.load(std::memory_order_acquire); }
 
-  static std::uint64_t bucket_of(Key key, std::uint64_t state) {
+  static std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) {
     const std::uint64_t buckets = state >> 1;
-    const std::uint64_t hash = mix_bits(key.value());
-    const std::uint64_t mask = ~std::uint64_t{0} >> std::countl_zero(buckets - 1);
+    const std::uint64_t mask = ~std::uint64_t{0} >> std::countl_zero((buckets - 1) | 1);
     const std::uint64_t bucket = hash & mask;
-    return bucket < buckets ? bucket : bucket & (mask >> 1);
+    // Without a branch, as it could not be predicted.
+    return bucket & (mask >> static_cast<unsigned>(bucket >= buckets));
   }
 
   const Entry* find_entry(Key key) const {
+    const std::uint64_t hash = mix_bits(key.value());
     std::uint64_t state = this->state();
     for (;;) {
-      std::uint32_t at = buckets_[bucket_of(key, state)].load(std::memory_order_acquire);
+      std::uint32_t at = buckets_[bucket_of(hash, state)].load(std::memory_order_acquire);
       while (at != 0) {
         const Entry& entry = entries_[at];
-        if (entry.key == key.value()) return &entry;
+        if (entry.key == key.value()) [[likely]]
+          return &entry;
         at = entry.next.load(std::memory_order_acquire);
       }
       std::atomic_thread_fence(std::memory_order_acquire);
@@ -109,14 +115,14 @@ class SparseWords {
   std::uint64_t settled_state() const;
   void split_next();
   // Makes sure that `bytes` of the region are usable.
-  static void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes);
+  static void commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes);
 
   // constant
   std::uint64_t max_keys_;
   std::unique_ptr<Region> entry_region_;
   std::unique_ptr<Region> bucket_region_;
   Entry* entries_;
-  Bucket* buckets_;
+  Link* buckets_;
   // self-synchronised
   std::atomic<std::uint64_t> state_;
   std::atomic<std::uint64_t> size_{0};

@@ -78,7 +78,7 @@ TEST_CASE("malformed ratings are refused with line and column") {
   check_refused("1;2;3\n", 1, 6, "1 columns, expected 3");
   check_refused("user\titem\trating\n1\tx\t3\n", 2, 3, "item id 'x'");
   check_refused("a\tb\tc\nd\te\tf\n", 2, 1, "user id 'd'");
-  check_refused(std::string("1\t2\t3\n1\t2\t\0\n", 13), 2, 5, "rating '?'");
+  check_refused(std::string("1\t2\t3\n1\t2\t\0\n", 13), 2, 5, "NUL byte, expected a text file");
   check_refused("1 2 " + std::string(1000, 'z') + "\n", 1, 5, std::string(40, 'z') + "...'");
 }
 

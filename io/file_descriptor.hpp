@@ -1,0 +1,48 @@
+// An input of the operating system: a file, a pipe or standard input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lapse::io {
+
+// The name that stands for standard input.
+inline constexpr std::string_view kStandardInput = "-";
+
+// What error texts call an input.
+std::string input_name(const std::string& path);
+
+// Whether a path names something that can be read once only: standard input, a pipe, a device. False for what
+// is missing.
+bool is_stream(const std::string& path);
+
+// Used by one thread.
+class FileDescriptor {
+ public:
+  // Opens for reading. Throws FileError when the file is missing, unreadable or a directory.
+  explicit FileDescriptor(const std::string& path);
+  // Standard input stays open.
+  ~FileDescriptor();
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+
+  // Bytes of a regular file; nothing for inputs that have only a present.
+  std::optional<std::uint64_t> size() const { return size_; }
+
+  // Reads some bytes, 0 only at the end. Throws InputError.
+  std::size_t read(std::span<char> destination);
+  // Regular files: the same from an offset on; read() is not affected. Throws InputError.
+  std::size_t read_at(std::uint64_t offset, std::span<char> destination) const;
+  // Regular files: read() goes on from there. Throws InputError.
+  void seek(std::uint64_t offset);
+
+ private:
+  int descriptor_;
+  std::optional<std::uint64_t> size_;
+};
+
+}  // namespace lapse::io

@@ -1,0 +1,15 @@
+// What can go wrong while bytes of an input are read.
+#pragma once
+
+#include "lapse/core/error.hpp"
+
+namespace lapse::io {
+
+// Bytes that cannot be read or decompressed: what is wrong, without a place. Who reads lines knows which line
+// it was, and throws FileError instead.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace lapse::io

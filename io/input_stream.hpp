@@ -1,0 +1,58 @@
+// The bytes of a file, decompressed where need be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/compression.hpp"
+#include "io/decompressor.hpp"
+#include "io/file_descriptor.hpp"
+
+namespace lapse::io {
+
+// Reads a file, a pipe or, for the name "-", standard input. Whether it is compressed, its first bytes say,
+// never its name. Data that are damaged or cut off end with an error, never early and silently. Used by one
+// thread.
+class InputStream {
+ public:
+  // Throws FileError when the file is missing, unreadable, a directory, or of a compression that is not
+  // supported.
+  explicit InputStream(const std::string& path);
+
+  Compression compression() const { return compression_; }
+
+  // Gives some bytes, 0 only at the end. Throws InputError: first everything that is right is given.
+  std::size_t read(std::span<char> destination);
+
+  // Bytes of a plain regular file; nothing for others. What follows is for those with a size.
+  std::optional<std::uint64_t> size() const;
+  // read() goes on from there. Throws InputError.
+  void seek(std::uint64_t offset);
+  // Number of line ends before an offset. Leaves the position of read() alone. Throws InputError.
+  std::uint64_t count_lines_before(std::uint64_t offset) const;
+
+ private:
+  // Fills the empty raw_.
+  void read_raw();
+  std::size_t take_raw(std::span<char> destination);
+  std::size_t decompress(std::span<char> destination);
+  [[noreturn]] void fail(const std::string& problem) const;
+
+  FileDescriptor file_;
+  Compression compression_ = Compression::none;
+  std::unique_ptr<Decompressor> decompressor_;
+  // Bytes of the file that have not been given or decompressed yet: [raw_begin_, raw_end_).
+  std::vector<char> raw_;
+  std::size_t raw_begin_ = 0;
+  std::size_t raw_end_ = 0;
+  bool raw_ended_ = false;        // the file has no more
+  std::uint64_t raw_offset_ = 0;  // in the file, of raw_begin_
+  std::string problem_;           // found behind bytes that were given
+};
+
+}  // namespace lapse::io

@@ -1,0 +1,63 @@
+// The fields of a line of text, and numbers in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/line_reader.hpp"
+
+namespace lapse::io {
+
+enum class Separator : char { tab = '\t', comma = ',', blanks = ' ' };
+
+// The one that a line has: a tab before a comma before blanks.
+Separator detect_separator(std::string_view line);
+// In the plural, for error texts.
+std::string_view separator_name(Separator separator);
+
+// Without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+// A field for error texts: short, and only what can be printed.
+std::string shown(std::string_view field);
+
+// Splits a line into its fields, one by one. Blanks around a field do not belong to it; runs of blanks are
+// one separator. The line must outlive it.
+class Fields {
+ public:
+  Fields(std::string_view line, Separator separator) : rest_(line), separator_(separator) {
+    if (separator_ == Separator::blanks) rest_ = trimmed(rest_);
+  }
+
+  // False when there are no more.
+  bool next(std::string_view& field);
+
+  // How many fields are left; takes them.
+  std::size_t count_rest();
+
+ private:
+  std::string_view rest_;
+  Separator separator_;
+  bool done_ = false;
+};
+
+// An id in the current line of the reader. Throws FileError, with the place and naming `what`, when the field
+// is no integer from 0 to the limit.
+std::uint32_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
+                       std::uint32_t limit);
+
+// The first line of a file that is not blank: what every part of the file must know to understand its own.
+struct FirstLine {
+  std::string text;
+  std::uint64_t offset = 0;  // as LineReader::line_offset
+};
+
+// Reads the start of a file for one of its parts. Nothing when all lines are blank, and when part and scheme
+// are such that the part meets the first line itself, or has no lines: the whole file, and streams. Throws as
+// LineReader does.
+std::optional<FirstLine> first_line_for_part(const std::string& path, FilePart part);
+
+}  // namespace lapse::io

@@ -1,0 +1,74 @@
+// Names as numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lapse::io {
+
+// Maps names to the ids 0 to size() - 1 and back, and counts how often each occurs. Ids are given in the
+// order in which names are first added and never change.
+//
+// All characters lie in one string, found through an open-addressing hash table of ids: no object of the heap
+// per name or look-up. A name takes its length plus 27 to 38 bytes, and up to twice that while the arrays
+// grow. Any number of threads may read one that nobody changes.
+class Vocabulary {
+ public:
+  using Id = std::uint32_t;
+
+  // The id of a name, which gets the next one if it is new; `occurrences` are added to its count. Throws
+  // UsageError when the name is empty or all ids are given.
+  Id add(std::string_view name, std::uint64_t occurrences = 1);
+
+  std::optional<Id> find(std::string_view name) const;
+
+  // Valid until the next add(). Throws UsageError for an id that was not given.
+  std::string_view name(Id id) const;
+  std::uint64_t count(Id id) const;
+
+  std::size_t size() const { return counts_.size(); }
+  bool empty() const { return counts_.empty(); }
+
+  // The same names and counts, numbered by descending count, equal counts by the bytes of the name: an order
+  // that depends on names and counts alone.
+  Vocabulary sorted() const;
+
+  // For each name of this vocabulary, in the order of its ids, the id in another one. Throws UsageError,
+  // naming the first, when the other lacks names.
+  std::vector<Id> translation_to(const Vocabulary& other) const;
+
+  // Names with counts in the order of ids: for each the count (64 bits), the length (32 bits), the
+  // characters.
+  std::vector<std::byte> to_bytes() const;
+  // Adds what to_bytes gave. Throws ProtocolError when the bytes are damaged; names before the damage may
+  // have been added.
+  void add_bytes(std::span<const std::byte> bytes);
+
+  // Memory that names, counts and hash table occupy.
+  std::size_t memory_bytes() const;
+
+ private:
+  // Half of a name's hash, which spares most comparisons with other names, and its id; kFree: no name.
+  struct Slot {
+    std::uint32_t hash = 0;
+    Id id = kFree;
+  };
+  static constexpr Id kFree = 0xffffffff;
+
+  void check(Id id) const;
+  // Index of the slot with this name, or of the free slot where it belongs.
+  std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
+  void grow();
+
+  std::vector<char> characters_;          // of all names, one behind the other
+  std::vector<std::uint64_t> name_ends_;  // in characters_
+  std::vector<std::uint64_t> counts_;
+  std::vector<Slot> slots_;  // a power of two of them, at most three quarters in use
+};
+
+}  // namespace lapse::io

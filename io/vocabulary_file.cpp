@@ -1,0 +1,120 @@
+#include "io/vocabulary_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+#include "io/line_reader.hpp"
+#include "io/text_fields.hpp"
+#include "lapse/core/error.hpp"
+
+namespace lapse::io {
+
+namespace {
+
+constexpr std::size_t kMaxNameBytes = LineReader::kMaxLineBytes - 32;  // leaves room for the count
+constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kForbidden{"\t\n\r\0", 4};
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Appears under its name when it is complete.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& path) : path_(path), temporary_path_(path + ".tmp") {
+    file_.reset(std::fopen(temporary_path_.c_str(), "wb"));
+    if (!file_) throw FileError(temporary_path_, fmt::format("cannot be created: {}", std::strerror(errno)));
+  }
+  ~TextFile() {
+    if (!file_) return;
+    file_.reset();
+    std::remove(temporary_path_.c_str());
+  }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  void write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
+      throw FileError(temporary_path_, fmt::format("cannot be written: {}", std::strerror(errno)));
+    }
+  }
+
+  void close() {
+    if (std::fclose(file_.release()) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+      const int reason = errno;
+      std::remove(temporary_path_.c_str());
+      throw FileError(path_, fmt::format("cannot be written: {}", std::strerror(reason)));
+    }
+  }
+
+ private:
+  std::string path_;
+  std::string temporary_path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+void check_writable(const std::string& path, std::string_view name, Vocabulary::Id id) {
+  const bool fits = name.size() <= kMaxNameBytes &&
+                    name.find_first_of(kForbidden) == std::string_view::npos &&
+                    !(id == 0 && name.starts_with(kByteOrderMark));
+  if (!fits) {
+    throw UsageError(
+        fmt::format("{}: name '{}' cannot be a line of text: expected no tab, line end or NUL byte, "
+                    "no byte order mark and at most {} bytes",
+                    path, shown(name), kMaxNameBytes));
+  }
+}
+
+std::uint64_t parse_count(const LineReader& reader, std::string_view field) {
+  std::uint64_t count = 0;
+  const char* const end = field.data() + field.size();
+  const auto result = std::from_chars(field.data(), end, count);
+  if (result.ec != std::errc{} || result.ptr != end) {
+    reader.fail(fmt::format("count '{}', expected an integer from 0", shown(field)), field);
+  }
+  return count;
+}
+
+}  // namespace
+
+void write_vocabulary(const std::string& path, const Vocabulary& vocabulary) {
+  TextFile file(path);
+  std::string block;
+  for (Vocabulary::Id id = 0; id < vocabulary.size(); ++id) {
+    const std::string_view name = vocabulary.name(id);
+    check_writable(path, name, id);
+    fmt::format_to(std::back_inserter(block), "{}\t{}\n", name, vocabulary.count(id));
+    if (block.size() < kBlockBytes) continue;
+    file.write(block);
+    block.clear();
+  }
+  file.write(block);
+  file.close();
+}
+
+Vocabulary read_vocabulary(const std::string& path) {
+  Vocabulary vocabulary;
+  LineReader reader(path);
+  for (std::string_view line; reader.next(line);) {
+    const std::size_t tab = line.find('\t');
+    const std::string_view name = line.substr(0, tab);
+    if (name.empty()) reader.fail("no name, expected lines `name` or `name<TAB>count`", line);
+    const std::uint64_t count = tab == std::string_view::npos ? 0 : parse_count(reader, line.substr(tab + 1));
+    const std::size_t size = vocabulary.size();
+    if (vocabulary.add(name, count) != size) {
+      reader.fail(fmt::format("name '{}' occurs twice", shown(name)), line);
+    }
+  }
+  return vocabulary;
+}
+
+}  // namespace lapse::io

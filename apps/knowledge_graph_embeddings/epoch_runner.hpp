@@ -16,8 +16,8 @@ namespace lapse::apps {
 // The ways of the paper (Renz-Wieland et al., VLDB'20, sections 2.2 and 4.1, appendix A) to have parameters
 // where they are used.
 enum class TrainingMode : std::uint8_t {
-  classic,         // triples dealt out at random, nothing is localized: parameters stay where the tables put them
-  clustering,      // triples clustered by relation, relations localized once to where their triples are
+  classic,     // triples dealt out at random, nothing is localized: parameters stay where the tables put them
+  clustering,  // triples clustered by relation, relations localized once to where their triples are
   latency_hiding,  // triples dealt out at random, entities localized ahead of their use
   combined         // triples clustered by relation, relations localized once, entities ahead of their use
 };
@@ -32,9 +32,9 @@ constexpr bool localizes_entities(TrainingMode mode) {
 
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::combined;
-  std::size_t batch = 8;      // triples whose embeddings are pulled and pushed together
-  std::size_t lookahead = 4;  // batches that entities are localized ahead of their use
-  std::size_t prefetch = 1;   // batches whose embeddings are pulled ahead of their use
+  std::size_t batch = 8;       // triples whose embeddings are pulled and pushed together
+  std::size_t lookahead = 4;   // batches that entities are localized ahead of their use
+  std::size_t prefetch = 1;    // batches whose embeddings are pulled ahead of their use
   std::size_t negatives = 10;  // per triple and side
   double l2 = 0.01;            // see TripleLoss
   std::uint64_t seed = 1;      // of orders and negatives

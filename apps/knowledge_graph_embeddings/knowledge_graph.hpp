@@ -2,19 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "io/triple_file.hpp"
+#include "io/vocabulary.hpp"
+
 namespace lapse::apps {
 
-struct Triple {
-  std::uint32_t subject = 0;
-  std::uint32_t relation = 0;
-  std::uint32_t object = 0;
-
-  auto operator<=>(const Triple&) const = default;
-};
+using io::Triple;
 
 // A graph of uniformly random triples.
 struct RandomGraphOptions {
@@ -23,10 +19,11 @@ struct RandomGraphOptions {
   std::uint64_t triples = 100000;
 };
 
+// Where the triples come from.
 struct DataOptions {
-  std::string train_file;  // triples; empty: a random graph
-  std::string valid_file;  // empty: none
-  std::string test_file;   // empty: none
+  std::string train_file;  // triple file; empty: a random graph
+  std::string valid_file;  // triple file; empty: none
+  std::string test_file;   // triple file; empty: none
   RandomGraphOptions random;
   std::uint64_t seed = 1;  // of the random graph
 };
@@ -37,20 +34,24 @@ struct KnowledgeGraph {
   std::vector<Triple> train;
   std::vector<Triple> valid;
   std::vector<Triple> test;
-  // By number; empty for a random graph.
-  std::vector<std::string> entity_names;
-  std::vector<std::string> relation_names;
   std::vector<std::uint32_t> relation_counts;  // training triples of each relation
   std::vector<bool> entity_seen;               // whether a training triple has the entity
+  // Empty for a random graph.
+  io::Vocabulary entity_names;
+  io::Vocabulary relation_names;
+
+  // Held-out triples with an entity that no training triple has.
+  std::uint64_t unseen(const std::vector<Triple>& triples) const;
 };
 
-// Fills in what is counted. Throws UsageError when there are no triples to train on, or numbers that are out
-// of range.
+// Fills in what is counted. Throws UsageError when there are no triples to train on, or triples outside the
+// graph.
 KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
-// Reads or generates. The entities are those of all files; a relation that only held-out triples have is an
-// error, as nothing can be learned about it. Throws FileError, and as make_graph does.
+// Reads or generates. The entities are those of all files, the counts of the names those of the training
+// file. Throws FileError, also for a relation that only held-out triples have, about which nothing can be
+// learned, and as make_graph does.
 KnowledgeGraph load_graph(const DataOptions& options);
 
 }  // namespace lapse::apps

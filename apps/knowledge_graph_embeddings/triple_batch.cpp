@@ -17,9 +17,9 @@ double TripleBatch::train(Worker& worker, const EmbeddingTables& tables, TripleL
   for (const Slots& triple : triples_) {
     for (EmbeddingRow& other : others_) other = entities_.row(*negative++);
     const std::span<const EmbeddingRow> others(others_);
-    sum += loss.add_gradients({entities_.row(triple.subject), relations_.row(triple.relation),
-                               entities_.row(triple.object), others.first(negatives_),
-                               others.last(negatives_)});
+    sum +=
+        loss.add_gradients({entities_.row(triple.subject), relations_.row(triple.relation),
+                            entities_.row(triple.object), others.first(negatives_), others.last(negatives_)});
   }
   entities_.push_gradients(worker, tables.entities);
   relations_.push_gradients(worker, tables.relations);

@@ -84,7 +84,9 @@ class TripleBatch {
 class TripleBatcher {
  public:
   TripleBatcher(const KnowledgeGraph& graph, std::size_t negatives)
-      : entities_(graph.entities), negatives_(negatives), entity_slots_(graph.entities),
+      : entities_(graph.entities),
+        negatives_(negatives),
+        entity_slots_(graph.entities),
         relation_slots_(graph.relations) {}
 
   void seed(std::uint64_t seed, std::uint64_t stream) { random_ = RandomEngine(seed, stream); }

@@ -39,8 +39,8 @@ class TriplePartition {
   void deal(std::uint64_t seed);
 
   const KnowledgeGraph& graph_;
-  std::vector<std::uint32_t> worker_of_;  // by number of the triple
-  std::vector<std::uint64_t> counts_;     // triples by worker
+  std::vector<std::uint32_t> worker_of_;               // by number of the triple
+  std::vector<std::uint64_t> counts_;                  // triples by worker
   std::vector<std::vector<std::uint32_t>> relations_;  // by rank
 };
 

@@ -32,12 +32,12 @@ constexpr bool localizes_entities(TrainingMode mode) {
 
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::combined;
-  std::size_t batch = 8;       // triples whose embeddings are pulled and pushed together
-  std::size_t lookahead = 4;   // batches that entities are localized ahead of their use
-  std::size_t prefetch = 1;    // batches whose embeddings are pulled ahead of their use
-  std::size_t negatives = 10;  // per triple and side
-  double l2 = 0.01;            // see TripleLoss
-  std::uint64_t seed = 1;      // of orders and negatives
+  std::size_t batch = 8;      // triples whose embeddings are pulled and pushed together
+  std::size_t lookahead = 4;  // batches that entities are localized ahead of their use
+  std::size_t prefetch = 1;   // batches whose embeddings are pulled ahead of their use
+  NegativeOptions negatives;
+  double l2 = 0.01;        // see TripleLoss
+  std::uint64_t seed = 1;  // of orders and negatives
 };
 
 // What the runner of one worker works on; referred to, not copied.

@@ -55,10 +55,12 @@ void add_model_options(CLI::App& app, TrainingOptions& training) {
 }
 
 void add_training_options(CLI::App& app, TrainingOptions& training) {
-  app.add_option("--negatives", training.runner.negatives,
+  app.add_option("--negatives", training.runner.negatives.per_side,
                  "Negatives of each triple for its subject, and as many for its object")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
+  app.add_flag("--shared-negatives", training.runner.negatives.shared,
+               "The triples of a batch share their negatives: fewer accesses, less variety");
   app.add_option("--l2", training.runner.l2, "Regularization of subject, relation and object of each triple")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -15,6 +15,12 @@
 
 namespace lapse::apps {
 
+struct NegativeOptions {
+  std::size_t per_side = 10;  // of each triple: with another subject, and with another object
+  // The triples of a batch have the same other entities, so that fewer embeddings are accessed.
+  bool shared = false;
+};
+
 // The embeddings of one table that a batch uses, each once, and their gradients. A key that occurs several
 // times in a batch is pulled once, and its gradients are summed before they are pushed: one step of the
 // optimiser for the batch.
@@ -46,11 +52,11 @@ class BatchRows {
 // A batch on its way: filled by TripleBatcher, pulled, then trained. Belongs to one worker.
 class TripleBatch {
  public:
-  TripleBatch(const EmbeddingModel& model, std::size_t negatives)
+  TripleBatch(const EmbeddingModel& model, const NegativeOptions& negatives)
       : negatives_(negatives),
         entities_(model.entity_length()),
         relations_(model.relation_length()),
-        others_(2 * negatives) {}
+        others_(2 * negatives.per_side) {}
 
   std::span<const Key> entity_keys() { return entities_.keys(); }
 
@@ -69,11 +75,14 @@ class TripleBatch {
     std::uint32_t object;
   };
 
-  std::size_t negatives_;  // per triple and side
+  // Looks up where the negatives of the triple with this number lie.
+  void find_others(std::size_t triple);
+
+  NegativeOptions negatives_;
   BatchRows entities_;
   BatchRows relations_;
   std::vector<Slots> triples_;
-  std::vector<std::uint32_t> negative_slots_;  // per triple: other subjects, then other objects
+  std::vector<std::uint32_t> negative_slots_;  // per triple, or of all: other subjects, then other objects
   std::vector<EmbeddingRow> others_;           // of the triple at hand
   Operation entity_pull_;
   Operation relation_pull_;
@@ -83,7 +92,7 @@ class TripleBatch {
 // The draws depend on seed and stream alone, and on the order of the triples. Belongs to one worker.
 class TripleBatcher {
  public:
-  TripleBatcher(const KnowledgeGraph& graph, std::size_t negatives)
+  TripleBatcher(const KnowledgeGraph& graph, const NegativeOptions& negatives)
       : entities_(graph.entities),
         negatives_(negatives),
         entity_slots_(graph.entities),
@@ -94,7 +103,7 @@ class TripleBatcher {
 
  private:
   std::uint64_t entities_;
-  std::size_t negatives_;
+  NegativeOptions negatives_;
   KeySlots entity_slots_;
   KeySlots relation_slots_;
   RandomEngine random_{0};

@@ -38,10 +38,11 @@ TrainingOptions small_training(TrainingMode mode) {
 std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
   std::vector<std::vector<std::int32_t>> layouts{{1}, {2}};
   if (ranks == 1) return layouts;
-  std::vector<std::int32_t> last_only(static_cast<std::size_t>(ranks), 0);
-  last_only.back() = 2;
-  std::vector<std::int32_t> not_last(static_cast<std::size_t>(ranks), 1);
-  not_last.back() = 0;
+  const auto others = static_cast<std::size_t>(ranks) - 1;
+  std::vector<std::int32_t> last_only(others, 0);
+  last_only.push_back(2);
+  std::vector<std::int32_t> not_last(others, 1);
+  not_last.push_back(0);
   layouts.push_back(last_only);
   layouts.push_back(not_last);
   return layouts;
@@ -134,7 +135,7 @@ TEST_CASE("with one worker, every way to train gives the same values, bit for bi
                                     TrainingMode::latency_hiding, TrainingMode::combined}) {
       TrainingOptions options = small_training(mode);
       options.workers.assign(static_cast<std::size_t>(server.ranks()), 0);
-      (on_last ? options.workers.back() : options.workers.front()) = 1;
+      options.workers.at(on_last ? options.workers.size() - 1 : 0) = 1;
       options.epochs = 2;
       options.runner.prefetch = 0;
       // Dealt out to one worker, the triples keep their order.
@@ -144,8 +145,9 @@ TEST_CASE("with one worker, every way to train gives the same values, bit for bi
         entities = values_of(server, trainer.tables().entities);
         relations = values_of(server, trainer.tables().relations);
       }
-      CHECK(values_of(server, trainer.tables().entities) == entities);
-      CHECK(values_of(server, trainer.tables().relations) == relations);
+      CAPTURE(on_last, static_cast<int>(mode));
+      CHECK((values_of(server, trainer.tables().entities) == entities));
+      CHECK((values_of(server, trainer.tables().relations) == relations));
     }
   }
 }

@@ -21,6 +21,23 @@ macro(lapse_include_test_files)
   endforeach()
 endmacro()
 
+# lapse_example_in(<document> <file>): writes the first block of C++ in a document to a file of the current binary folder,
+# again whenever the document changes.
+function(lapse_example_in document file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${document}")
+  file(READ "${PROJECT_SOURCE_DIR}/${document}" text)
+  string(FIND "${text}" "```cpp\n" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "${document} has no block of C++: expected a line ```cpp")
+  endif()
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(LENGTH "```cpp\n" begin)
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} example)
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${example}" @ONLY)
+endfunction()
+
 # lapse_add_test(<name> COMMAND <command> LABELS <labels> TIMEOUT <seconds> [PROPERTIES ...]): any test. Exit status 77
 # means skipped.
 function(lapse_add_test name)

@@ -11,28 +11,37 @@ namespace lapse {
 namespace {
 
 // The loops compiled for one instruction set: functions of the set's own, so that the library needs neither
-// flags for the whole build nor resolvers in the dynamic loader.
-#define LAPSE_COMPILE_KERNELS(Name, ...)                                                                    \
+// flags for the whole build nor resolvers in the dynamic loader. A value shorter than a register goes to the
+// Narrower set, because vectorised loops work off such a rest element by element.
+#define LAPSE_COMPILE_KERNELS(Name, Narrower, register_bytes, ...)                                          \
   template <class T>                                                                                        \
   struct Name {                                                                                             \
     __VA_ARGS__ static void add(T* value, const T* update, std::size_t n) { loops::add(value, update, n); } \
     __VA_ARGS__ static void axpy(T* value, T factor, const T* update, std::size_t n) {                      \
       loops::axpy(value, factor, update, n);                                                                \
     }                                                                                                       \
-    __VA_ARGS__ static T dot(const T* a, const T* b, std::size_t n) { return loops::dot(a, b, n); }         \
+    __VA_ARGS__ static T dot(const T* a, const T* b, std::size_t n) {                                       \
+      return loops::dot<register_bytes>(a, b, n);                                                           \
+    }                                                                                                       \
     template <class Rule>                                                                                   \
     __VA_ARGS__ static void rule(const void* parameters, std::byte* value, const std::byte* update,         \
                                  std::size_t n, float scale) {                                              \
-      loops::run(*static_cast<const Rule*>(parameters), reinterpret_cast<T*>(value),                        \
-                 reinterpret_cast<const T*>(update), n, scale);                                             \
+      if constexpr (!std::is_same_v<Name<T>, Narrower<T>>) {                                                \
+        if (n * sizeof(T) < register_bytes) {                                                               \
+          return Narrower<T>::template rule<Rule>(parameters, value, update, n, scale);                     \
+        }                                                                                                   \
+      }                                                                                                     \
+      loops::run<register_bytes>(*static_cast<const Rule*>(parameters), reinterpret_cast<T*>(value),        \
+                                 reinterpret_cast<const T*>(update), n, scale);                             \
     }                                                                                                       \
   };
 
-LAPSE_COMPILE_KERNELS(Portable)
+LAPSE_COMPILE_KERNELS(Portable, Portable, 16)
 #if defined(__GNUC__) && defined(__x86_64__)
 #define LAPSE_X86_KERNELS 1
-LAPSE_COMPILE_KERNELS(Avx2, [[gnu::target("avx2")]])
-LAPSE_COMPILE_KERNELS(Avx512, [[gnu::target("avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")]])
+LAPSE_COMPILE_KERNELS(Avx2, Portable, 32, [[gnu::target("avx2"), gnu::noinline]])
+LAPSE_COMPILE_KERNELS(Avx512, Avx2, 64,
+                      [[gnu::target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"), gnu::noinline]])
 #endif
 
 template <template <class> class Compiled, class T>
@@ -76,7 +85,7 @@ bool isa_available(Isa isa) {
   if (isa == Isa::avx2) return __builtin_cpu_supports("avx2");
   if (isa == Isa::avx512) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+           __builtin_cpu_supports("avx512dq");
   }
 #endif
   return isa == Isa::portable;

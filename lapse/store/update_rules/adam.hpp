@@ -18,7 +18,7 @@ namespace lapse {
 //
 // Kingma & Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1. State: m and v for each
 // element, then t. In float, t stops at 2^24 pushes, the last number that float can count to; beta^t is 0
-// long before for every beta up to 0.99999, so that the steps stay the same.
+// long before for every beta up to 0.999997, so that the steps stay the same.
 //
 // A value that is pushed to rarely keeps its m and v meanwhile (they decay with its own pushes alone).
 struct Adam {

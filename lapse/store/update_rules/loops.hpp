@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -12,9 +13,7 @@
 #include "lapse/store/update_rules/adam.hpp"
 #include "lapse/store/update_rules/ftrl.hpp"
 #include "lapse/store/update_rules/sgd.hpp"
-
-// Inlined into a function that names the instruction set, a loop is compiled for that set.
-#define LAPSE_KERNEL_BODY [[gnu::always_inline]] inline
+#include "lapse/store/update_rules/sum_loops.hpp"
 
 namespace lapse::loops {
 
@@ -22,14 +21,12 @@ namespace lapse::loops {
 struct Add {};
 struct Assign {};
 
-// Integers that wrap around instead of overflowing.
-template <class T>
-using Wrapping =
-    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-
 template <class T>
 LAPSE_KERNEL_BODY void add(T* __restrict value, const T* __restrict update, std::size_t elements) {
-  add_elements(value, update, elements);
+  using W = Wrapping<T>;
+  for (std::size_t i = 0; i < elements; ++i) {
+    value[i] = static_cast<T>(static_cast<W>(value[i]) + static_cast<W>(update[i]));
+  }
 }
 
 template <class T>
@@ -41,29 +38,14 @@ LAPSE_KERNEL_BODY void axpy(T* __restrict value, T factor, const T* __restrict u
   }
 }
 
-// Element i goes to partial sum i mod kLanes; the sums are then added in halves, so that the order is the
-// same whatever the width of a vector register.
-template <class T>
+template <std::size_t kRegister, class T>
 LAPSE_KERNEL_BODY T dot(const T* a, const T* b, std::size_t elements) {
   using W = Wrapping<T>;
-  constexpr std::size_t kLanes = 128 / sizeof(T);
-  W sums[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= elements; i += kLanes) {
-#pragma GCC unroll 32
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      sums[lane] += static_cast<W>(a[i + lane]) * static_cast<W>(b[i + lane]);
-  }
-  for (std::size_t lane = 0; i < elements; ++i, ++lane)
-    sums[lane] += static_cast<W>(a[i]) * static_cast<W>(b[i]);
-#pragma GCC unroll 8
-  for (std::size_t half = kLanes / 2; half != 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  }
-  return static_cast<T>(sums[0]);
+  return static_cast<T>(
+      sum<kRegister>(Product(), reinterpret_cast<const W*>(a), reinterpret_cast<const W*>(b), elements));
 }
 
-template <class T>
+template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Add&, T* value, const T* update, std::size_t elements, float scale) {
   if constexpr (std::is_floating_point_v<T>) {
     if (scale != 1.0F) return axpy(value, static_cast<T>(scale), update, elements);
@@ -71,12 +53,13 @@ LAPSE_KERNEL_BODY void run(const Add&, T* value, const T* update, std::size_t el
   add(value, update, elements);
 }
 
-template <class T>
+template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Assign&, T* value, const T* update, std::size_t elements, float) {
-  std::memcpy(value, update, elements * sizeof(T));
+  // The pointers of an empty value may be null.
+  if (elements != 0) std::memcpy(value, update, elements * sizeof(T));
 }
 
-template <class T>
+template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Sgd& rule, T* __restrict value, const T* __restrict gradient,
                            std::size_t elements, float scale) {
   const T rate = static_cast<T>(rule.learning_rate * scale);
@@ -84,7 +67,7 @@ LAPSE_KERNEL_BODY void run(const Sgd& rule, T* __restrict value, const T* __rest
   for (std::size_t i = 0; i < elements; ++i) value[i] -= rate * (gradient[i] + l2 * value[i]);
 }
 
-template <class T>
+template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Adagrad& rule, T* __restrict value, const T* __restrict gradient,
                            std::size_t elements, float scale) {
   const T rate = static_cast<T>(rule.learning_rate * scale);
@@ -98,44 +81,32 @@ LAPSE_KERNEL_BODY void run(const Adagrad& rule, T* __restrict value, const T* __
   }
 }
 
-template <class T>
+template <std::size_t kRegister, class T>
 LAPSE_KERNEL_BODY void run(const RowwiseAdagrad& rule, T* __restrict value, const T* __restrict gradient,
                            std::size_t elements, float scale) {
   const T l2 = static_cast<T>(rule.l2);
-  constexpr std::size_t kLanes = 64 / sizeof(T);
-  T sums[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= elements; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const T g = gradient[i + lane] + l2 * value[i + lane];
-      sums[lane] += g * g;
-    }
-  }
-  for (std::size_t lane = 0; i < elements; ++i, ++lane) {
-    const T g = gradient[i] + l2 * value[i];
-    sums[lane] += g * g;
-  }
-  for (std::size_t half = kLanes / 2; half != 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  }
+  const T squares =
+      sum<kRegister>(RegularisedSquare<T>{l2}, gradient, static_cast<const T*>(value), elements);
   T& accumulator = value[elements];
-  if (elements != 0) accumulator += sums[0] / static_cast<T>(elements);
+  accumulator += squares / static_cast<T>(elements);
   const T step =
       static_cast<T>(rule.learning_rate * scale) / (std::sqrt(accumulator) + static_cast<T>(rule.epsilon));
-  for (std::size_t k = 0; k < elements; ++k) value[k] -= step * (gradient[k] + l2 * value[k]);
+  for (std::size_t i = 0; i < elements; ++i) value[i] -= step * (gradient[i] + l2 * value[i]);
 }
 
-// base^exponent by squaring: unlike std::pow, the same bits on every machine.
-LAPSE_KERNEL_BODY double power(double base, double exponent) {
-  double result = 1;
-  for (auto bits = static_cast<unsigned long long>(exponent); bits != 0; bits >>= 1) {
-    if (bits & 1) result *= base;
-    base *= base;
+// 1 - beta^steps, by squaring: unlike std::pow, the same bits on every machine. beta^steps is below
+// e^-((1 - beta) * steps), and a difference from 1 of less than e^-40 is rounded away.
+LAPSE_KERNEL_BODY double one_minus_power(double beta, double steps) {
+  if ((1 - beta) * steps > 40) return 1;
+  double power = 1;
+  for (auto bits = static_cast<std::uint64_t>(steps); bits != 0; bits >>= 1) {
+    power *= bits & 1 ? beta : 1;
+    beta *= beta;
   }
-  return result;
+  return 1 - power;
 }
 
-template <class T>
+template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Adam& rule, T* __restrict value, const T* __restrict gradient,
                            std::size_t elements, float scale) {
   T* __restrict mean = value + elements;
@@ -149,8 +120,8 @@ LAPSE_KERNEL_BODY void run(const Adam& rule, T* __restrict value, const T* __res
   const T beta2 = static_cast<T>(rule.beta2);
   const T new1 = static_cast<T>(1 - rule.beta1);
   const T new2 = static_cast<T>(1 - rule.beta2);
-  const T unbias1 = static_cast<T>(1 / (1 - power(rule.beta1, static_cast<double>(steps))));
-  const T unbias2 = static_cast<T>(1 / (1 - power(rule.beta2, static_cast<double>(steps))));
+  const T unbias1 = static_cast<T>(1 / one_minus_power(rule.beta1, static_cast<double>(steps)));
+  const T unbias2 = static_cast<T>(1 / one_minus_power(rule.beta2, static_cast<double>(steps)));
   for (std::size_t i = 0; i < elements; ++i) {
     const T g = gradient[i] + l2 * value[i];
     mean[i] = beta1 * mean[i] + new1 * g;
@@ -159,7 +130,7 @@ LAPSE_KERNEL_BODY void run(const Adam& rule, T* __restrict value, const T* __res
   }
 }
 
-template <class T>
+template <std::size_t, class T>
 LAPSE_KERNEL_BODY void run(const Ftrl& rule, T* __restrict value, const T* __restrict gradient,
                            std::size_t elements, float scale) {
   const T per_alpha = static_cast<T>(1 / rule.alpha);

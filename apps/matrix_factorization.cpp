@@ -13,8 +13,8 @@
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/options.hpp"
-#include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/report.hpp"
+#include "apps/matrix_factorization/shared_problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 
 namespace {
@@ -32,9 +32,8 @@ void train(Trainer& trainer, bool reports) {
 void factorize(ParameterServer& server, const MatrixFactorizationOptions& options) {
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
-  // Every rank reads the file for itself; an error on one of them ends all.
-  FactorizationProblem problem;
-  server.run_workers(1, [&](Worker&) { problem = load_problem(options.data); });
+  FactorizationProblem problem;  // an error on one rank ends all
+  server.run_workers(1, [&](Worker& worker) { problem = load_shared_problem(worker, options.data); });
   std::optional<Baselines> baselines;
   if (reports && options.baselines) baselines = compute_baselines(problem);
   if (reports) fmt::print("{}\n", describe(problem, baselines));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "io/input_error.hpp"
 
@@ -13,14 +14,15 @@ namespace {
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
 }
 
-InputStream::InputStream(const std::string& path) : file_(path), raw_(kRawBytes) {
+InputStream::InputStream(const std::string& path)
+    : file_(path), raw_(std::make_unique_for_overwrite<char[]>(kRawBytes)) {
   try {
     while (!raw_ended_ && raw_end_ < kCompressionMagicBytes) {
-      const std::size_t count = file_.read(std::span(raw_).subspan(raw_end_));
+      const std::size_t count = file_.read({raw_.get() + raw_end_, kRawBytes - raw_end_});
       raw_end_ += count;
       raw_ended_ = count == 0;
     }
-    compression_ = detect_compression({raw_.data(), std::min(raw_end_, kCompressionMagicBytes)});
+    compression_ = detect_compression({raw_.get(), std::min(raw_end_, kCompressionMagicBytes)});
     if (compression_ != Compression::none) decompressor_ = make_decompressor(compression_);
   } catch (const InputError& error) {
     throw FileError(input_name(path), error.what());
@@ -60,13 +62,13 @@ std::uint64_t InputStream::count_lines_before(std::uint64_t offset) const {
 
 void InputStream::read_raw() {
   raw_begin_ = 0;
-  raw_end_ = file_.read(raw_);
+  raw_end_ = file_.read({raw_.get(), kRawBytes});
   raw_ended_ = raw_end_ == 0;
 }
 
 std::size_t InputStream::take_raw(std::span<char> destination) {
   const std::size_t count = std::min(destination.size(), raw_end_ - raw_begin_);
-  std::memcpy(destination.data(), raw_.data() + raw_begin_, count);
+  std::memcpy(destination.data(), raw_.get() + raw_begin_, count);
   raw_begin_ += count;
   return count;
 }
@@ -75,7 +77,7 @@ std::size_t InputStream::decompress(std::span<char> destination) {
   for (;;) {
     if (!problem_.empty()) fail(problem_);
     if (raw_begin_ == raw_end_ && !raw_ended_) read_raw();
-    const std::span<const char> input(raw_.data() + raw_begin_, raw_end_ - raw_begin_);
+    const std::span<const char> input(raw_.get() + raw_begin_, raw_end_ - raw_begin_);
     Decompressor::Step step = decompressor_->run(input, raw_ended_, destination);
     raw_begin_ += step.consumed;
     raw_offset_ += step.consumed;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "io/compression.hpp"
 #include "io/decompressor.hpp"
@@ -47,7 +46,7 @@ class InputStream {
   Compression compression_ = Compression::none;
   std::unique_ptr<Decompressor> decompressor_;
   // Bytes of the file that have not been given or decompressed yet: [raw_begin_, raw_end_).
-  std::vector<char> raw_;
+  std::unique_ptr<char[]> raw_;
   std::size_t raw_begin_ = 0;
   std::size_t raw_end_ = 0;
   bool raw_ended_ = false;        // the file has no more

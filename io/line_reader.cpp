@@ -12,7 +12,6 @@ namespace lapse::io {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Where part `index` of `count` begins: size * index / count, without overflow.
@@ -37,7 +36,7 @@ LineReader::LineReader(const std::string& path, FilePart part) : path_(input_nam
   lines_before_ = 0;
   if (stream && part.index != 0) return;
   input_.emplace(path);
-  buffer_.resize(kMaxLineBytes + kBlockBytes);
+  buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
   if (stream || part.is_whole()) return;
   by_blocks_ = !input_->size();
   if (!by_blocks_) begin_byte_range();
@@ -57,7 +56,7 @@ void LineReader::begin_byte_range() {
     throw FileError(path_, error.what());
   }
   for (bool found = false; !found && next_offset_ < range_end_ && (begin_ < end_ || refill());) {
-    const char* const start = buffer_.data() + begin_;
+    const char* const start = buffer_.get() + begin_;
     const void* const line_end = std::memchr(start, '\n', end_ - begin_);
     found = line_end != nullptr;
     const std::size_t skipped =
@@ -87,7 +86,7 @@ bool LineReader::is_in_part() const {
 bool LineReader::read_line(std::string_view& line) {
   std::size_t searched = 0;  // bytes behind begin_ that hold no line end
   for (;;) {
-    const char* const start = buffer_.data() + begin_;
+    const char* const start = buffer_.get() + begin_;
     const std::size_t available = end_ - begin_;
     const void* const found = std::memchr(start + searched, '\n', available - searched);
     std::size_t length = available;
@@ -115,11 +114,11 @@ bool LineReader::read_line(std::string_view& line) {
 
 bool LineReader::refill() {
   if (at_end_) return false;
-  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
   try {
-    const std::size_t count = input_->read(std::span(buffer_).subspan(end_));
+    const std::size_t count = input_->read({buffer_.get() + end_, kBufferBytes - end_});
     end_ += count;
     at_end_ = count == 0;
     return !at_end_;

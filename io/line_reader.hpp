@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "io/file_part.hpp"
 #include "io/input_stream.hpp"
@@ -51,6 +51,7 @@ class LineReader {
   const std::string& path() const { return path_; }
 
  private:
+  static constexpr std::size_t kBufferBytes = 2 * kMaxLineBytes;
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
   // Goes to the first line that begins in the part.
@@ -65,8 +66,8 @@ class LineReader {
   std::string path_;
   FilePart part_;
   std::optional<InputStream> input_;  // none: this part has no lines
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // the bytes of buffer_ not yet given out are [begin_, end_)
+  std::unique_ptr<char[]> buffer_;    // kBufferBytes; memory is taken as it fills
+  std::size_t begin_ = 0;             // the bytes of buffer_ not yet given out are [begin_, end_)
   std::size_t end_ = 0;
   bool at_end_ = false;
   bool by_blocks_ = false;

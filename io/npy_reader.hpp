@@ -1,6 +1,7 @@
 // Reads .npy files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,7 @@ NpyArray<T> read_npy(const std::string& path);
 
 extern template NpyArray<float> read_npy<float>(const std::string& path);
 extern template NpyArray<double> read_npy<double>(const std::string& path);
+extern template NpyArray<std::int32_t> read_npy<std::int32_t>(const std::string& path);
+extern template NpyArray<std::int64_t> read_npy<std::int64_t>(const std::string& path);
 
 }  // namespace lapse::io

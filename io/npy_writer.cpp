@@ -79,5 +79,7 @@ void NpyWriter<T>::write(const void* data, std::size_t bytes) {
 
 template class NpyWriter<float>;
 template class NpyWriter<double>;
+template class NpyWriter<std::int32_t>;
+template class NpyWriter<std::int64_t>;
 
 }  // namespace lapse::io

@@ -1,6 +1,7 @@
 // Writes arrays as .npy files.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -52,5 +53,7 @@ void write_npy(const std::string& path, const NpyShape& shape, std::span<const T
 
 extern template class NpyWriter<float>;
 extern template class NpyWriter<double>;
+extern template class NpyWriter<std::int32_t>;
+extern template class NpyWriter<std::int64_t>;
 
 }  // namespace lapse::io

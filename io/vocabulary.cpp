@@ -21,6 +21,15 @@ std::uint32_t hash_of(std::string_view name) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
 }
 
+// The first eight bytes as a number, in the order of names; shorter names are filled up with zeros.
+std::uint64_t start_of(std::string_view name) {
+  std::uint64_t start = 0;
+  for (std::size_t i = 0; i < sizeof(start); ++i) {
+    start = start << 8U | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0U);
+  }
+  return start;
+}
+
 }  // namespace
 
 Vocabulary::Id Vocabulary::add(std::string_view name, std::uint64_t occurrences) {
@@ -83,13 +92,24 @@ void Vocabulary::grow() {
 }
 
 Vocabulary Vocabulary::sorted() const {
-  std::vector<Id> order(size());
-  std::iota(order.begin(), order.end(), Id{0});
-  std::sort(order.begin(), order.end(), [this](Id a, Id b) {
-    return counts_[a] != counts_[b] ? counts_[a] > counts_[b] : name(a) < name(b);
+  // Most comparisons end at count and start, without a look at the names far apart in memory.
+  struct Entry {
+    std::uint64_t count;
+    std::uint64_t start;
+    Id id;
+  };
+  std::vector<Entry> order;
+  order.reserve(size());
+  for (Id id = 0; id < size(); ++id) order.push_back({counts_[id], start_of(name(id)), id});
+  std::sort(order.begin(), order.end(), [this](const Entry& a, const Entry& b) {
+    if (a.count != b.count) return a.count > b.count;
+    return a.start != b.start ? a.start < b.start : name(a.id) < name(b.id);
   });
   Vocabulary result;
-  for (const Id id : order) result.add(name(id), counts_[id]);
+  result.characters_.reserve(characters_.size());
+  result.name_ends_.reserve(size());
+  result.counts_.reserve(size());
+  for (const Entry& entry : order) result.add(name(entry.id), entry.count);
   return result;
 }
 

@@ -35,7 +35,7 @@ class Vocabulary {
   bool empty() const { return counts_.empty(); }
 
   // The same names and counts, numbered by descending count, equal counts by the bytes of the name: an order
-  // that depends on names and counts alone.
+  // that depends on names and counts alone. The arrays of the result have no room to spare.
   Vocabulary sorted() const;
 
   // For each name of this vocabulary, in the order of its ids, the id in another one. Throws UsageError,

@@ -23,7 +23,7 @@ std::string problem_text(lzma_ret result) {
     case LZMA_BUF_ERROR:
       return "xz data end early: the file is cut off";
     default:
-      return "xz data are damaged";
+      return "xz data are damaged, or followed by other data";
   }
 }
 

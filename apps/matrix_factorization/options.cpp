@@ -31,9 +31,10 @@ io::ZipfMatrixOptions parse_shape(io::ZipfMatrixOptions options, const std::stri
 }
 
 void add_data_options(CLI::App& app, DataOptions& data) {
-  CLI::Option* const file =
-      app.add_option("ratings", data.train_file,
-                     "Rating file: lines `user item rating`, separated by tabs, commas or blanks");
+  CLI::Option* const file = app.add_option(
+      "ratings", data.train_file,
+      "Rating file: lines `user item rating`, separated by tabs, commas or blanks; plain or packed by "
+      "gzip, xz or zstd; -: standard input");
   CLI::Option* const zipf = app.add_option_function<std::string>(
       "--zipf", [&data](const std::string& text) { data.zipf = parse_shape(data.zipf, text); },
       "Instead of a file: generate a matrix with Zipf-distributed rows and columns, ROWSxCOLUMNSxCELLS");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/file_descriptor.hpp"
 #include "io/rating_file.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
@@ -56,7 +57,10 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
 }
 
 FactorizationProblem load_problem(const DataOptions& options) {
-  const io::RatingFileOptions limits{options.max_id, options.max_id};
+  if (options.train_file == io::kStandardInput && options.test_file == io::kStandardInput) {
+    throw ConfigurationError("training and test ratings cannot both be standard input");
+  }
+  const io::RatingFileOptions limits{.max_row_id = options.max_id, .max_column_id = options.max_id};
   io::CoordinateMatrix matrix = options.train_file.empty() ? io::make_zipf_matrix(options.zipf)
                                                            : io::read_ratings(options.train_file, limits);
   io::CoordinateMatrix test;

@@ -12,8 +12,9 @@ namespace lapse::apps {
 
 // Where the cells come from.
 struct DataOptions {
-  std::string train_file;             // rating file; empty: a generated matrix
-  std::string test_file;              // rating file; empty: a part of the cells is held out
+  // Rating files, plain or compressed; "-": standard input.
+  std::string train_file;             // empty: a generated matrix
+  std::string test_file;              // empty: a part of the cells is held out
   std::uint32_t max_id = 2147483647;  // of rows and columns of files
   double test_fraction = 0.1;
   std::uint64_t seed = 1;  // of the choice of the held-out cells
@@ -37,7 +38,7 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
                                   std::vector<io::Cell> test);
 
 // Reads or generates. Every cell is held out with probability test_fraction, the same cells for the same
-// seed. Throws FileError, and as make_problem does.
+// seed. Throws FileError, ConfigurationError when both files are standard input, and as make_problem does.
 FactorizationProblem load_problem(const DataOptions& options);
 
 }  // namespace lapse::apps

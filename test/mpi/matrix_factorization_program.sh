@@ -51,6 +51,20 @@ assert summary["seconds_per_epoch"] > 0
 END
 fi
 
+# Compressed ratings and standard input are the same training.
+result() { grep '^ *test RMSE' "$directory/out"; }
+run "$ratings" --epochs 2 --no-baselines || fail "plain ratings: $(cat "$directory/err")"
+expected=$(result)
+[[ -n $expected ]] || fail "no test RMSE: $(cat "$directory/out")"
+gzip -c "$ratings" >"$directory/ratings"
+run "$directory/ratings" --epochs 2 --no-baselines || fail "gzip: $(cat "$directory/err")"
+[[ $(result) == "$expected" ]] || fail "gzip: $(result), expected $expected"
+"${launcher[@]}" "$program" - --epochs 2 --no-baselines <"$directory/ratings" >"$directory/out" 2>"$directory/err" ||
+  fail "standard input: $(cat "$directory/err")"
+[[ $(result) == "$expected" ]] || fail "standard input: $(result), expected $expected"
+head -c 500000 "$directory/ratings" >"$directory/cut"
+refuses "gzip data end early" "$directory/cut"
+
 # Bad input ends all ranks with one clear line.
 printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
 : >"$directory/empty"

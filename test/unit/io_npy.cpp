@@ -1,4 +1,6 @@
 // .npy files: what is written is read again, byte for byte as NumPy has it, and damaged files are refused.
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -36,11 +38,13 @@ void check_refused(const std::string& content, const std::string& words) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("arrays of one and two dimensions survive a file", "", float, double) {
+TEMPLATE_TEST_CASE("arrays of one and two dimensions survive a file", "", float, double, std::int32_t,
+                   std::int64_t) {
   const TemporaryDirectory directory;
   const std::string path = directory / "a.npy";
   const NpyShape shape = GENERATE(NpyShape{6}, NpyShape{2, 3}, NpyShape{6, 1}, NpyShape{0}, NpyShape{0, 4});
-  std::vector<TestType> values{1, -2.5, 3e30F, 0, 5, 6};
+  std::vector<TestType> values{
+      1, -2, std::numeric_limits<TestType>::max(), 0, std::numeric_limits<TestType>::lowest(), 6};
   if (shape[0] == 0) values.clear();
   write_npy<TestType>(path, shape, values);
   const auto array = read_npy<TestType>(path);
@@ -58,6 +62,20 @@ TEST_CASE("the bytes of a .npy file are those of NumPy") {
   const std::string data("\x00\x00\x80\x3f\x00\x00\x00\x40", 8);
   CHECK(content_of(path) == std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header +
                                 std::string(117 - header.size(), ' ') + "\n" + data);
+}
+
+TEST_CASE("each type has its descriptor") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.npy";
+  const auto check = [&]<class T>(T /*type*/, const std::string& descriptor) {
+    write_npy<T>(path, {0}, {});
+    CHECK_THAT(content_of(path), Contains("'descr': '" + descriptor + "'"));
+  };
+  check(float{}, "<f4");
+  check(double{}, "<f8");
+  check(std::int32_t{}, "<i4");
+  check(std::int64_t{}, "<i8");
+  CHECK_THROWS_WITH(read_npy<double>(path), Contains("elements of type '<i8', expected '<f8'"));
 }
 
 TEST_CASE("headers in other spellings are understood") {

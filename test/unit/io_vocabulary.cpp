@@ -88,6 +88,7 @@ TEST_CASE("many names are told apart, in the memory that is promised") {
   const Vocabulary copy = vocabulary;
   CHECK(copy.memory_bytes() <= characters + kNames * 38);
   CHECK(copy.memory_bytes() >= characters + kNames * 26);
+  CHECK(vocabulary.sorted().memory_bytes() == copy.memory_bytes());
 }
 
 TEST_CASE("sorting numbers names by count, then by their bytes") {
@@ -102,6 +103,14 @@ TEST_CASE("sorting numbers names by count, then by their bytes") {
   CHECK(content(sorted) ==
         NamesAndCounts{{"most", 8}, {"a", 7}, {"b", 7}, {"\xc3\xa9", 7}, {"rare", 1}, {"unseen", 0}});
   CHECK(vocabulary.translation_to(sorted) == std::vector<Vocabulary::Id>{4, 2, 3, 1, 5, 0});
+  Vocabulary close;  // names that differ late, or by zeros alone
+  for (const char* const name : {"longer-name-b", "longer-name-a", "longer-n", "longer-"}) close.add(name);
+  close.add({"longer-\0", 8});
+  CHECK(content(close.sorted()) == NamesAndCounts{{"longer-", 1},
+                                                  {{"longer-\0", 8}, 1},
+                                                  {"longer-n", 1},
+                                                  {"longer-name-a", 1},
+                                                  {"longer-name-b", 1}});
   Vocabulary smaller;
   smaller.add("rare");
   CHECK_THROWS_WITH(vocabulary.translation_to(smaller), Contains("name 'b' is not in"));

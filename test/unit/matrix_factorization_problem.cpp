@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -55,6 +56,13 @@ TEST_CASE("rating files give the cells, and a test file widens the matrix") {
   CHECK(problem.test == std::vector<Cell>{{9, 1, 5}, {0, 7, 5}});
   options.max_id = 8;
   CHECK_THROWS_AS(load_problem(options), lapse::FileError);
+}
+
+TEST_CASE("standard input can be one of the two files only") {
+  DataOptions options;
+  options.train_file = std::string("-");
+  options.test_file = std::string("-");
+  CHECK_THROWS_AS(load_problem(options), lapse::ConfigurationError);
 }
 
 TEST_CASE("the baselines are the mean and the regularized biases") {

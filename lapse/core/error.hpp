@@ -89,6 +89,23 @@ class PeerFailed : public Error {
   std::string text_;
 };
 
+// Code of the user that runs in the server (a registered function, an update rule, an initial value) has
+// thrown. What it had written until then stays; nothing else was disturbed.
+class UserCodeFailed : public Error {
+ public:
+  // `where` is the rank it ran on.
+  UserCodeFailed(std::string_view table, Key key, Rank where, std::string text);
+  Key key() const { return key_; }
+  Rank where() const { return where_; }
+  // What was thrown, in words.
+  const std::string& text() const { return text_; }
+
+ private:
+  Key key_;
+  Rank where_;
+  std::string text_;
+};
+
 // A file that cannot be used: name, and where it applies line and column (from 1; 0: does not apply).
 class FileError : public Error {
  public:

@@ -44,28 +44,49 @@ HomeMap HomeMap::range(std::uint64_t keys, std::int32_t domains, Domain self) {
   return map;
 }
 
+HomeMap HomeMap::sparse_hash(std::int32_t domains, Domain self) {
+  HomeMap map(HomeMapKind::hash, 0, domains, self);
+  map.sparse_ = true;
+  return map;
+}
+
+HomeMap HomeMap::sparse_custom(std::int32_t domains, Domain self, Function f) {
+  HomeMap map(HomeMapKind::custom, 0, domains, self);
+  map.sparse_ = true;
+  map.function_ = std::move(f);
+  if (!map.function_) throw ConfigurationError("home map 'custom' needs a function");
+  return map;
+}
+
 HomeMap HomeMap::custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f) {
   HomeMap map(HomeMapKind::custom, keys, domains, self);
   map.function_ = std::move(f);
   if (!map.function_) throw ConfigurationError("home map 'custom' needs a function");
   for (std::uint64_t key = 0; key < keys; ++key) {
-    const std::int32_t home = map.function_(Key(key));
-    if (home < 0 || home >= domains) {
-      throw ConfigurationError(fmt::format("the custom home map gives domain {} for key {}: expected 0 to {}",
-                                           home, key, domains - 1));
-    }
-    if (home == self.value()) map.own_list_.push_back(key);
-    map.fingerprint_ = mix_bits(map.fingerprint_ + static_cast<std::uint64_t>(home) + 1);
+    const Domain home = map.custom_home(Key(key));
+    if (home == self) map.own_list_.push_back(key);
+    map.fingerprint_ = mix_bits(map.fingerprint_ + home.index() + 1);
   }
   map.own_list_.shrink_to_fit();
   map.own_keys_ = map.own_list_.size();
   return map;
 }
 
+Domain HomeMap::custom_home(Key key) const {
+  const std::int32_t home = function_(key);
+  if (home < 0 || static_cast<std::uint64_t>(home) >= domains_) {
+    throw ConfigurationError(fmt::format("the custom home map gives domain {} for key {}: expected 0 to {}",
+                                         home, key.value(), domains_ - 1));
+  }
+  return Domain(home);
+}
+
 Domain HomeMap::home(Key key) const {
   if (domains_ == 1) return Domain(0);
   switch (kind_) {
     case HomeMapKind::hash: {
+      // Other bits than a hash table of the keys uses first.
+      if (sparse_) return Domain(static_cast<std::int32_t>((mix_bits(key.value()) >> 32U) % domains_));
       // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
       const std::uint64_t group = key.value() / domains_;
       const std::uint64_t place = key.value() % domains_ + mix_bits(group) % domains_;
@@ -76,7 +97,7 @@ Domain HomeMap::home(Key key) const {
     case HomeMapKind::custom:
       break;
   }
-  return Domain(function_(key));
+  return sparse_ ? custom_home(key) : Domain(function_(key));
 }
 
 std::uint64_t HomeMap::home_index(Key key) const {

@@ -27,11 +27,16 @@ class HomeMap {
 
   static HomeMap hash(std::uint64_t keys, std::int32_t domains, Domain self);
   static HomeMap range(std::uint64_t keys, std::int32_t domains, Domain self);
+  // The same kinds for tables whose keys are not known beforehand (any 64 bits): there is no home index.
+  static HomeMap sparse_hash(std::int32_t domains, Domain self);
+  static HomeMap sparse_custom(std::int32_t domains, Domain self, Function f);
   // Asks f for every key once; throws ConfigurationError when it names a domain that does not exist.
   static HomeMap custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f);
 
   HomeMapKind kind() const { return kind_; }
   Domain self() const { return self_; }
+  // Throws ConfigurationError when a custom function names a domain that does not exist (sparse tables; for
+  // others that was found out at the start).
   Domain home(Key key) const;
 
   // Keys whose home is this domain.
@@ -51,11 +56,13 @@ class HomeMap {
  private:
   HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self);
   Key own_key(std::uint64_t index) const;
+  Domain custom_home(Key key) const;
 
   HomeMapKind kind_;
   std::uint64_t keys_;
   std::uint64_t domains_;
   Domain self_;
+  bool sparse_ = false;
   std::uint64_t block_;  // range: keys per domain
   std::uint64_t own_keys_ = 0;
   Function function_;                    // custom

@@ -1,16 +1,20 @@
 // The home's knowledge: who owns each of its keys.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "lapse/core/types.hpp"
 
 namespace lapse {
 
-// One entry for each key whose home is here, by home index. Thread safety: the holder of the serving rank's
-// progress lock. Only the home changes owners, and it handles requests strictly in arrival order: that is
-// what orders all relocations of a key.
+// One entry for each key whose home is here, by home index; in a sparse table, which has no such index, by
+// the number of the key's word, and a key without an entry is where it is at the start: at home.
+//
+// Thread safety: the holder of the serving rank's progress lock. Only the home changes owners, and it handles
+// requests strictly in arrival order: that is what orders all relocations of a key.
 class OwnershipTable {
  public:
   struct Entry {
@@ -18,26 +22,41 @@ class OwnershipTable {
     std::uint32_t relocations = 0;  // how often the key has moved; wraps
   };
 
-  OwnershipTable(std::uint64_t own_keys, Domain self) : entries_(own_keys, Entry{self, 0}) {}
+  OwnershipTable(std::uint64_t entries, Domain self) : self_(self) {
+    while (size_ < entries) add_piece(std::min(kPiece, entries - size_));
+  }
 
-  Domain owner(std::uint64_t home_index) const { return entries_[home_index].owner; }
+  Domain owner(std::uint64_t index) const { return index < size_ ? entry(index).owner : self_; }
 
   struct Change {
     Domain old_owner;
     std::uint32_t relocations;  // including this one
   };
   // The key belongs to `next` from now on.
-  Change relocate(std::uint64_t home_index, Domain next) {
-    Entry& entry = entries_[home_index];
-    const Domain old = entry.owner;
-    entry.owner = next;
-    return {old, ++entry.relocations};
+  Change relocate(std::uint64_t index, Domain next) {
+    while (index >= size_) add_piece(kPiece);
+    Entry& changed = const_cast<Entry&>(entry(index));
+    const Domain old = changed.owner;
+    changed.owner = next;
+    return {old, ++changed.relocations};
   }
 
-  std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+  std::size_t bytes() const { return size_ * sizeof(Entry) + pieces_.capacity() * sizeof(pieces_[0]); }
 
  private:
-  std::vector<Entry> entries_;
+  // Entries come in pieces, so that growing never copies them.
+  static constexpr std::uint64_t kPiece = 4096;
+
+  const Entry& entry(std::uint64_t index) const { return pieces_[index / kPiece][index % kPiece]; }
+  void add_piece(std::uint64_t entries) {
+    pieces_.push_back(std::make_unique<Entry[]>(entries));
+    std::fill_n(pieces_.back().get(), entries, Entry{self_, 0});
+    size_ += entries;
+  }
+
+  Domain self_;
+  std::uint64_t size_ = 0;
+  std::vector<std::unique_ptr<Entry[]>> pieces_;
 };
 
 }  // namespace lapse

@@ -11,39 +11,6 @@ namespace lapse {
 
 namespace {
 
-FrameHeader operation_header(const TableState& table, const OperationPart& part, bool by_home) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(part.kind);
-  header.flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
-  header.table = table.id.value();
-  header.origin = part.origin.value();
-  header.operation = part.operation;
-  const std::size_t update = part.kind == FrameKind::pull ? 0 : padded_value_bytes(table.value_bytes());
-  header.record_bytes = static_cast<std::uint32_t>(sizeof(OperationRecord) + update);
-  return header;
-}
-
-FrameHeader answer_header(FrameKind kind, const TableState& table, const OperationPart& part,
-                          Domain responder) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  header.table = table.id.value();
-  header.domain = responder.value();
-  header.operation = part.operation;
-  header.record_bytes = static_cast<std::uint32_t>(
-      kind == FrameKind::pull_answer ? sizeof(PullAnswerRecord) + padded_value_bytes(table.value_bytes())
-                                     : sizeof(PushAnswerRecord));
-  return header;
-}
-
-void apply(const TableState& table, const OperationPart& part, std::byte* value) {
-  if (part.kind == FrameKind::set) {
-    std::memcpy(value, part.value, table.value_bytes());
-  } else {
-    table.rule.apply(value, part.value, table.store.layout().length);
-  }
-}
-
 OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank self) {
   OperationPart part;
   part.kind = frame_kind(operation.kind);
@@ -51,8 +18,10 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
   part.operation = operation.number;
   part.key = operation.items[item].key;
   part.item = item;
+  part.scale = operation.scale;
+  part.function = operation.function;
   if (operation.kind != OperationKind::pull) {
-    part.value = operation.payload.data() + item * operation.table->value_bytes();
+    part.value = operation.payload.data() + operation.items[item].payload_offset * operation.payload_unit;
   }
   return part;
 }
@@ -110,13 +79,16 @@ void Access::finish(OperationState& operation, std::uint32_t items) {
 
 bool Access::carry_out(TableState& table, const OperationPart& part, const Route& route) {
   switch (route.action) {
-    case Route::Action::execute:
-      execute(table, part);
-      return false;
     case Route::Action::queue:
-      table.arrivals.queue_operation(table.store.word(part.key).low(), part, table.value_bytes(),
-                                     OperationState::Clock::now());
-      return true;
+      if (const auto place = table.waiting_place(part.key)) {
+        table.arrivals.queue_operation(*place, part, Execution::update_bytes(table, part),
+                                       OperationState::Clock::now());
+        return true;
+      }
+      [[fallthrough]];  // A lease has just ended: the key is open.
+    case Route::Action::execute:
+      execution_.execute(table, part);
+      return false;
     case Route::Action::send:
       send(table, part, route);
       return true;
@@ -132,10 +104,17 @@ bool Access::carry_out(TableState& table, const OperationPart& part, const Route
 
 void Access::send(TableState& table, const OperationPart& part, const Route& route) {
   std::byte* record = context_.outbox.append(context_.domains.serving_rank(part.key, route.to),
-                                             operation_header(table, part, route.by_home));
-  const OperationRecord head{part.key.value(), part.item, 0};
-  std::memcpy(record, &head, sizeof head);
-  if (part.kind != FrameKind::pull) std::memcpy(record + sizeof head, part.value, table.value_bytes());
+                                             Execution::operation_header(table, part, route.by_home));
+  if (part.kind == FrameKind::call) {
+    const CallRecord head{part.key.value(), part.item, part.function->number};
+    std::memcpy(record, &head, sizeof head);
+  } else {
+    const OperationRecord head{part.key.value(), part.item, part.scale};
+    std::memcpy(record, &head, sizeof head);
+  }
+  // An argument may be empty.
+  if (const std::size_t bytes = Execution::update_bytes(table, part); bytes != 0)
+    std::memcpy(record + sizeof(OperationRecord), part.value, bytes);
 }
 
 void Access::forward_to_home(TableState& table, const OperationPart& part) {
@@ -144,53 +123,10 @@ void Access::forward_to_home(TableState& table, const OperationPart& part) {
   carry_out(table, part, context_.router.route_received(table.view(part.key), false));
 }
 
-// --- execution ---
-
-std::byte* Access::answer_pull(TableState& table, const OperationPart& part) {
-  if (part.origin == context_.self_rank) {
-    const OperationState& operation = context_.operation(part.operation);
-    if (operation.destination == nullptr) return nullptr;
-    return operation.destination + operation.items[part.item].position * table.value_bytes();
-  }
-  std::byte* record = context_.outbox.append(
-      part.origin, answer_header(FrameKind::pull_answer, table, part, context_.self_domain));
-  const PullAnswerRecord head{part.item, 0};
-  std::memcpy(record, &head, sizeof head);
-  return record + sizeof head;
-}
-
-void Access::answer_push(TableState& table, const OperationPart& part) {
-  if (part.origin == context_.self_rank) return;
-  std::byte* record = context_.outbox.append(
-      part.origin, answer_header(FrameKind::push_answer, table, part, context_.self_domain));
-  const PushAnswerRecord head{part.item};
-  std::memcpy(record, &head, sizeof head);
-}
-
-void Access::execute(TableState& table, const OperationPart& part) {
-  bool here = true;
-  if (part.kind == FrameKind::pull) {
-    std::byte* to = answer_pull(table, part);
-    if (to != nullptr) here = table.store.read(part.key, to);
-  } else {
-    here = table.store.update(part.key, [&](std::byte* value) { apply(table, part, value); });
-    answer_push(table, part);
-  }
-  if (!here)
-    throw ProtocolError(
-        fmt::format("key {} of table '{}' left during an operation", part.key.value(), table.name));
-}
-
-void Access::execute_on_arrival(TableState& table, const OperationPart& part, std::byte* value) {
+void Access::execute_waiting(TableState& table, const OperationPart& part, std::byte* content) {
   const bool own = part.origin == context_.self_rank;
   OperationState* operation = own ? &own_operation(table, part) : nullptr;
-  if (part.kind == FrameKind::pull) {
-    std::byte* to = answer_pull(table, part);
-    if (to != nullptr) std::memcpy(to, value, table.value_bytes());
-  } else {
-    apply(table, part, value);
-    answer_push(table, part);
-  }
+  execution_.execute_on(table, part, content);
   if (own) {
     finish_under_way(*operation, part.item, context_.self_domain);
     finish(*operation, 1);
@@ -203,6 +139,8 @@ void Access::handle_frame(Rank, const FrameHeader& header, const std::byte* reco
   switch (static_cast<FrameKind>(header.kind)) {
     case FrameKind::pull_answer:
     case FrameKind::push_answer:
+    case FrameKind::call_answer:
+    case FrameKind::failed_answer:
       handle_answers(header, records);
       break;
     default:
@@ -218,7 +156,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
   part.origin = Rank(header.origin);
   part.operation = header.operation;
   const bool by_home = (header.flags & FrameHeader::kByHome) != 0;
-  if (header.record_bytes != operation_header(table, part, by_home).record_bytes || header.origin < 0 ||
+  if (header.record_bytes < sizeof(OperationRecord) || header.origin < 0 ||
       header.origin >= context_.domains.ranks()) {
     throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
   }
@@ -228,7 +166,15 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     std::memcpy(&head, records, sizeof head);
     part.key = ProtocolContext::checked_key(table, head.key);
     part.item = head.item;
+    part.scale = head.scale;
     part.value = records + sizeof head;
+    if (part.kind == FrameKind::call) {
+      CallRecord call;
+      std::memcpy(&call, records, sizeof call);
+      part.function = &context_.function(call.function);
+    }
+    if (header.record_bytes != Execution::operation_header(table, part, by_home).record_bytes)
+      throw ProtocolError("a message holds an operation of a wrong length");
     const bool own = part.origin == context_.self_rank;
     OperationState* operation = own ? &own_operation(table, part) : nullptr;
     const Route route = context_.router.route_received(table.view(part.key), by_home);
@@ -241,32 +187,65 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
   }
 }
 
+namespace {
+
+// The answer that an operation of this kind gets when all goes well.
+FrameKind answer_kind(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::pull:
+      return FrameKind::pull_answer;
+    case OperationKind::call:
+      return FrameKind::call_answer;
+    default:
+      return FrameKind::push_answer;
+  }
+}
+
+}  // namespace
+
 void Access::handle_answers(const FrameHeader& header, const std::byte* records) {
   TableState& table = context_.table(header.table);
   OperationState& operation = context_.operation(header.operation);
-  const bool pull = static_cast<FrameKind>(header.kind) == FrameKind::pull_answer;
-  OperationPart part;
-  const FrameHeader expected =
-      answer_header(static_cast<FrameKind>(header.kind), table, part, Domain(header.domain));
-  const bool of_pull = operation.kind == OperationKind::pull;
-  if (header.record_bytes != expected.record_bytes || operation.table != &table || of_pull != pull ||
-      header.count > operation.remaining.load(std::memory_order_relaxed) || header.domain < 0 ||
-      header.domain >= context_.domains.domains()) {
+  const auto kind = static_cast<FrameKind>(header.kind);
+  const bool failed = kind == FrameKind::failed_answer;
+  if (operation.kind == OperationKind::localize || (!failed && kind != answer_kind(operation.kind)) ||
+      operation.table != &table || header.count > operation.remaining.load(std::memory_order_relaxed) ||
+      header.domain < 0 || header.domain >= context_.domains.domains() ||
+      header.record_bytes < (failed ? sizeof(AnswerRecord) + 1 : sizeof(PushAnswerRecord))) {
     throw ProtocolError("an answer does not fit the operation it names");
   }
+  OperationPart part;
+  part.function = operation.function;
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     std::uint32_t item;
     std::memcpy(&item, records, sizeof item);
     if (item >= operation.items.size() || !operation.items[item].under_way) {
       throw ProtocolError("an answer names a key that was not asked for");
     }
-    if (pull && operation.destination != nullptr) {
-      std::memcpy(operation.destination + operation.items[item].position * table.value_bytes(),
-                  records + sizeof(PullAnswerRecord), table.value_bytes());
+    part.key = operation.items[item].key;
+    const Domain responder(header.domain);
+    if (failed) {
+      take_failure(operation, part.key, header, records + sizeof(AnswerRecord));
+    } else if (header.record_bytes != Execution::answer_header(kind, table, part, responder).record_bytes) {
+      throw ProtocolError("an answer has a wrong length");
+    } else if (std::byte* row = operation.row(operation.items[item]);
+               row != nullptr && kind != FrameKind::push_answer) {
+      const std::size_t bytes =
+          kind == FrameKind::pull_answer ? table.value_bytes(part.key) : operation.function->result_bytes;
+      std::memcpy(row, records + sizeof(AnswerRecord), bytes);
     }
-    finish_under_way(operation, item, Domain(header.domain));
+    finish_under_way(operation, item, responder);
   }
   finish(operation, header.count);
+}
+
+void Access::take_failure(OperationState& operation, Key key, const FrameHeader& header,
+                          const std::byte* text) const {
+  if (operation.failure) return;
+  const auto* characters = reinterpret_cast<const char*>(text);
+  const std::size_t length = strnlen(characters, header.record_bytes - sizeof(AnswerRecord));
+  operation.failure = std::make_unique<UserCodeFailed>(operation.table->name, key, Rank(header.origin),
+                                                       std::string(characters, length));
 }
 
 OperationState& Access::own_operation(const TableState& table, const OperationPart& part) const {
@@ -285,9 +264,7 @@ void Access::finish_under_way(OperationState& operation, std::uint32_t item, Dom
   TableState& table = *operation.table;
   const Key key = operation.items[item].key;
   UnansweredKey& unanswered = *operation.items[item].unanswered;
-  const bool at_home = table.cache.enabled() && table.home_map.home(key) == context_.self_domain;
-  if (table.cache.should_remember(responder, context_.self_domain, at_home))
-    table.store.set_hint(key, responder);
+  table.remember_location(key, responder);
 
   operation.items[item].under_way = false;
   Pin& pin = unanswered.pin;

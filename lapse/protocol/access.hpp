@@ -1,10 +1,11 @@
-// Pull, push and set where memory could not be used directly: routing, execution, answers.
+// Pull, push, set and call where memory could not be used directly: routing and answers.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "lapse/protocol/execution.hpp"
 #include "lapse/protocol/frame_handler.hpp"
 #include "lapse/protocol/protocol_context.hpp"
 
@@ -21,13 +22,13 @@ namespace lapse {
 //    when an answer has shown that entry to be out of date, the next one waits for the answers (held).
 class Access : public SubmissionHandler, public FrameHandler {
  public:
-  explicit Access(const ProtocolContext& context) : context_(context) {}
+  explicit Access(const ProtocolContext& context) : context_(context), execution_(context) {}
 
   void handle_submission(Submission& submission) override;
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
 
-  // Executes an operation that waited for the arrival of its key on the value that has arrived.
-  void execute_on_arrival(TableState& table, const OperationPart& part, std::byte* value);
+  // Executes an operation that waited, on the content that has arrived or whose lease has ended.
+  void execute_waiting(TableState& table, const OperationPart& part, std::byte* content);
   // Sends an operation that waited here to the key's home; the key has left meanwhile.
   void forward_to_home(TableState& table, const OperationPart& part);
 
@@ -38,15 +39,13 @@ class Access : public SubmissionHandler, public FrameHandler {
   void submit_item(OperationState& operation, std::uint32_t item);
   // Returns whether the operation is still unanswered.
   bool carry_out(TableState& table, const OperationPart& part, const Route& route);
-  void execute(TableState& table, const OperationPart& part);
   void send(TableState& table, const OperationPart& part, const Route& route);
-  // Room for the value in the answer, or in the requester's own memory; null when the answer is not wanted
-  // any more.
-  std::byte* answer_pull(TableState& table, const OperationPart& part);
-  void answer_push(TableState& table, const OperationPart& part);
 
   void handle_operations(const FrameHeader& header, const std::byte* records);
   void handle_answers(const FrameHeader& header, const std::byte* records);
+  // What the user's code has thrown at the owner.
+  void take_failure(OperationState& operation, Key key, const FrameHeader& header,
+                    const std::byte* text) const;
   // The operation of this rank that `part` belongs to. Throws ProtocolError when it does not wait for the
   // key.
   OperationState& own_operation(const TableState& table, const OperationPart& part) const;
@@ -56,6 +55,7 @@ class Access : public SubmissionHandler, public FrameHandler {
   void finish(OperationState& operation, std::uint32_t items);
 
   ProtocolContext context_;
+  Execution execution_;
   std::uint64_t held_ = 0;
 };
 

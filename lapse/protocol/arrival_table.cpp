@@ -1,5 +1,7 @@
 #include "lapse/protocol/arrival_table.hpp"
 
+#include <utility>
+
 namespace lapse {
 
 std::uint32_t ArrivalTable::open(OperationState* waiter, Clock::time_point now) {
@@ -56,7 +58,16 @@ void ArrivalTable::add_waiter(std::uint32_t number, OperationState& waiter) {
   }
 }
 
-void ArrivalTable::queue_operation(std::uint32_t number, const OperationPart& part, std::size_t value_bytes,
+std::vector<OperationState*> ArrivalTable::take_waiters(std::uint32_t number) {
+  std::vector<OperationState*> waiters;
+  if (Extra* extra = this->extra(number)) waiters = std::exchange(extra->waiters, {});
+  if (OperationState* first = std::exchange(records_[number].first_waiter, nullptr)) {
+    waiters.insert(waiters.begin(), first);
+  }
+  return waiters;
+}
+
+void ArrivalTable::queue_operation(std::uint32_t number, const OperationPart& part, std::size_t update_bytes,
                                    Clock::time_point now) {
   Extra& extra = make_extra(number);
   Queued queued;
@@ -64,7 +75,7 @@ void ArrivalTable::queue_operation(std::uint32_t number, const OperationPart& pa
   queued.since = now;
   if (part.kind != FrameKind::pull) {
     queued.value_offset = extra.values.size();
-    extra.values.insert(extra.values.end(), part.value, part.value + value_bytes);
+    extra.values.insert(extra.values.end(), part.value, part.value + update_bytes);
   }
   queued.part.value = nullptr;
   extra.queue.push_back(queued);
@@ -74,12 +85,20 @@ void ArrivalTable::queue_instruct(std::uint32_t number, Domain next, std::uint32
                                   Clock::time_point now) {
   Extra& extra = make_extra(number);
   Queued queued;
-  queued.is_instruct = true;
+  queued.kind = Queued::Kind::instruct;
   queued.next = next;
   queued.relocations = relocations;
   queued.since = now;
   extra.queue.push_back(queued);
   extra.instruct_queued = true;
+}
+
+void ArrivalTable::queue_lease(std::uint32_t number, LeaseRequest& request, Clock::time_point now) {
+  Queued queued;
+  queued.kind = Queued::Kind::lease;
+  queued.lease = &request;
+  queued.since = now;
+  make_extra(number).queue.push_back(queued);
 }
 
 }  // namespace lapse

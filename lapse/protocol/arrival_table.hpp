@@ -1,4 +1,4 @@
-// Keys that this domain has localized and that are still under way, with everything that waits for them.
+// What waits for keys that are still under way to this domain, or leased by one of its workers.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,8 @@
 
 namespace lapse {
 
+struct LeaseRequest;
+
 // Pure bookkeeping: no messages, no store. Records are numbered; the number lies in the key's word, so that
 // finding a record needs no look-up. Thread safety: the holder of the progress lock.
 //
@@ -22,11 +24,13 @@ class ArrivalTable {
 
   // Something that reached the key early, in the order of reaching.
   struct Queued {
-    bool is_instruct = false;
+    enum class Kind : std::uint8_t { operation, instruct, lease };
+    Kind kind = Kind::operation;
     Domain next;                    // instruct: the domain to hand over to
     std::uint32_t relocations = 0;  // instruct
     OperationPart part;             // operation; its value lies at `value_offset`
     std::size_t value_offset = 0;
+    LeaseRequest* lease = nullptr;  // lease
     Clock::time_point since;
   };
 
@@ -38,11 +42,15 @@ class ArrivalTable {
     std::vector<std::byte> values;
     bool instruct_queued = false;
 
-    bool empty() const { return waiters.empty() && wishes.empty() && queue.empty(); }
     OperationPart part(std::size_t position) const {
       OperationPart part = queue[position].part;
       if (part.kind != FrameKind::pull) part.value = values.data() + queue[position].value_offset;
       return part;
+    }
+    // Forgets the first `count` of the queue.
+    void drop_front(std::size_t count) {
+      queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(count));
+      if (queue.empty()) values.clear();
     }
   };
 
@@ -54,11 +62,15 @@ class ArrivalTable {
   // A further localize of the same key: completes with this arrival, or, when the key is to leave again at
   // once, with the next.
   void add_waiter(std::uint32_t number, OperationState& waiter);
-  void queue_operation(std::uint32_t number, const OperationPart& part, std::size_t value_bytes,
+  // `update_bytes`: what part.value has.
+  void queue_operation(std::uint32_t number, const OperationPart& part, std::size_t update_bytes,
                        Clock::time_point now);
+  void queue_lease(std::uint32_t number, LeaseRequest& request, Clock::time_point now);
   void queue_instruct(std::uint32_t number, Domain next, std::uint32_t relocations, Clock::time_point now);
 
   OperationState* first_waiter(std::uint32_t number) const { return records_[number].first_waiter; }
+  // Everybody who waited for the arrival; nobody does any more.
+  std::vector<OperationState*> take_waiters(std::uint32_t number);
   Clock::time_point asked(std::uint32_t number) const { return records_[number].asked; }
   // Null when nothing but the first waiter waits.
   Extra* extra(std::uint32_t number) {

@@ -8,14 +8,17 @@ namespace lapse {
 Channel::Channel(Transport& transport, const DomainMap& domains, const Router& router)
     : transport_(transport),
       outbox_(transport),
-      context_{transport.rank(), domains.domain_of(transport.rank()), domains, router, outbox_, tables_,
-               workers_},
+      context_{
+          transport.rank(), domains.domain_of(transport.rank()), domains, router, outbox_, tables_, workers_,
+          functions_},
       access_(context_),
       relocation_(context_, access_),
+      leases_(relocation_),
       worker_collective_(outbox_, FrameKind::workers_up, FrameKind::workers_down, [this] { wake_workers(); }),
       wave_(outbox_, FrameKind::wave_up, FrameKind::wave_down, [] {}) {
   for (const FrameKind kind :
-       {FrameKind::pull, FrameKind::push, FrameKind::set, FrameKind::pull_answer, FrameKind::push_answer}) {
+       {FrameKind::pull, FrameKind::push, FrameKind::set, FrameKind::call, FrameKind::pull_answer,
+        FrameKind::push_answer, FrameKind::call_answer, FrameKind::failed_answer}) {
     dispatcher_.add_handler(kind, access_);
   }
   for (const FrameKind kind : {FrameKind::localize, FrameKind::instruct, FrameKind::transfer}) {

@@ -10,6 +10,7 @@
 #include "lapse/protocol/collective.hpp"
 #include "lapse/protocol/dispatcher.hpp"
 #include "lapse/protocol/failure.hpp"
+#include "lapse/protocol/leases.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_context.hpp"
 #include "lapse/protocol/quiescence.hpp"
@@ -31,7 +32,10 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   Channel(Transport& transport, const DomainMap& domains, const Router& router);
 
   void handle_packet(Rank from, std::span<const std::byte> packet) override;
-  void end_turn() override { outbox_.flush(); }
+  void end_turn() override {
+    leases_.resume();
+    outbox_.flush();
+  }
   void handle_failure(std::exception_ptr failure) noexcept override;
   void handle_submission(Submission& submission) override {
     handle_failure(static_cast<FailureReport&>(submission).failure);
@@ -47,7 +51,11 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   std::vector<std::unique_ptr<TableState>>& tables() { return tables_; }
   std::vector<std::unique_ptr<WorkerEndpoint>>& workers() { return workers_; }
 
+  // In the order of their numbers; changed only while no engine runs.
+  std::vector<std::unique_ptr<RegisteredFunction>>& functions() { return functions_; }
+
   Access& access() { return access_; }
+  Leases& leases() { return leases_; }
   Relocation& relocation() { return relocation_; }
   Collective& worker_collective() { return worker_collective_; }
   Collective& wave() { return wave_; }
@@ -68,9 +76,11 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<TableState>> tables_;
   std::vector<std::unique_ptr<WorkerEndpoint>> workers_;
+  std::vector<std::unique_ptr<RegisteredFunction>> functions_;
   ProtocolContext context_;
   Access access_;
   Relocation relocation_;
+  Leases leases_;
   Collective worker_collective_;
   Collective wave_;
   Failure failure_;

@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/payloads.hpp"
+#include "lapse/protocol/registered_function.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/submission_queue.hpp"
 
@@ -17,7 +20,7 @@ namespace lapse {
 class WorkerEndpoint;
 struct TableState;
 
-enum class OperationKind : std::uint8_t { pull, push, set, localize };
+enum class OperationKind : std::uint8_t { pull, push, set, call, localize };
 
 constexpr FrameKind frame_kind(OperationKind kind) {
   switch (kind) {
@@ -27,6 +30,8 @@ constexpr FrameKind frame_kind(OperationKind kind) {
       return FrameKind::push;
     case OperationKind::set:
       return FrameKind::set;
+    case OperationKind::call:
+      return FrameKind::call;
     case OperationKind::localize:
       break;
   }
@@ -39,9 +44,10 @@ struct OperationState : Submission {
 
   struct Item {
     Key key;
-    std::uint32_t position;     // of the key in the call: row of the values
-    UnansweredKey* unanswered;  // null for localize
-    bool under_way = false;     // the engine's: sent off or queued, and not yet answered
+    UnansweredKey* unanswered = nullptr;  // null for localize
+    std::uint32_t offset = 0;             // of the key's row at the destination, see row_unit
+    std::uint32_t payload_offset = 0;     // the same in the payload
+    bool under_way = false;               // the engine's: sent off or queued, and not yet answered
   };
 
   // constant for the endpoint's life
@@ -49,23 +55,34 @@ struct OperationState : Submission {
   std::uint64_t number = 0;  // names this object on the wire
 
   OperationKind kind = OperationKind::pull;
+  float scale = 1;  // push: of the learning rate
   TableState* table = nullptr;
-  std::vector<Item> items;                  // keys that could not be handled directly
-  std::vector<std::byte> payload;           // push and set: one row for each item
-  std::byte* destination = nullptr;         // pull: the first row of the call; null once detached
+  const RegisteredFunction* function = nullptr;  // call
+  std::vector<Item> items;                       // keys that could not be handled directly
+  std::vector<std::byte> payload;                // push and set: updates; call: arguments
+  std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
+  std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
+  std::size_t payload_unit = 1;             // bytes that an offset in the payload counts
+  std::unique_ptr<UserCodeFailed> failure;  // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
 
+  // Where the value or result of an item goes; null once detached.
+  std::byte* row(const Item& item) const {
+    return destination == nullptr ? nullptr : destination + item.offset * row_unit;
+  }
   bool done() const { return remaining.load(std::memory_order_acquire) == 0; }
 };
 
 // One key of an operation, wherever it is.
 struct OperationPart {
-  FrameKind kind = FrameKind::pull;  // pull, push or set
+  FrameKind kind = FrameKind::pull;  // pull, push, set or call
   Rank origin;
   std::uint64_t operation = 0;
   Key key;
   std::uint32_t item = 0;
-  const std::byte* value = nullptr;  // push and set: the update
+  float scale = 1;                               // push
+  const RegisteredFunction* function = nullptr;  // call
+  const std::byte* value = nullptr;              // push and set: the update; call: the argument
 };
 
 }  // namespace lapse

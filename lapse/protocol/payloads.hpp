@@ -25,8 +25,11 @@ enum class FrameKind : std::uint16_t {
   wave_up = 11,  // waves of termination detection
   wave_down = 12,
   poison = 13,
+  call = 14,  // a registered function, at the owner
+  call_answer = 15,
+  failed_answer = 16,  // code of the user has thrown at the owner
 };
-constexpr std::size_t kFrameKinds = 14;
+constexpr std::size_t kFrameKinds = 17;
 
 // Frames that termination detection does not count: its own.
 constexpr bool is_wave(FrameKind kind) {
@@ -67,16 +70,25 @@ static_assert(sizeof(FrameHeader) == 32 && std::is_trivially_copyable_v<FrameHea
 struct OperationRecord {
   std::uint64_t key = 0;
   std::uint32_t item = 0;  // the requester's number for this key within the operation
-  std::uint32_t padding = 0;
+  float scale = 1;         // push: of the learning rate
 };
 static_assert(sizeof(OperationRecord) == 16);
 
-// pull_answer: this, then the value's elements.
-struct PullAnswerRecord {
+// call: this, then the argument.
+struct CallRecord {
+  std::uint64_t key = 0;
+  std::uint32_t item = 0;
+  std::uint32_t function = 0;  // in the order of registration
+};
+static_assert(sizeof(CallRecord) == sizeof(OperationRecord));
+
+// pull_answer: this, then the value's elements. call_answer: this, then the result. failed_answer: this, then
+// what was thrown, as text.
+struct AnswerRecord {
   std::uint32_t item = 0;
   std::uint32_t padding = 0;
 };
-static_assert(sizeof(PullAnswerRecord) == 8);
+static_assert(sizeof(AnswerRecord) == 8);
 
 struct PushAnswerRecord {
   std::uint32_t item = 0;
@@ -94,7 +106,7 @@ struct InstructRecord {
 };
 static_assert(sizeof(InstructRecord) == 16);
 
-// transfer: this, then the value's elements.
+// transfer: this, then the content: the value's elements and the state of the update rule.
 struct TransferRecord {
   std::uint64_t key = 0;
   std::uint32_t relocations = 0;
@@ -102,14 +114,15 @@ struct TransferRecord {
 };
 static_assert(sizeof(TransferRecord) == 16);
 
-// Values in records are padded so that every record starts at a multiple of 8 bytes.
-constexpr std::size_t padded_value_bytes(std::size_t value_bytes) {
-  return (value_bytes + 7) / 8 * 8;
+// What follows the fixed part of a record is padded so that every record starts at a multiple of 8 bytes.
+constexpr std::size_t padded_bytes(std::size_t bytes) {
+  return (bytes + 7) / 8 * 8;
 }
 
 // True for kinds that may overtake others without harm; they go by the bulk lane.
 constexpr bool may_be_unordered(FrameKind kind) {
-  return kind == FrameKind::transfer || kind == FrameKind::pull_answer || kind == FrameKind::push_answer;
+  return kind == FrameKind::transfer || kind == FrameKind::pull_answer || kind == FrameKind::push_answer ||
+         kind == FrameKind::call_answer || kind == FrameKind::failed_answer;
 }
 
 }  // namespace lapse

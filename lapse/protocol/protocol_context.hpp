@@ -9,6 +9,7 @@
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/registered_function.hpp"
 #include "lapse/protocol/table_state.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
 
@@ -23,6 +24,7 @@ struct ProtocolContext {
   Outbox& outbox;
   std::vector<std::unique_ptr<TableState>>& tables;
   std::vector<std::unique_ptr<WorkerEndpoint>>& workers;
+  std::vector<std::unique_ptr<RegisteredFunction>>& functions;
 
   // Throw ProtocolError for numbers that no correct message carries.
   TableState& table(std::uint32_t number) const {
@@ -30,8 +32,12 @@ struct ProtocolContext {
     return *tables[number];
   }
   static Key checked_key(const TableState& table, std::uint64_t key) {
-    if (key >= table.store.keys()) throw ProtocolError("a message names a key outside its table");
+    if (!table.store.has(Key(key))) throw ProtocolError("a message names a key outside its table");
     return Key(key);
+  }
+  const RegisteredFunction& function(std::uint32_t number) const {
+    if (number >= functions.size()) throw ProtocolError("a message names a function that does not exist");
+    return *functions[number];
   }
   OperationState& operation(std::uint64_t number) const {
     const std::uint32_t worker = WorkerEndpoint::local_index_of(number);

@@ -16,8 +16,8 @@ std::uint64_t nanoseconds(OperationState::Clock::duration duration) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
 }
 
-std::uint32_t transfer_bytes(const TableState& table) {
-  return static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_value_bytes(table.value_bytes()));
+std::uint32_t transfer_bytes(const TableState& table, Key key) {
+  return static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_bytes(table.content_bytes(key)));
 }
 
 void tell(OperationState* waiter) {
@@ -47,7 +47,11 @@ void Relocation::handle_submission(Submission& submission) {
         table.arrivals.add_waiter(word.low(), operation);
         break;
       default:
-        begin(table, key, &operation, now);
+        if (table.is_implicit(key)) {
+          ++here;
+        } else {
+          begin(table, key, &operation, now);
+        }
         break;
     }
   }
@@ -72,7 +76,8 @@ void Relocation::begin(TableState& table, Key key, OperationState* waiter, Clock
 // --- home ---
 
 void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::time_point now) {
-  const auto [old_owner, relocations] = table.ownership.relocate(table.home_map.home_index(key), requester);
+  table.ensure_exists(key);
+  const auto [old_owner, relocations] = table.ownership.relocate(table.ownership_index(key), requester);
   if (old_owner == requester) {
     throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
                                     requester.value(), key.value(), table.name));
@@ -95,7 +100,7 @@ std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, 
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::transfer);
   header.table = table.id.value();
-  header.record_bytes = transfer_bytes(table);
+  header.record_bytes = transfer_bytes(table, key);
   std::byte* record = context_.outbox.append(context_.domains.serving_rank(key, next), header);
   const TransferRecord head{key.value(), relocations, 0};
   std::memcpy(record, &head, sizeof head);
@@ -106,27 +111,30 @@ std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, 
 void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t relocations,
                           Clock::time_point now) {
   const SlotWord word = table.store.word(key);
-  switch (word.role()) {
-    case Role::owner:
-      table.store.hand_over(key, append_transfer(table, key, next, relocations), next);
-      break;
-    case Role::arriving:
-      if (const auto* extra = table.arrivals.extra(word.low()); extra != nullptr && extra->instruct_queued) {
+  if (word.role() != Role::owner && word.role() != Role::arriving) {
+    throw ProtocolError(
+        fmt::format("the home instructs domain {} to hand over key {} of table '{}', which it does not have",
+                    context_.self_domain.value(), key.value(), table.name));
+  }
+  if (word.role() == Role::arriving || word.leased()) {
+    if (const auto place = table.waiting_place(key)) {
+      if (const auto* extra = table.arrivals.extra(*place); extra != nullptr && extra->instruct_queued) {
         throw ProtocolError(
             fmt::format("a second INSTRUCT waits for key {} of table '{}'", key.value(), table.name));
       }
-      table.arrivals.queue_instruct(word.low(), next, relocations, now);
-      break;
-    default:
-      throw ProtocolError(fmt::format(
-          "the home instructs domain {} to hand over key {} of table '{}', which it does not have",
-          context_.self_domain.value(), key.value(), table.name));
+      table.arrivals.queue_instruct(*place, next, relocations, now);
+      return;
+    }
+  }
+  if (!table.store.hand_over(key, append_transfer(table, key, next, relocations), next)) {
+    throw ProtocolError(fmt::format("key {} of table '{}' was leased by somebody else than the engine",
+                                    key.value(), table.name));
   }
 }
 
 // --- new owner ---
 
-void Relocation::arrive(TableState& table, const TransferRecord& record, const std::byte* value,
+void Relocation::arrive(TableState& table, const TransferRecord& record, const std::byte* content,
                         Clock::time_point now) {
   const Key key(record.key);
   const SlotWord word = table.store.word(key);
@@ -135,8 +143,8 @@ void Relocation::arrive(TableState& table, const TransferRecord& record, const s
                                     key.value(), table.name, context_.self_domain.value()));
   }
   const std::uint32_t arrival = word.low();
-  const std::uint32_t slot = table.store.allocate_slot();
-  std::memcpy(table.store.slot(slot), value, table.value_bytes());
+  const std::uint32_t slot = table.store.allocate_slot(key);
+  std::memcpy(table.store.slot(slot), content, table.content_bytes(key));
   const std::uint64_t took = nanoseconds(now - table.arrivals.asked(arrival));
   ++table.counters.relocations_in;
   table.counters.relocation_nanoseconds += took;
@@ -148,47 +156,83 @@ void Relocation::arrive(TableState& table, const TransferRecord& record, const s
     tell(waiter);
     return;
   }
-  work_off_and_publish(table, key, arrival, slot, now);
+  work_off(table, key, arrival, slot, now);
 }
 
-void Relocation::work_off_and_publish(TableState& table, Key key, std::uint32_t arrival, std::uint32_t slot,
-                                      Clock::time_point now) {
-  ArrivalTable::Extra& extra = *table.arrivals.extra(arrival);
+// --- queues ---
+
+void Relocation::work_off(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
+                          Clock::time_point now) {
+  ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   // Working an operation off may queue more behind it (held ones of the same worker).
   for (std::size_t position = 0; position < extra.queue.size(); ++position) {
-    table.counters.waiting_nanoseconds += nanoseconds(now - std::min(now, extra.queue[position].since));
-    if (extra.queue[position].is_instruct) {
-      pass_on(table, key, arrival, slot, position, now);
-      return;
+    const ArrivalTable::Queued queued = extra.queue[position];
+    table.counters.waiting_nanoseconds += nanoseconds(now - std::min(now, queued.since));
+    switch (queued.kind) {
+      case ArrivalTable::Queued::Kind::operation: {
+        // The queue, and the update in it, may move while others are appended.
+        const OperationPart part = extra.part(position);
+        access_.execute_waiting(table, part, table.store.slot(slot));
+        break;
+      }
+      case ArrivalTable::Queued::Kind::instruct:
+        pass_on(table, key, place, slot, position, now);
+        return;
+      case ArrivalTable::Queued::Kind::lease:
+        extra.drop_front(position + 1);
+        settle(table, key, place, slot, extra.queue.empty() ? LeaseState::held : LeaseState::held_and_queued);
+        ++queued.lease->granted;
+        resumed_.push_back(queued.lease);
+        return;
     }
-    // The queue, and the update in it, may move while others are appended.
-    const OperationPart part = extra.part(position);
-    access_.execute_on_arrival(table, part, table.store.slot(slot));
   }
-  const std::vector<OperationState*> waiters = std::exchange(extra.waiters, {});
-  OperationState* first = table.arrivals.first_waiter(arrival);
-  table.store.publish_owner(key, slot);
-  table.arrivals.close(arrival);
-  tell(first);
+  settle(table, key, place, slot, LeaseState::none);
+}
+
+void Relocation::settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
+                        LeaseState lease) {
+  const std::vector<OperationState*> waiters = table.arrivals.take_waiters(place);
+  if (table.store.word(key).role() == Role::arriving) {
+    table.store.publish_owner(key, slot, lease);
+  } else {
+    table.store.set_lease(key, lease);
+  }
+  if (lease == LeaseState::held_and_queued) {
+    table.lease_queues.insert_or_assign(key.value(), place);
+  } else {
+    close_place(table, key, place);
+  }
   for (OperationState* waiter : waiters) tell(waiter);
 }
 
-void Relocation::pass_on(TableState& table, Key key, std::uint32_t arrival, std::uint32_t slot,
+void Relocation::close_place(TableState& table, Key key, std::uint32_t place) {
+  table.lease_queues.erase(key.value());
+  table.arrivals.close(place);
+}
+
+void Relocation::pass_on(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
                          std::size_t position, Clock::time_point now) {
-  ArrivalTable::Extra& extra = *table.arrivals.extra(arrival);
+  ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   const ArrivalTable::Queued instruct = extra.queue[position];
-  std::memcpy(append_transfer(table, key, instruct.next, instruct.relocations), table.store.slot(slot),
-              table.value_bytes());
-  table.store.release_slot(slot);
-  table.store.pass_on(key, instruct.next);
-  for (std::size_t rest = position + 1; rest < extra.queue.size(); ++rest) {
-    access_.forward_to_home(table, extra.part(rest));
+  std::byte* record = append_transfer(table, key, instruct.next, instruct.relocations);
+  if (table.store.word(key).role() == Role::arriving) {
+    std::memcpy(record, table.store.slot(slot), table.content_bytes(key));
+    table.store.release_slot(key, slot);
+    table.store.pass_on(key, instruct.next);
+  } else {
+    table.store.hand_over_leased(key, record, instruct.next);
   }
-  const std::vector<OperationState*> waiters = std::exchange(extra.waiters, {});
+  for (std::size_t rest = position + 1; rest < extra.queue.size(); ++rest) {
+    if (extra.queue[rest].kind == ArrivalTable::Queued::Kind::lease) {
+      // Asks for the key once more, like a wish.
+      resumed_.push_back(extra.queue[rest].lease);
+    } else {
+      access_.forward_to_home(table, extra.part(rest));
+    }
+  }
+  const std::vector<OperationState*> waiters = table.arrivals.take_waiters(place);
   const std::vector<OperationState*> wishes = std::exchange(extra.wishes, {});
-  OperationState* first = table.arrivals.first_waiter(arrival);
-  table.arrivals.close(arrival);
-  tell(first);
+  close_place(table, key, place);
   for (OperationState* waiter : waiters) tell(waiter);
   // Who asked after the INSTRUCT had come wants the key once more; the first wish asks, the others join it.
   for (OperationState* wish : wishes) {
@@ -209,8 +253,9 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
   const Clock::time_point now = Clock::now();
   const std::uint32_t expected = kind == FrameKind::localize   ? std::uint32_t{sizeof(LocalizeRecord)}
                                  : kind == FrameKind::instruct ? std::uint32_t{sizeof(InstructRecord)}
-                                                               : transfer_bytes(table);
-  if (header.record_bytes != expected || header.domain < 0 || header.domain >= context_.domains.domains()) {
+                                                               : header.record_bytes;
+  if (header.record_bytes < sizeof(LocalizeRecord) || header.record_bytes != expected || header.domain < 0 ||
+      header.domain >= context_.domains.domains()) {
     throw ProtocolError(
         "a message about relocations has a wrong length or names a domain that does not exist");
   }
@@ -219,6 +264,8 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
     std::uint64_t number;
     std::memcpy(&number, records, sizeof number);
     const Key key = ProtocolContext::checked_key(table, number);
+    if (kind == FrameKind::transfer && header.record_bytes != transfer_bytes(table, key))
+      throw ProtocolError("a message hands over a key with a content of a wrong length");
     switch (kind) {
       case FrameKind::localize:
         if (table.home_map.home(key) != context_.self_domain) {

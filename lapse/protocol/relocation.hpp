@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/frame_handler.hpp"
+#include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/protocol_context.hpp"
 
 namespace lapse {
@@ -17,7 +20,8 @@ namespace lapse {
 // 3. An INSTRUCT that reaches an arriving key queues with the operations; when its turn comes, the value
 // moves on and
 //    what queued behind it goes to the home, in order.
-// 4. At every moment at most one domain owns a key (I1): the old owner forgets it in the step that sends it
+// 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
+// 5. At every moment at most one domain owns a key (I1): the old owner forgets it in the step that sends it
 // off.
 class Relocation : public SubmissionHandler, public FrameHandler {
  public:
@@ -26,26 +30,36 @@ class Relocation : public SubmissionHandler, public FrameHandler {
   void handle_submission(Submission& submission) override;
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
 
- private:
   using Clock = OperationState::Clock;
 
+  // Asks for a key that is not here and not arriving; `waiter` (or null) is told when it has come.
   void begin(TableState& table, Key key, OperationState* waiter, Clock::time_point now);
+  // The content of a key is in `slot`, and nobody may see it before what waits at `place` has been worked off
+  // and has left it open, leased or gone.
+  void work_off(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, Clock::time_point now);
+  // Leases that waited for a key and may go on: they have got it, or it has left.
+  std::vector<LeaseRequest*> take_resumed() { return std::exchange(resumed_, {}); }
+  bool has_resumed() const { return !resumed_.empty(); }
+
+ private:
   // At the home.
   void relocate(TableState& table, Key key, Domain requester, Clock::time_point now);
   // At the old owner.
   void instruct(TableState& table, Key key, Domain next, std::uint32_t relocations, Clock::time_point now);
   // At the new owner.
-  void arrive(TableState& table, const TransferRecord& record, const std::byte* value, Clock::time_point now);
-  void work_off_and_publish(TableState& table, Key key, std::uint32_t arrival, std::uint32_t slot,
-                            Clock::time_point now);
-  void pass_on(TableState& table, Key key, std::uint32_t arrival, std::uint32_t slot, std::size_t position,
+  void arrive(TableState& table, const TransferRecord& record, const std::byte* content,
+              Clock::time_point now);
+  void settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, LeaseState lease);
+  void pass_on(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, std::size_t position,
                Clock::time_point now);
+  static void close_place(TableState& table, Key key, std::uint32_t place);
 
-  // Room for the value in a TRANSFER.
+  // Room for the content in a TRANSFER.
   std::byte* append_transfer(TableState& table, Key key, Domain next, std::uint32_t relocations);
 
   ProtocolContext context_;
   Access& access_;
+  std::vector<LeaseRequest*> resumed_;
 };
 
 }  // namespace lapse

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "lapse/core/counters.hpp"
 #include "lapse/core/types.hpp"
@@ -11,49 +13,72 @@
 #include "lapse/directory/ownership_table.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/arrival_table.hpp"
-#include "lapse/store/dense_store.hpp"
+#include "lapse/store/initialiser.hpp"
+#include "lapse/store/store.hpp"
 #include "lapse/store/update_kernel.hpp"
 
 namespace lapse {
 
-// The store follows its own rules (dense_store.hpp); the rest is guarded by the progress lock or constant.
+// The store follows its own rules (store.hpp); the rest is guarded by the progress lock or constant.
+//
+// A key of a sparse table that nobody has pushed to is nowhere: its home counts as its owner, answers pulls
+// with the initial value, and makes the key when it is pushed to, called, leased or sent elsewhere.
 struct TableState {
-  TableState(TableId table_id, std::string table_name, HomeMap homes, const ValueLayout& layout,
-             UpdateRule update_rule, bool location_caches, RegionAllocator& regions, std::uint64_t table_keys)
-      : id(table_id),
-        name(std::move(table_name)),
+  struct Definition {
+    TableId id;
+    std::string name;
+    UpdateKernel rule;
+    Initialiser initialiser;
+    std::uint64_t seed = 0;
+    bool location_caches = true;
+  };
+
+  TableState(Definition definition, HomeMap homes, RegionAllocator& regions, KeyWords words, ValueSizes sizes,
+             std::uint64_t max_units, std::uint64_t expected_units)
+      : id(definition.id),
+        name(std::move(definition.name)),
         home_map(std::move(homes)),
-        rule(std::move(update_rule), layout.type),
-        cache(location_caches),
-        store(regions, table_keys, layout, home_map.own_keys()),
+        rule(std::move(definition.rule)),
+        cache(definition.location_caches),
+        initialiser(std::move(definition.initialiser)),
+        seed(definition.seed),
+        store(regions, std::move(words), std::move(sizes), max_units, expected_units),
         ownership(home_map.own_keys(), home_map.self()) {}
 
+  std::size_t value_bytes(Key key) const { return store.sizes().value_bytes(key); }
+  std::size_t content_bytes(Key key) const { return store.sizes().content_bytes(key); }
+
   // What routing needs to know about a key now.
-  KeyView view(Key key) const {
-    const SlotWord word = store.word(key);
-    KeyView view;
-    view.self = home_map.self();
-    view.home = home_map.home(key);
-    switch (word.role()) {
-      case Role::owner:
-        view.presence = KeyView::Presence::owner;
-        break;
-      case Role::arriving:
-        view.presence = KeyView::Presence::arriving;
-        break;
-      default:
-        view.presence = KeyView::Presence::absent;
-        break;
-    }
-    if (view.at_home()) {
-      view.owner_by_table = ownership.owner(home_map.home_index(key));
-    } else {
-      view.hint = cache.look_up(word.hint());
-    }
-    return view;
+  KeyView view(Key key) const;
+  // Position of a key whose home is here in the ownership table; a sparse key gets a word.
+  std::uint64_t ownership_index(Key key);
+  // Nobody has pushed to the key, and its home is here: it is here with its initial value, without a word.
+  bool is_implicit(Key key) const;
+  // Writes the content that a key has before its first push.
+  void write_initial(Key key, std::byte* content) const;
+  // Makes a key that is implicit. Throws OutOfMemory, or what a function of the user throws.
+  void ensure_exists(Key key);
+
+  // Copies the value to `to`; false when the key is not here or leased. Any thread.
+  bool read(Key key, std::byte* to) const {
+    if (store.read(key, to)) [[likely]]
+      return true;
+    return store.is_sparse() && read_implicit(key, to);
+  }
+  void apply_push(Key key, std::byte* content, const std::byte* update, float scale) const {
+    rule.apply(content, update, store.sizes().length(key), scale);
+  }
+  // Replaces the value; the state of the rule starts anew.
+  void apply_set(Key key, std::byte* content, const std::byte* value) const {
+    std::memcpy(content, value, value_bytes(key));
+    rule.initialise(content, store.sizes().length(key));
   }
 
-  std::size_t value_bytes() const { return store.value_bytes(); }
+  // An answer about the key has come from `responder`.
+  void remember_location(Key key, Domain responder);
+
+  // Where operations wait for a key that is arriving or leased; nothing when its lease has just ended.
+  std::optional<std::uint32_t> waiting_place(Key key);
 
   // constant
   TableId id;
@@ -61,12 +86,19 @@ struct TableState {
   HomeMap home_map;
   UpdateKernel rule;
   LocationCache cache;
+  Initialiser initialiser;
+  std::uint64_t seed;
   // own rules
-  DenseStore store;
+  Store store;
   // guarded by the progress lock
   OwnershipTable ownership;
   ArrivalTable arrivals;
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      lease_queues;  // by key: leased keys that something waits for
   TableCounters counters;
+
+ private:
+  bool read_implicit(Key key, std::byte* to) const;
 };
 
 }  // namespace lapse

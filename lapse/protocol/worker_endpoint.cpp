@@ -4,18 +4,30 @@
 
 namespace lapse {
 
-OperationState& WorkerEndpoint::acquire() {
-  if (free_.empty() && !detached_.empty()) {
-    std::size_t kept = 0;
-    for (OperationState* operation : detached_) {
-      if (operation->done()) {
-        free_.push_back(operation);
-      } else {
-        detached_[kept++] = operation;
-      }
+void WorkerEndpoint::make_free(OperationState& operation) {
+  if (operation.failure && !failure_) failure_ = std::move(operation.failure);
+  free_.push_back(&operation);
+}
+
+void WorkerEndpoint::reclaim() {
+  std::size_t kept = 0;
+  for (OperationState* operation : detached_) {
+    if (operation->done()) {
+      make_free(*operation);
+    } else {
+      detached_[kept++] = operation;
     }
-    detached_.resize(kept);
   }
+  detached_.resize(kept);
+}
+
+std::unique_ptr<UserCodeFailed> WorkerEndpoint::take_failure() {
+  if (!detached_.empty()) reclaim();
+  return std::move(failure_);
+}
+
+OperationState& WorkerEndpoint::acquire() {
+  if (free_.empty()) reclaim();
   if (free_.empty()) {
     if (chunks_.size() == kMaxChunks)
       throw UsageError("a worker has more than a million unfinished operations");
@@ -34,11 +46,16 @@ OperationState& WorkerEndpoint::acquire() {
   operation.items.clear();
   operation.payload.clear();
   operation.destination = nullptr;
+  operation.failure.reset();
   return operation;
 }
 
 void WorkerEndpoint::release(OperationState& operation) {
-  (operation.done() ? free_ : detached_).push_back(&operation);
+  if (operation.done()) {
+    make_free(operation);
+  } else {
+    detached_.push_back(&operation);
+  }
 }
 
 OperationState* WorkerEndpoint::find(std::uint64_t number) {

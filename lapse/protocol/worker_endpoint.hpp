@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/counters.hpp"
+#include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/doorbell.hpp"
@@ -16,7 +17,9 @@ namespace lapse {
 // Thread safety: the worker's, except where a member says otherwise.
 class WorkerEndpoint {
  public:
-  explicit WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {}
+  explicit WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {
+    lease_request_.worker = this;
+  }
   WorkerEndpoint(const WorkerEndpoint&) = delete;
   WorkerEndpoint& operator=(const WorkerEndpoint&) = delete;
 
@@ -53,6 +56,12 @@ class WorkerEndpoint {
   std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
   std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
 
+  // The first failure of user code in an operation whose handle was dropped; once. When open() is zero.
+  std::unique_ptr<UserCodeFailed> take_failure();
+
+  // The worker's one lease.
+  LeaseRequest& lease_request() { return lease_request_; }
+
   UnansweredTable& unanswered() { return unanswered_; }
   const UnansweredTable& unanswered() const { return unanswered_; }
   Doorbell& bell() { return bell_; }
@@ -78,6 +87,12 @@ class WorkerEndpoint {
   std::vector<OperationState*> free_;
   std::vector<OperationState*> detached_;  // released before they were finished
   std::vector<TableCounters> counters_;
+  std::unique_ptr<UserCodeFailed> failure_;
+  LeaseRequest lease_request_;
+
+  // Makes finished operations that were released before available again.
+  void reclaim();
+  void make_free(OperationState& operation);
 };
 
 }  // namespace lapse

@@ -44,6 +44,10 @@ TableState& ParameterServer::create_table(const TableOptions& options, ElementTy
   return impl_->create_table(options, type);
 }
 
+const RegisteredFunction& ParameterServer::register_function(RegisteredFunction function) {
+  return impl_->register_function(std::move(function));
+}
+
 void ParameterServer::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   impl_->run_workers(workers, f);
 }
@@ -60,7 +64,7 @@ ParameterServer::MemoryUse ParameterServer::memory_use(const TableState& table) 
   use.words = table.store.word_bytes();
   use.ownership = table.ownership.bytes() + table.home_map.bytes();
   use.slabs = table.store.slab_bytes();
-  use.values = table.store.keys_here() * table.value_bytes();
+  use.values = table.store.content_bytes_here();
   return use;
 }
 

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "lapse/core/log.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/ps/function.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
 #include "lapse/transport/transport.hpp"
@@ -48,6 +51,18 @@ class ParameterServer {
     return Table<T>(create_table(options, element_type<T>()), identity());
   }
 
+  // Collective. Makes f known under a name, so that workers can run it on values wherever they are
+  // (Worker::call): Result f(Key, std::span<T> value, const Argument&), without the last parameter where
+  // Argument is Nothing, and void where Result is Nothing; both are trivially copyable. Any thread of the
+  // server may run f, several at a time, under the key's latch: it must not block and must not call the
+  // server. Throws, on every rank: CollectiveMismatch when the ranks register differently,
+  // ConfigurationError for a name that is taken or empty.
+  template <Element T, class Argument = Nothing, class Result = Nothing, class F>
+  Function<T, Argument, Result> register_function(std::string name, F f) {
+    return Function<T, Argument, Result>(
+        register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
+  }
+
   // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at
   // least one in all (else UsageError). Returns when every worker of every rank has returned and everything
   // has come to rest. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
@@ -59,10 +74,10 @@ class ParameterServer {
 
   // Bytes this rank uses for a table beside its values.
   struct MemoryUse {
-    std::uint64_t words = 0;      // a word for every key of the table
+    std::uint64_t words = 0;      // words of keys, and lengths where keys have their own
     std::uint64_t ownership = 0;  // owners of the keys whose home is here
-    std::uint64_t slabs = 0;      // committed for values
-    std::uint64_t values = 0;     // of them, values of keys that are here
+    std::uint64_t slabs = 0;      // committed for values and the state of update rules
+    std::uint64_t values = 0;     // of them, values and states of keys that are here
   };
   template <Element T>
   MemoryUse memory_use(const Table<T>& table) const {
@@ -76,6 +91,7 @@ class ParameterServer {
   class Impl;
 
   TableState& create_table(const TableOptions& options, ElementType type);
+  const RegisteredFunction& register_function(RegisteredFunction function);
   static MemoryUse memory_use(const TableState& table);
   const void* identity() const;
 

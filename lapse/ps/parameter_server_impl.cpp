@@ -110,6 +110,7 @@ TableState& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   try {
     table = factory_.make(options, type, caches, channel_.tables());
     spec.home_fingerprint = table->home_map.fingerprint();
+    spec.lengths_fingerprint = table->store.sizes().fingerprint();
   } catch (const std::exception& error) {
     failure = std::current_exception();
     problem = error.what();
@@ -128,6 +129,35 @@ TableState& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   }
   channel_.tables().push_back(std::move(table));
   return *channel_.tables().back();
+}
+
+const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFunction function) {
+  throw_if_closed("register_function");
+  throw_if_running("register_function");
+  channel_.failure().check();
+  auto& functions = channel_.functions();
+  std::optional<std::string> problem;
+  const auto same_name = [&](const auto& other) { return other->name == function.name; };
+  if (function.name.empty()) problem = "a registered function needs a name";
+  if (std::ranges::any_of(functions, same_name))
+    problem = fmt::format("the server has a function '{}' already", function.name);
+  const auto texts = agreement_.exchange(
+      "register_function",
+      fmt::format("'{}' on {} values with {} bytes of argument and {} of result", function.name,
+                  element_name(function.type), function.argument_bytes, function.result_bytes),
+      problem);
+  if (problem) throw ConfigurationError(*problem);
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    if (texts[rank] != texts[0]) {
+      agreement_.mark_failed_everywhere();
+      throw CollectiveMismatch(
+          fmt::format("register_function was called for {} on rank 0 and for {} on rank {}", texts[0],
+                      texts[rank], rank));
+    }
+  }
+  function.number = static_cast<std::uint32_t>(functions.size());
+  functions.push_back(std::make_unique<RegisteredFunction>(std::move(function)));
+  return *functions.back();
 }
 
 // --- phases ---
@@ -240,6 +270,10 @@ Statistics ParameterServer::Impl::statistics() {
     for (const auto& worker : channel_.workers()) {
       if (table->id.value() < worker->counters().size()) counters += worker->counters()[table->id.value()];
     }
+    counters.keys_here = table->store.keys_here();
+    counters.bytes_here = table->store.content_bytes_here();
+    counters.bytes_of_memory =
+        table->store.word_bytes() + table->store.slab_bytes() + table->ownership.bytes();
     mine.tables.push_back(counters);
   }
   const std::vector<std::byte> encoded = mine.encode();

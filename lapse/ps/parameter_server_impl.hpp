@@ -22,6 +22,7 @@ class ParameterServer::Impl {
   ~Impl();
 
   TableState& create_table(const TableOptions& options, ElementType type);
+  const RegisteredFunction& register_function(RegisteredFunction function);
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
   Statistics statistics();
   void close();

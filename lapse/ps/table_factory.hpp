@@ -25,9 +25,18 @@ class TableFactory {
   std::unique_ptr<TableState> make(const TableOptions& options, ElementType type, bool location_caches,
                                    const std::vector<std::unique_ptr<TableState>>& existing) const;
 
+  // The same with a home map of the caller's.
+  std::unique_ptr<TableState> make(const TableOptions& options, ElementType type, bool location_caches,
+                                   HomeMap homes,
+                                   const std::vector<std::unique_ptr<TableState>>& existing) const;
+
  private:
+  std::unique_ptr<TableState> make_dense(TableState::Definition definition, const TableOptions& options,
+                                         const ValueLayout& layout, HomeMap homes) const;
+  std::unique_ptr<TableState> make_sparse(TableState::Definition definition, const TableOptions& options,
+                                          const ValueLayout& layout, HomeMap homes) const;
   // The ranks of a host make their parts at the same time: each may count on its share of what is available.
-  void check_memory(const HomeMap& homes, const ValueLayout& layout, const TableOptions& options) const;
+  void check_memory(const TableOptions& options, std::uint64_t own_keys, std::uint64_t slot_bytes) const;
   HomeMap make_home_map(const TableOptions& options) const;
 
   RegionAllocator& regions_;

@@ -14,8 +14,8 @@
 namespace boost::serialization {
 template <class Archive>
 void serialize(Archive& archive, lapse::TableSpec& spec, unsigned) {
-  archive& spec.name& spec.keys& spec.length& spec.element& spec.initialiser& spec.seed& spec.home& spec
-      .home_fingerprint& spec.update_rule& spec.location_caches;
+  archive& spec.name& spec.keys& spec.sparse& spec.length& spec.lengths_fingerprint& spec.element& spec
+      .initialiser& spec.seed& spec.home& spec.home_fingerprint& spec.update_rule& spec.location_caches;
 }
 }  // namespace boost::serialization
 
@@ -23,6 +23,8 @@ namespace lapse {
 
 namespace {
 constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 40;
+// Words of sparse tables are numbered with 32 bits.
+constexpr std::uint64_t kMaxSparseKeys = 0xffff'fffeU;
 // Of a value with its state: they travel together.
 constexpr std::uint64_t kMaxValueBytes = std::uint64_t{1} << 30;
 }  // namespace
@@ -31,7 +33,8 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
   TableSpec spec;
   spec.name = options.name;
   spec.keys = options.keys;
-  spec.length = options.length;
+  spec.sparse = options.sparse;
+  spec.length = options.lengths ? 0 : options.length;
   spec.element = element_name(type);
   spec.initialiser = options.initialiser.to_string();
   spec.seed = options.seed;
@@ -42,9 +45,30 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
 }
 
 void TableSpec::check(const TableOptions& options, ElementType type) {
-  if (options.keys == 0 || options.keys > kMaxKeys) {
-    throw ConfigurationError(fmt::format("table '{}' cannot have {} keys: expected 1 to {}", options.name,
-                                         options.keys, kMaxKeys));
+  if (options.sparse) {
+    if (options.keys != 0) {
+      throw ConfigurationError(
+          fmt::format("table '{}' is sparse, any 64-bit key may come: it cannot have {} keys", options.name,
+                      options.keys));
+    }
+    if (options.home == HomeMapKind::range) {
+      throw ConfigurationError(
+          fmt::format("table '{}' is sparse: its home map can be hash or custom, not range", options.name));
+    }
+    if (options.max_keys && (*options.max_keys == 0 || *options.max_keys > kMaxSparseKeys)) {
+      throw ConfigurationError(
+          fmt::format("sparse table '{}' cannot have at most {} keys on a rank: expected 1 to {}",
+                      options.name, *options.max_keys, kMaxSparseKeys));
+    }
+  } else {
+    if (options.keys == 0 || options.keys > kMaxKeys) {
+      throw ConfigurationError(fmt::format("table '{}' cannot have {} keys: expected 1 to {}", options.name,
+                                           options.keys, kMaxKeys));
+    }
+    if (options.max_keys || options.memory_limit_bytes) {
+      throw ConfigurationError(
+          fmt::format("table '{}' is dense: only sparse tables have limits of keys or memory", options.name));
+    }
   }
   if (options.length == 0 || options.length > kMaxValueBytes / element_bytes(type)) {
     throw ConfigurationError(
@@ -90,7 +114,10 @@ std::optional<std::string> TableSpec::difference(const TableSpec& other) const {
   };
   if (auto text = differ("name", name, other.name)) return text;
   if (auto text = differ("number of keys", keys, other.keys)) return text;
+  if (auto text = differ("sparse", sparse, other.sparse)) return text;
   if (auto text = differ("length", length, other.length)) return text;
+  if (auto text = differ("fingerprint of the lengths", lengths_fingerprint, other.lengths_fingerprint))
+    return text;
   if (auto text = differ("element type", element, other.element)) return text;
   if (auto text = differ("initialiser", initialiser, other.initialiser)) return text;
   if (auto text = differ("seed", seed, other.seed)) return text;

@@ -15,7 +15,9 @@ namespace lapse {
 struct TableSpec {
   std::string name;
   std::uint64_t keys = 0;
-  std::uint64_t length = 0;
+  bool sparse = false;
+  std::uint64_t length = 0;               // 0: each key has its own
+  std::uint64_t lengths_fingerprint = 0;  // of a dense table's own lengths
   std::string element;
   std::string initialiser;
   std::uint64_t seed = 0;

@@ -3,100 +3,201 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/lease_taker.hpp"
 #include "lapse/ps/stall_watch.hpp"
 
 namespace lapse {
 
 namespace {
-// Positions of keys in a call travel as 32 bits.
-constexpr std::size_t kMaxKeysPerCall = std::size_t{1} << 31;
+// Positions of keys in a call, and of elements in its values, travel as 32 bits.
+constexpr std::size_t kMostPerCall = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
+
+Worker::~Worker() {
+  // A lease that was carried out of the worker's function ends with it.
+  if (lease_ != nullptr) abandon_lease(*lease_);
+}
 
 // --- checks ---
 
-void Worker::check_call(const void* server) const {
+void Worker::check_call(const void* server, Allowed allowed) const {
   if (server != phase_.server) {
     throw UsageError(
         fmt::format("a worker of rank {} was given a table of another server", phase_.rank.value()));
   }
-  if (in_user_code_) throw UsageError("the server was called from a function that runs under a key's latch");
+  switch (busy_) {
+    case Busy::no:
+      break;
+    case Busy::user_code:
+      throw UsageError("the server was called from a function that runs under a key's latch");
+    case Busy::engine:
+      throw UsageError("the server was called from code of the application that it runs itself");
+    case Busy::lease:
+      if (allowed == Allowed::under_lease) break;
+      throw UsageError(
+          fmt::format("worker {} on rank {} called the server while it holds a lease: only release, "
+                      "pull_if_local and localize "
+                      "are possible",
+                      index(), phase_.rank.value()));
+  }
 }
 
-void Worker::check_arguments(const TableState& table, std::span<const Key> keys, std::string_view what,
-                             std::size_t elements) const {
-  if (keys.size() > kMaxKeysPerCall) {
-    throw UsageError(fmt::format("a call on table '{}' with {} keys: at most {}", table.name, keys.size(),
-                                 kMaxKeysPerCall));
+void Worker::check_function(const void* server) const {
+  if (server != phase_.server) {
+    throw UsageError(
+        fmt::format("a worker of rank {} was given a function of another server", phase_.rank.value()));
   }
-  const std::size_t expected = keys.size() * table.store.layout().length;
-  if (elements != expected) throw LengthMismatch(table.name, what, elements, expected, phase_.rank);
+}
+
+void Worker::check_keys(const TableState& table, std::span<const Key> keys) const {
+  if (keys.size() > kMostPerCall) {
+    throw UsageError(
+        fmt::format("a call on table '{}' with {} keys: at most {}", table.name, keys.size(), kMostPerCall));
+  }
+  if (table.store.is_sparse()) return;
   for (const Key key : keys) {
-    if (key.value() >= table.store.keys()) {
-      throw KeyOutOfRange(table.name, key, table.store.keys(), phase_.rank);
-    }
+    if (!table.store.has(key)) throw KeyOutOfRange(table.name, key, table.store.keys(), phase_.rank);
+  }
+}
+
+void Worker::check_elements(const TableState& table, std::span<const Key> keys, std::string_view what,
+                            std::size_t elements) const {
+  const ValueSizes& sizes = table.store.sizes();
+  std::size_t expected = 0;
+  if (sizes.uniform()) {
+    expected = keys.size() * sizes.layout().length;
+  } else {
+    for (const Key key : keys) expected += sizes.length(key);
+  }
+  check_count(table, what, elements, expected);
+  if (elements > kMostPerCall) {
+    throw UsageError(
+        fmt::format("a call on table '{}' with {} elements: at most {}", table.name, elements, kMostPerCall));
+  }
+}
+
+void Worker::check_count(const TableState& table, std::string_view what, std::size_t given,
+                         std::size_t expected) const {
+  if (given != expected) throw LengthMismatch(table.name, what, given, expected, phase_.rank);
+}
+
+void Worker::check_scale(const TableState& table, float scale) const {
+  if (scale == 1.0F) return;
+  if (!table.rule.accepts_scale() || !std::isfinite(scale)) {
+    throw UsageError(fmt::format(
+        "a push to table '{}' with scale {} on rank {}: {}", table.name, scale, phase_.rank.value(),
+        table.rule.accepts_scale() ? "it must be finite" : "its update rule has no learning rate"));
   }
 }
 
 // --- operations ---
 
-Operation Worker::begin(OperationKind kind, TableState& table, std::span<const Key> keys,
-                        const std::byte* updates, std::byte* destination) {
+bool Worker::try_here(TableState& table, Key key, const Request& request, const std::byte* update,
+                      std::byte* to) {
+  if (request.kind == OperationKind::pull) return table.read(key, to);
+  const bool user_code = request.kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom;
+  const BusyGuard guard(busy_, user_code ? Busy::user_code : busy_);
+  try {
+    return table.store.update(key, [&](std::byte* content) {
+      switch (request.kind) {
+        case OperationKind::push:
+          table.apply_push(key, content, update, request.scale);
+          break;
+        case OperationKind::set:
+          table.apply_set(key, content, update);
+          break;
+        default:
+          request.function->run(key, content, table.store.sizes().length(key), update, to);
+          break;
+      }
+    });
+  } catch (const std::exception& error) {
+    throw UserCodeFailed(table.name, key, phase_.rank, error.what());
+  } catch (...) {
+    throw UserCodeFailed(table.name, key, phase_.rank, "unknown exception");
+  }
+}
+
+Operation Worker::begin(TableState& table, std::span<const Key> keys, const Request& request) {
+  constexpr std::size_t kFarAhead = 24;
   constexpr std::size_t kWordsAhead = 16;
   constexpr std::size_t kValuesAhead = 6;
   wait_for_room();
-  const std::size_t row = table.value_bytes();
-  const DenseStore& store = table.store;
+  const bool call = request.kind == OperationKind::call;
+  const bool pull = request.kind == OperationKind::pull;
+  const Store& store = table.store;
+  const ValueSizes& sizes = store.sizes();
+  const std::size_t element = element_bytes(sizes.layout().type);
+  // A row of values counts in elements; arguments and results count by themselves.
+  const std::size_t update_unit = call ? request.function->argument_bytes : element;
+  const std::size_t row_unit = call ? request.function->result_bytes : element;
   UnansweredTable& unanswered = endpoint_.unanswered();
   TableCounters& counters = endpoint_.counters()[table.id.value()];
   OperationState* operation = nullptr;
+  std::optional<UserCodeFailed> failed;
+  std::size_t offset = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
     if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
     if (i + kValuesAhead < keys.size()) store.prefetch_value(keys[i + kValuesAhead]);
     const Key key = keys[i];
+    const std::size_t at = std::exchange(offset, offset + (call ? 1 : sizes.length(key)));
+    const std::size_t update_bytes = pull ? 0 : (offset - at) * update_unit;
+    const std::byte* update = request.updates == nullptr ? nullptr : request.updates + at * update_unit;
     // A key of this very call counts as unanswered from the moment it was found not to be here.
     if (!unanswered.contains(table.id, key)) {
-      bool here = false;
-      switch (kind) {
-        case OperationKind::pull:
-          here = store.read(key, destination + i * row);
-          break;
-        case OperationKind::push:
-          here = table.store.update(key, [&](std::byte* value) {
-            table.rule.apply(value, updates + i * row, store.layout().length);
-          });
-          break;
-        default:
-          here =
-              table.store.update(key, [&](std::byte* value) { std::memcpy(value, updates + i * row, row); });
-          break;
-      }
-      if (here) {
-        ++(kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes);
+      try {
+        std::byte* to = request.destination == nullptr ? nullptr : request.destination + at * row_unit;
+        if (try_here(table, key, request, update, to)) {
+          ++(pull ? counters.local_pulls : counters.local_pushes);
+          continue;
+        }
+      } catch (const UserCodeFailed& error) {
+        if (!failed) failed = error;
         continue;
       }
     }
     if (operation == nullptr) {
       operation = &endpoint_.acquire();
-      operation->kind = kind;
+      operation->kind = request.kind;
+      operation->scale = request.scale;
       operation->table = &table;
-      operation->destination = destination;
+      operation->function = request.function;
+      operation->destination = request.destination;
+      operation->row_unit = row_unit;
+      operation->payload_unit = std::max<std::size_t>(1, update_unit);
       operation->handler = &phase_.channel.access();
     }
-    operation->items.push_back({key, static_cast<std::uint32_t>(i), &unanswered.add(table.id, key)});
-    if (updates != nullptr)
-      operation->payload.insert(operation->payload.end(), updates + i * row, updates + (i + 1) * row);
+    const std::size_t payload_offset = operation->payload.size() / operation->payload_unit;
+    operation->items.push_back({key, &unanswered.add(table.id, key), static_cast<std::uint32_t>(at),
+                                static_cast<std::uint32_t>(payload_offset), false});
+    if (update_bytes != 0) operation->payload.insert(operation->payload.end(), update, update + update_bytes);
   }
-  return operation == nullptr ? Operation() : submit(*operation);
+  Operation handle;
+  if (operation != nullptr) {
+    operation->remaining.store(static_cast<std::uint32_t>(operation->items.size()),
+                               std::memory_order_relaxed);
+    endpoint_.opened(*operation);
+    handle = Operation(*this, *operation);
+    submit(*operation);
+  }
+  if (failed) throw UserCodeFailed(*failed);
+  return handle;
 }
 
 Operation Worker::begin_localize(TableState& table, std::span<const Key> keys) {
+  constexpr std::size_t kFarAhead = 24;
   constexpr std::size_t kWordsAhead = 16;
-  wait_for_room();
+  // A holder must not wait: what it asks for comes on top.
+  if (busy_ != Busy::lease) wait_for_room();
   OperationState* operation = nullptr;
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (table.store.is_sparse() && i + kFarAhead < keys.size()) table.store.prefetch_far(keys[i + kFarAhead]);
     if (i + kWordsAhead < keys.size()) table.store.prefetch_word(keys[i + kWordsAhead]);
     if (table.store.word(keys[i]).role() == Role::owner) continue;
     if (operation == nullptr) {
@@ -105,17 +206,19 @@ Operation Worker::begin_localize(TableState& table, std::span<const Key> keys) {
       operation->table = &table;
       operation->handler = &phase_.channel.relocation();
     }
-    operation->items.push_back({keys[i], static_cast<std::uint32_t>(i), nullptr});
+    operation->items.push_back({keys[i], nullptr, 0, 0, false});
   }
-  return operation == nullptr ? Operation() : submit(*operation);
+  if (operation == nullptr) return {};
+  operation->remaining.store(static_cast<std::uint32_t>(operation->items.size()), std::memory_order_relaxed);
+  endpoint_.opened(*operation);
+  Operation handle(*this, *operation);
+  submit(*operation);
+  return handle;
 }
 
-Operation Worker::submit(OperationState& operation) {
-  operation.remaining.store(static_cast<std::uint32_t>(operation.items.size()), std::memory_order_relaxed);
-  endpoint_.opened(operation);
-  Operation handle(*this, operation);
-  phase_.engine.submit(operation);
-  return handle;
+void Worker::submit(Submission& submission) {
+  const BusyGuard guard(busy_, Busy::engine);
+  phase_.engine.submit(submission);
 }
 
 void Worker::wait_for_room() {
@@ -137,11 +240,12 @@ void Worker::finish(OperationState& operation) {
 
 void Worker::abandon(OperationState& operation) noexcept {
   if (!operation.done() && operation.destination != nullptr) {
-    if (in_user_code_) {
+    if (busy_ == Busy::user_code || busy_ == Busy::engine) {
       // Waiting for the engine here could wait for ever: it may be waiting for the latch that is held.
       phase_.logger.error("an unfinished pull was destroyed by a function that runs under a key's latch");
       std::terminate();
     }
+    const BusyGuard guard(busy_, Busy::engine);
     phase_.engine.exclusively([&] { operation.destination = nullptr; });
   }
   endpoint_.release(operation);
@@ -149,8 +253,10 @@ void Worker::abandon(OperationState& operation) noexcept {
 
 void Operation::finish() {
   worker_->finish(*state_);
+  const std::unique_ptr<UserCodeFailed> failure = std::move(state_->failure);
   worker_->abandon(*state_);
   state_ = nullptr;
+  if (failure) throw UserCodeFailed(*failure);
 }
 
 void Operation::release() noexcept {
@@ -158,16 +264,54 @@ void Operation::release() noexcept {
   state_ = nullptr;
 }
 
+// --- leases ---
+
+Lease Worker::lease(std::span<const LeaseKeys> parts) {
+  check_call(phase_.server);
+  LeaseTaker taker(*this);
+  taker.begin(parts);
+  while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
+  return taker.take();
+}
+
+bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
+  const auto& items = endpoint_.lease_request().items;
+  const auto found =
+      std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
+  if (found != items.end() && found->table == &table && found->key == key) {
+    std::memcpy(to, table.store.leased_content(key), table.value_bytes(key));
+  } else if (endpoint_.unanswered().contains(table.id, key) || !table.read(key, to)) {
+    return not_here();
+  }
+  ++endpoint_.counters()[table.id.value()].local_pulls;
+  return true;
+}
+
+void Worker::end_lease(Lease& lease) {
+  LeaseTaker taker(*this);
+  taker.begin_release(lease);
+  if (!taker.released()) wait_until([&] { return taker.released(); }, "the end of its lease");
+}
+
+void Worker::abandon_lease(Lease& lease) noexcept {
+  try {
+    end_lease(lease);
+  } catch (const Error&) {
+    // Some rank has failed: nobody waits for the keys any more.
+  }
+}
+
 // --- waiting ---
 
 template <class Done>
 void Worker::wait_until(Done&& done, std::string_view what) {
-  if (in_user_code_) throw UsageError("the server was called from a function that runs under a key's latch");
+  check_call(phase_.server);
   const Failure& failure = phase_.channel.failure();
   StallWatch watch(phase_.options.stall_report);
   bool stalled = false;
   for (;;) {
     stalled = false;
+    const BusyGuard guard(busy_, Busy::engine);
     phase_.engine.wait(endpoint_.bell(), [&] {
       if (done() || failure.raised() || stalled) return true;
       stalled = watch.due();
@@ -185,6 +329,8 @@ void Worker::wait_until(Done&& done, std::string_view what) {
 
 void Worker::wait_all() {
   wait_until([this] { return endpoint_.open() == 0; }, "all its operations");
+  if (const std::unique_ptr<UserCodeFailed> failure = endpoint_.take_failure())
+    throw UserCodeFailed(*failure);
 }
 
 const Bytes& Worker::collective(Bytes contribution, std::string_view what) {

@@ -4,13 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
 #include "lapse/ps/phase.hpp"
 #include "lapse/ps/reduction.hpp"
@@ -31,6 +35,7 @@ namespace lapse {
 class Worker {
  public:
   Worker(const Phase& phase, WorkerEndpoint& endpoint) : phase_(phase), endpoint_(endpoint) {}
+  ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -43,37 +48,65 @@ class Worker {
   Rank rank() const { return phase_.rank; }
   std::int32_t ranks() const { return phase_.ranks; }
 
-  // --- many keys: values are rows of table.length() elements, in the order of the keys; keys may repeat ---
+  // --- many keys: values are rows of table.length(key) elements, in the order of the keys; keys may repeat
+  // ---
+  //
+  // A key of a sparse table that does not exist yet has its initial value: pull gives it and makes nothing;
+  // push, set, call and lease make the key.
 
   // Reads; `values` must live until the operation is finished or destroyed.
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, std::span<const Key> keys,
                                std::type_identity_t<std::span<T>> values) {
     check(table, keys, "values", values.size());
-    return begin(OperationKind::pull, *table.state_, keys, nullptr,
-                 reinterpret_cast<std::byte*>(values.data()));
+    return begin(*table.state_, keys,
+                 {.kind = OperationKind::pull, .destination = reinterpret_cast<std::byte*>(values.data())});
   }
-  // Applies the table's update rule. Keys and updates have been consumed when the call returns.
+  // Applies the table's update rule, key by key in the order given. Keys and updates have been consumed when
+  // the call returns. `scale` multiplies the learning rate of the rule (add: the updates); UsageError for
+  // rules without one.
   template <Element T>
   Operation push(const Table<T>& table, std::span<const Key> keys,
-                 std::type_identity_t<std::span<const T>> updates) {
+                 std::type_identity_t<std::span<const T>> updates, float scale = 1.0F) {
     check(table, keys, "updates", updates.size());
-    return begin(OperationKind::push, *table.state_, keys, reinterpret_cast<const std::byte*>(updates.data()),
-                 nullptr);
+    check_scale(*table.state_, scale);
+    return begin(*table.state_, keys,
+                 {.kind = OperationKind::push,
+                  .scale = scale,
+                  .updates = reinterpret_cast<const std::byte*>(updates.data())});
   }
-  // Replaces the values.
+  // Replaces the values; the state of the update rule starts anew.
   template <Element T>
   Operation set(const Table<T>& table, std::span<const Key> keys,
                 std::type_identity_t<std::span<const T>> values) {
     check(table, keys, "values", values.size());
-    return begin(OperationKind::set, *table.state_, keys, reinterpret_cast<const std::byte*>(values.data()),
-                 nullptr);
+    return begin(*table.state_, keys,
+                 {.kind = OperationKind::set, .updates = reinterpret_cast<const std::byte*>(values.data())});
+  }
+  // Runs the function on each key's value, at its owner, alone with it; one argument and one result for each
+  // key (none for Nothing). `results` must live until the operation is finished or destroyed. What the
+  // function throws ends as UserCodeFailed in wait, or at once when the key is here.
+  template <Element T, class Argument, class Result>
+  Operation call(const Table<T>& table, const Function<T, Argument, Result>& function,
+                 std::span<const Key> keys, std::type_identity_t<std::span<const Argument>> arguments = {},
+                 std::type_identity_t<std::span<Result>> results = {}) {
+    check_function(function.server_);
+    check_call(table.server_);
+    check_keys(*table.state_, keys);
+    check_count(*table.state_, "arguments", arguments.size(), bytes_of<Argument>() == 0 ? 0 : keys.size());
+    check_count(*table.state_, "results", results.size(), bytes_of<Result>() == 0 ? 0 : keys.size());
+    return begin(*table.state_, keys,
+                 {.kind = OperationKind::call,
+                  .function = function.function_,
+                  .updates = reinterpret_cast<const std::byte*>(arguments.data()),
+                  .destination = reinterpret_cast<std::byte*>(results.data())});
   }
   // Brings the keys to this rank. Finished when each has been here once; another rank may have asked for it
   // since.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
-    check(table, keys, "values", keys.size() * table.length_);
+    check_call(table.server_, Allowed::under_lease);
+    check_keys(*table.state_, keys);
     return begin_localize(*table.state_, keys);
   }
 
@@ -89,12 +122,13 @@ class Worker {
     return pull(table, std::span<const Key>(&key, 1), value);
   }
   template <Element T>
-  Operation push(const Table<T>& table, Key key, std::type_identity_t<std::span<const T>> update) {
-    if (may_touch_memory(table, key, update.size()) && apply(table, key, update)) [[likely]] {
+  Operation push(const Table<T>& table, Key key, std::type_identity_t<std::span<const T>> update,
+                 float scale = 1.0F) {
+    if (may_touch_memory(table, key, update.size()) && apply(table, key, update, scale)) [[likely]] {
       ++counters(table).local_pushes;
       return {};
     }
-    return push(table, std::span<const Key>(&key, 1), update);
+    return push(table, std::span<const Key>(&key, 1), update, scale);
   }
   template <Element T>
   Operation set(const Table<T>& table, Key key, std::type_identity_t<std::span<const T>> value) {
@@ -112,31 +146,63 @@ class Worker {
   // end.
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
-    check(table, std::span<const Key>(&key, 1), "values", value.size());
+    check(table, std::span<const Key>(&key, 1), "values", value.size(), Allowed::under_lease);
+    if (busy_ == Busy::lease)
+      return pull_leased(*table.state_, key, reinterpret_cast<std::byte*>(value.data()));
     if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
-    if (!table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data()))) return not_here();
+    if (!table.state_->read(key, reinterpret_cast<std::byte*>(value.data()))) return not_here();
     ++counters(table).local_pulls;
     return true;
   }
   // Calls f(std::span<T>) on the value in place, alone with it. f must not block and must not call the
-  // server. False, and no call, as above. Counts as one push. When f throws, what it wrote stays.
+  // server. False, and no call, as above, and for a key of a sparse table that does not exist yet. Counts as
+  // one push. When f throws, what it wrote stays.
   template <Element T, class F>
   bool update_if_local(const Table<T>& table, Key key, F&& f) {
-    if (!may_touch_memory(table, key, table.length_)) [[unlikely]] {
-      check(table, std::span<const Key>(&key, 1), "values", table.length_);
+    const std::size_t length = table.length(checked(table, key));
+    if (!may_touch_memory(table, key, length)) [[unlikely]] {
+      check(table, std::span<const Key>(&key, 1), "values", length);
       if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
     }
-    const InUserCode guard(in_user_code_);
+    const BusyGuard guard(busy_, Busy::user_code);
     const bool here = table.state_->store.update(key, [&](std::byte* value) {
-      std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), table.length_));
+      std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), length));
     });
     if (here) ++counters(table).local_pushes;
     return here || not_here();
   }
+  // Calls f(key, std::span<const T>) with a copy of the value of every key that is here; keys that come or go
+  // meanwhile may be visited or not. f may call the server. Waits first for this worker's own operations.
+  template <Element T, class F>
+  void for_each_local(const Table<T>& table, F&& f) {
+    check_call(table.server_);
+    wait_all();
+    std::vector<T> value;
+    table.state_->store.for_each_here([&](Key key) {
+      value.resize(table.length(key));
+      if (table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data())))
+        f(key, std::span<const T>(value));
+    });
+  }
+
+  // --- leases ---
+
+  // Brings the keys here and gives them to this worker alone, as plain memory, until the lease is released or
+  // destroyed: for algorithms that work on blocks of keys at the speed of arrays. Waits until everybody else
+  // is done with them. Keys may repeat; a table may be named once. One lease at a time: UsageError.
+  template <Element T>
+  [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys) {
+    return lease({LeaseKeys(table, keys)});
+  }
+  [[nodiscard]] Lease lease(std::initializer_list<LeaseKeys> parts) {
+    return lease(std::span<const LeaseKeys>(parts.begin(), parts.size()));
+  }
+  [[nodiscard]] Lease lease(std::span<const LeaseKeys> parts);
 
   // --- together ---
 
-  // Waits until all operations of this worker are answered.
+  // Waits until all operations of this worker are answered. Throws UserCodeFailed when one failed whose
+  // handle was dropped.
   void wait_all();
   // Collective over all workers of all ranks. wait_all, then waits for everybody.
   void barrier();
@@ -149,11 +215,31 @@ class Worker {
 
  private:
   friend class Operation;
+  friend class Lease;
+  friend class LeaseTaker;
 
-  struct InUserCode {
-    explicit InUserCode(bool& flag) : flag_(flag) { flag_ = true; }
-    ~InUserCode() { flag_ = false; }
-    bool& flag_;
+  // Why this worker cannot be called now.
+  enum class Busy : std::uint8_t {
+    no,
+    user_code,  // code of the application runs under a latch, on this thread
+    engine,     // this thread drives the engine, which may run such code
+    lease,      // the worker holds keys that others may wait for
+  };
+  struct BusyGuard {
+    BusyGuard(Busy& busy, Busy now) : busy_(busy), before_(std::exchange(busy, now)) {}
+    ~BusyGuard() { busy_ = before_; }
+    Busy& busy_;
+    Busy before_;
+  };
+  enum class Allowed : std::uint8_t { when_free, under_lease };
+
+  // What a call asks for, beside table and keys.
+  struct Request {
+    OperationKind kind = OperationKind::pull;
+    float scale = 1;                               // push
+    const RegisteredFunction* function = nullptr;  // call
+    const std::byte* updates = nullptr;            // push, set: rows; call: arguments
+    std::byte* destination = nullptr;              // pull: rows; call: results
   };
 
   bool not_here() const {
@@ -169,37 +255,55 @@ class Worker {
   // The arguments are right and nothing is unanswered: memory may be tried at once.
   template <Element T>
   bool may_touch_memory(const Table<T>& table, Key key, std::size_t elements) const {
-    return (table.server_ == phase_.server) & (key.value() < table.keys_) & (elements == table.length_) &
-           (endpoint_.unanswered().total() == 0) & !in_user_code_;
+    if (!((table.server_ == phase_.server) & (key.value() <= table.last_key_) &
+          (endpoint_.unanswered().total() == 0) & (busy_ == Busy::no))) [[unlikely]]
+      return false;
+    return elements == table.length(key);
   }
 
   template <Element T>
-  static bool apply(const Table<T>& table, Key key, std::span<const T> update) {
-    const bool add = table.state_->rule.kind() == UpdateRuleKind::add;
-    return table.state_->store.update(key, [&](std::byte* value) {
-      if (add) {
+  bool apply(const Table<T>& table, Key key, std::span<const T> update, float scale) {
+    const UpdateKernel& rule = table.state_->rule;
+    if (rule.kind() == UpdateRuleKind::add && scale == 1.0F) [[likely]] {
+      return table.state_->store.update(key, [&](std::byte* value) {
         add_elements(reinterpret_cast<T*>(value), update.data(), update.size());
-      } else {
-        std::memcpy(value, update.data(), update.size_bytes());
-      }
+      });
+    }
+    // Both want more care than this way gives.
+    if (rule.kind() == UpdateRuleKind::custom || scale != 1.0F) return false;
+    return table.state_->store.update(key, [&](std::byte* value) {
+      rule.apply(value, reinterpret_cast<const std::byte*>(update.data()), update.size());
     });
   }
 
+  // Throws KeyOutOfRange.
   template <Element T>
-  void check(const Table<T>& table, std::span<const Key> keys, std::string_view what,
-             std::size_t elements) const {
-    check_call(table.server_);
-    check_arguments(*table.state_, keys, what, elements);
+  Key checked(const Table<T>& table, Key key) const {
+    if (key.value() > table.last_key_) [[unlikely]]
+      check_keys(*table.state_, std::span<const Key>(&key, 1));
+    return key;
   }
-  void check_call(const void* server) const;
-  void check_arguments(const TableState& table, std::span<const Key> keys, std::string_view what,
-                       std::size_t elements) const;
+  template <Element T>
+  void check(const Table<T>& table, std::span<const Key> keys, std::string_view what, std::size_t elements,
+             Allowed allowed = Allowed::when_free) const {
+    check_call(table.server_, allowed);
+    check_keys(*table.state_, keys);
+    check_elements(*table.state_, keys, what, elements);
+  }
+  void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
+  void check_function(const void* server) const;
+  void check_keys(const TableState& table, std::span<const Key> keys) const;
+  void check_elements(const TableState& table, std::span<const Key> keys, std::string_view what,
+                      std::size_t elements) const;
+  void check_count(const TableState& table, std::string_view what, std::size_t given,
+                   std::size_t expected) const;
+  void check_scale(const TableState& table, float scale) const;
 
-  // `updates` for push and set, `destination` for pull.
-  Operation begin(OperationKind kind, TableState& table, std::span<const Key> keys, const std::byte* updates,
-                  std::byte* destination);
+  Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
+  // In memory, if the key is here; `update` and `to` are the key's own. Throws UserCodeFailed.
+  bool try_here(TableState& table, Key key, const Request& request, const std::byte* update, std::byte* to);
   Operation begin_localize(TableState& table, std::span<const Key> keys);
-  Operation submit(OperationState& operation);
+  void submit(Submission& submission);
   // Waits while as much is under way as the options allow.
   void wait_for_room();
   void finish(OperationState& operation);
@@ -211,9 +315,14 @@ class Worker {
   template <class T>
   void reduce_elements(ReductionHeader::Kind kind, std::span<T> values, Reduce reduce);
 
+  bool pull_leased(const TableState& table, Key key, std::byte* to);
+  void end_lease(Lease& lease);
+  void abandon_lease(Lease& lease) noexcept;
+
   const Phase& phase_;
   WorkerEndpoint& endpoint_;
-  bool in_user_code_ = false;
+  Busy busy_ = Busy::no;
+  Lease* lease_ = nullptr;  // the one that is held
 };
 
 }  // namespace lapse

@@ -73,16 +73,17 @@ void Initialiser::check(ElementType type) const {
   }
 }
 
-void Initialiser::fill(std::uint64_t seed, Key key, const ValueLayout& layout, std::byte* value) const {
+void Initialiser::fill(std::uint64_t seed, Key key, ElementType type, std::size_t length,
+                       std::byte* value) const {
   if (kind_ == Kind::function) {
-    function_(key, value, layout.length);
+    function_(key, value, length);
     return;
   }
-  visit_element(layout.type, [&](auto element) {
+  visit_element(type, [&](auto element) {
     using T = decltype(element);
     T* elements = reinterpret_cast<T*>(value);
     const PositionalRandom random(seed);
-    for (std::size_t i = 0; i < layout.length; ++i) {
+    for (std::size_t i = 0; i < length; ++i) {
       switch (kind_) {
         case Kind::uniform:
           elements[i] = to_element<T>(first_ + (second_ - first_) * random.uniform(key, i));

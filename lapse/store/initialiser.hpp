@@ -1,6 +1,7 @@
 // The value a key has before its first push.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -8,7 +9,6 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/store/element_type.hpp"
-#include "lapse/store/value_layout.hpp"
 
 namespace lapse {
 
@@ -46,8 +46,8 @@ class Initialiser {
   // deviation, numbers that are not finite, a function made for another type.
   void check(ElementType type) const;
 
-  // Fills the value of `key` at `value`, laid out as `layout` says.
-  void fill(std::uint64_t seed, Key key, const ValueLayout& layout, std::byte* value) const;
+  // Fills the value of `key`, `length` elements of `type` at `value`.
+  void fill(std::uint64_t seed, Key key, ElementType type, std::size_t length, std::byte* value) const;
 
  private:
   Initialiser(Kind kind, double first, double second) : kind_(kind), first_(first), second_(second) {}

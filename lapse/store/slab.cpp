@@ -18,17 +18,17 @@ constexpr std::uint32_t kEndOfList = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 }  // namespace
 
-SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t slot_bytes, std::uint64_t max_slots)
-    : slot_bytes_(slot_bytes), max_slots_(std::min<std::uint64_t>(max_slots, kEndOfList)) {
-  if (max_slots_ > std::numeric_limits<std::size_t>::max() / 2 / slot_bytes_) {
-    throw OutOfMemory(fmt::format("{} slots of {} bytes exceed the address space", max_slots_, slot_bytes_));
+SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units)
+    : unit_bytes_(unit_bytes), max_units_(std::min<std::uint64_t>(max_units, kEndOfList)) {
+  if (max_units_ > std::numeric_limits<std::size_t>::max() / 2 / unit_bytes_) {
+    throw OutOfMemory(fmt::format("{} slots of {} bytes exceed the address space", max_units_, unit_bytes_));
   }
-  const std::size_t bytes = max_slots_ * slot_bytes_;
+  const std::size_t bytes = max_units_ * unit_bytes_;
   slab_bytes_ = bytes >= kLargeTable ? kLargeSlab : kSmallSlab;
   region_ = regions.reserve(bytes);
   if (!region_) {
     throw OutOfMemory(
-        fmt::format("no address space for {} slots of {} bytes ({} bytes)", max_slots_, slot_bytes_, bytes));
+        fmt::format("no address space for {} slots of {} bytes ({} bytes)", max_units_, unit_bytes_, bytes));
   }
   base_ = region_->base();
 }
@@ -36,41 +36,49 @@ SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t slot_bytes, s
 void SlabAllocator::commit_next() {
   const std::size_t bytes = std::min(slab_bytes_, region_->capacity_bytes() - committed_bytes_);
   if (bytes == 0 || !region_->commit(committed_bytes_, bytes)) {
-    throw OutOfMemory(fmt::format(
-        "no memory for a further slab of {} bytes: {} slots of {} bytes are in use, {} bytes committed",
-        slab_bytes_, in_use_, slot_bytes_, committed_bytes_));
+    throw OutOfMemory(
+        fmt::format("no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
+                    slab_bytes_, in_use_ * unit_bytes_, committed_bytes_));
   }
   committed_bytes_ += bytes;
 }
 
-void SlabAllocator::commit_for(std::uint64_t slots) {
-  const std::uint64_t last = std::min(used_slots_ + slots, max_slots_);
-  while (committed_bytes_ < last * slot_bytes_) commit_next();
+void SlabAllocator::commit_for(std::uint64_t units) {
+  const std::uint64_t last = std::min(used_units_ + units, max_units_);
+  while (committed_bytes_ < last * unit_bytes_) commit_next();
 }
 
-std::uint32_t SlabAllocator::allocate() {
+SlabAllocator::FreeList& SlabAllocator::free_list(std::uint32_t units) {
+  const auto found = std::ranges::lower_bound(free_, units, {}, &FreeList::units);
+  if (found != free_.end() && found->units == units) return *found;
+  return *free_.insert(found, FreeList{units, kEndOfList});
+}
+
+std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
+  FreeList& free = free_list(units);
   std::uint32_t slot;
-  if (free_) {
-    slot = *free_;
-    std::uint32_t next;
-    std::memcpy(&next, address(slot), sizeof next);
-    free_ = next == kEndOfList ? std::nullopt : std::optional(next);
+  if (free.head != kEndOfList) {
+    slot = free.head;
+    std::memcpy(&free.head, address(slot), sizeof free.head);
     // Whoever allocates many slots would else wait for the link in each.
-    if (free_) __builtin_prefetch(address(*free_), 1);
+    if (free.head != kEndOfList) __builtin_prefetch(address(free.head), 1);
   } else {
-    if (used_slots_ == max_slots_) throw OutOfMemory(fmt::format("all {} slots are in use", max_slots_));
-    if ((used_slots_ + 1) * slot_bytes_ > committed_bytes_) commit_next();
-    slot = static_cast<std::uint32_t>(used_slots_++);
+    if (used_units_ + units > max_units_) {
+      throw OutOfMemory(fmt::format("all {} bytes for values are in use", max_units_ * unit_bytes_));
+    }
+    while ((used_units_ + units) * unit_bytes_ > committed_bytes_) commit_next();
+    slot = static_cast<std::uint32_t>(used_units_);
+    used_units_ += units;
   }
-  ++in_use_;
+  in_use_ += units;
   return slot;
 }
 
-void SlabAllocator::release(std::uint32_t slot) {
-  const std::uint32_t next = free_.value_or(kEndOfList);
-  std::memcpy(address(slot), &next, sizeof next);
-  free_ = slot;
-  --in_use_;
+void SlabAllocator::release(std::uint32_t slot, std::uint32_t units) {
+  FreeList& free = free_list(units);
+  std::memcpy(address(slot), &free.head, sizeof free.head);
+  free.head = slot;
+  in_use_ -= units;
 }
 
 }  // namespace lapse

@@ -1,15 +1,18 @@
-// Slots of one size, carved from a region slab by slab. No heap object per key.
+// Slots, carved from a region slab by slab. No heap object per key.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "lapse/store/region.hpp"
 
 namespace lapse {
 
+// A slot is named by the number of its first unit. Where all slots have one size, that is the unit; else a
+// unit is 16 bytes and a slot has as many as it needs.
+//
 // Thread safety: allocate and release belong to the holder of the serving rank's progress lock; address may
 // be called by any thread for a slot that a key's word names.
 //
@@ -17,39 +20,47 @@ namespace lapse {
 // 1. A slot's address never changes, and its memory stays mapped until the allocator dies: a reader that
 // loses a race
 //    reads stale bytes, never an invalid address.
-// 2. A released slot is linked through its own first bytes, so that free slots cost nothing.
+// 2. A released slot is linked through its own first bytes, so that free slots cost nothing; it serves slots
+// of the same size again.
 class SlabAllocator {
  public:
-  // slot_bytes: a multiple of 16. Reserves addresses for max_slots, commits nothing. Throws OutOfMemory.
-  SlabAllocator(RegionAllocator& regions, std::size_t slot_bytes, std::uint64_t max_slots);
+  // unit_bytes: a multiple of 16. Reserves addresses for max_units, commits nothing. Throws OutOfMemory.
+  SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units);
 
-  std::byte* address(std::uint32_t slot) const { return base_ + std::size_t{slot} * slot_bytes_; }
-  std::size_t slot_bytes() const { return slot_bytes_; }
+  std::byte* address(std::uint32_t slot) const { return base_ + std::size_t{slot} * unit_bytes_; }
+  std::size_t unit_bytes() const { return unit_bytes_; }
 
   // A slot with undefined contents. Throws OutOfMemory when no further slab can be committed.
-  std::uint32_t allocate();
-  void release(std::uint32_t slot);
+  std::uint32_t allocate(std::uint32_t units = 1);
+  // `units` as it was allocated.
+  void release(std::uint32_t slot, std::uint32_t units = 1);
 
-  // Commits what `slots` more allocations need. Throws OutOfMemory.
-  void commit_for(std::uint64_t slots);
+  // Commits what `units` more units need. Throws OutOfMemory.
+  void commit_for(std::uint64_t units);
 
-  std::uint64_t slots_in_use() const { return in_use_; }
+  std::uint64_t units_in_use() const { return in_use_; }
   std::size_t committed_bytes() const { return committed_bytes_; }
 
  private:
+  // The released slots of one size, as a list.
+  struct FreeList {
+    std::uint32_t units;
+    std::uint32_t head;
+  };
+  FreeList& free_list(std::uint32_t units);
   void commit_next();
 
   // constant
-  std::size_t slot_bytes_;
-  std::uint64_t max_slots_;
+  std::size_t unit_bytes_;
+  std::uint64_t max_units_;
   std::size_t slab_bytes_;
   std::unique_ptr<Region> region_;
   std::byte* base_;
   // guarded by the progress lock
   std::size_t committed_bytes_ = 0;
-  std::uint64_t used_slots_ = 0;  // slots ever handed out: the next fresh one
+  std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one
   std::uint64_t in_use_ = 0;
-  std::optional<std::uint32_t> free_;  // head of the list of released slots
+  std::vector<FreeList> free_;  // by units; few, as values have few different lengths
 };
 
 }  // namespace lapse

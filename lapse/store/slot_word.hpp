@@ -18,6 +18,13 @@ enum class Role : std::uint8_t {
   closing = 5,   // gave a replica up, not yet confirmed
 };
 
+// Whether a worker has an owned key for itself.
+enum class LeaseState : std::uint8_t {
+  none,
+  held,
+  held_and_queued,  // something waits for the end
+};
+
 // A slot word is a value: reading it once gives a consistent picture, changing it is one atomic store.
 //
 //    63          40   39    38 36    35       34       33      32    31                     0
@@ -54,6 +61,8 @@ class SlotWord {
   constexpr std::uint64_t bits() const { return bits_; }
   constexpr Role role() const { return static_cast<Role>((bits_ & kRoleMask) >> kRoleShift); }
   constexpr bool latched() const { return (bits_ & kLatchBit) != 0; }
+  constexpr bool leased() const { return (bits_ & kLeasedBit) != 0; }
+  constexpr bool queued() const { return (bits_ & kQueuedBit) != 0; }
   constexpr std::uint32_t sequence() const { return static_cast<std::uint32_t>(bits_ >> kSequenceShift); }
   constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
 
@@ -77,6 +86,13 @@ class SlotWord {
   constexpr SlotWord with_role(Role role, std::uint32_t low) const {
     const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
     return SlotWord(sequence | (static_cast<std::uint64_t>(role) << kRoleShift) | low);
+  }
+  // The word after a lease has begun, ended or changed: unlatched, sequence raised.
+  constexpr SlotWord with_lease(LeaseState lease) const {
+    const std::uint64_t bits = lease == LeaseState::none   ? 0
+                               : lease == LeaseState::held ? kLeasedBit
+                                                           : kLeasedBit | kQueuedBit;
+    return SlotWord((after_write().bits_ & ~(kLeasedBit | kQueuedBit)) | bits);
   }
   constexpr SlotWord absent(Domain hint) const {
     return with_role(Role::absent, static_cast<std::uint32_t>(hint.value()) + 1);

@@ -106,3 +106,10 @@ TEST_CASE("history: little room for unanswered operations") {
   options.max_outstanding_operations = 1;
   run({.seed = 7, .workers = {2}, .phases = 1, .calls = 200}, options);
 }
+
+TEST_CASE("history: sparse tables and values with lengths of their own") {
+  for (const bool sparse : {true, false}) {
+    run({.seed = 8, .workers = {2, 1, 3}, .calls = 300, .sparse = sparse, .own_lengths = true}, {});
+    run({.seed = 9, .workers = {2}, .calls = 300, .keys = 40, .sparse = sparse, .own_lengths = true}, {});
+  }
+}

@@ -18,7 +18,7 @@ template <Element T>
 std::vector<T> initial_values(const TableOptions& options) {
   std::vector<T> values(options.keys * options.length);
   for (std::uint64_t key = 0; key < options.keys; ++key) {
-    options.initialiser.fill(options.seed, Key(key), ValueLayout{element_type<T>(), options.length},
+    options.initialiser.fill(options.seed, Key(key), element_type<T>(), options.length,
                              reinterpret_cast<std::byte*>(values.data() + key * options.length));
   }
   return values;

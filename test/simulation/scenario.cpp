@@ -21,7 +21,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
       between(static_cast<std::uint64_t>(limits.least_ranks), static_cast<std::uint64_t>(limits.most_ranks)));
   for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) scenario.workers.push_back(between(0, 3));
   if (scenario.all_workers() == 0) scenario.workers.back() = 1;
-  scenario.keys = coin() ? 1 : between(2, 4);
+  scenario.shape.keys = coin() ? 1 : between(2, 4);
   scenario.location_caches = limits.location_caches.value_or(coin());
   scenario.separate_bulk_lane = between(0, 3) > 0;
   scenario.home = limits.home.value_or(static_cast<HomeMapKind>(between(0, 2)));
@@ -30,6 +30,10 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.interruptions = coin();
   scenario.biased = between(0, 3) > 0;
   scenario.calls = between(5, 40);
+  scenario.shape.sparse = limits.sparse.value_or(coin());
+  scenario.shape.own_lengths = coin();
+  scenario.leases = limits.leases.value_or(coin());
+  scenario.holders_wait = limits.holders_wait;
   return scenario;
 }
 
@@ -38,26 +42,37 @@ std::size_t Scenario::all_workers() const {
 }
 
 HomeMap Scenario::home_map(Domain self) const {
-  switch (home) {
-    case HomeMapKind::hash:
-      return HomeMap::hash(keys, ranks, self);
-    case HomeMapKind::range:
-      return HomeMap::range(keys, ranks, self);
-    case HomeMapKind::custom:
-      break;
-  }
-  return HomeMap::custom(keys, ranks, self, [only = only_home, ranks = ranks, seed = seed](Key key) {
+  const auto function = [only = only_home, ranks = ranks, seed = seed](Key key) {
     const std::uint64_t mixed = mix_bits(key.value() + seed) % static_cast<std::uint64_t>(ranks);
     return only ? only->value() : static_cast<std::int32_t>(mixed);
-  });
+  };
+  if (home == HomeMapKind::custom) {
+    return shape.sparse ? HomeMap::sparse_custom(ranks, self, function)
+                        : HomeMap::custom(shape.keys, ranks, self, function);
+  }
+  if (shape.sparse) return HomeMap::sparse_hash(ranks, self);
+  return home == HomeMapKind::hash ? HomeMap::hash(shape.keys, ranks, self)
+                                   : HomeMap::range(shape.keys, ranks, self);
+}
+
+WorkloadSettings Scenario::workload(RandomEngine& random) const {
+  WorkloadSettings settings = WorkloadSettings::random(random, calls);
+  if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
+  if (holders_wait) {
+    settings.weights[static_cast<std::size_t>(Call::lease)] = 8;
+    settings.most_touches = 3;
+  }
+  return settings;
 }
 
 std::string Scenario::to_string() const {
   return fmt::format(
-      "seed {}: {} ranks, workers by rank {}, {} keys, caches {}, {} lanes, home map {}{}, {} turns, "
+      "seed {}: {} ranks, workers by rank {}, {} {} keys{}, leases {}, caches {}, {} lanes, home map {}{}, "
+      "{} turns, "
       "{} interruptions, {} speeds, {} calls of each worker",
-      seed, ranks, workers, keys, location_caches ? "on" : "off", separate_bulk_lane ? 2 : 1,
-      home_map_name(home),
+      seed, ranks, workers, shape.keys, shape.sparse ? "sparse" : "dense",
+      shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off", location_caches ? "on" : "off",
+      separate_bulk_lane ? 2 : 1, home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
       long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls);
 }

@@ -10,6 +10,8 @@
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/router.hpp"
+#include "test/support/random_workload.hpp"
+#include "test/support/table_shape.hpp"
 
 namespace lapse::test {
 
@@ -19,6 +21,9 @@ struct ScenarioLimits {
   std::int32_t most_ranks = 5;
   std::optional<bool> location_caches = {};
   std::optional<HomeMapKind> home = {};
+  std::optional<bool> sparse = {};
+  std::optional<bool> leases = {};
+  bool holders_wait = false;       // a fault: who holds a lease waits for further keys
   const Router* router = nullptr;  // null: the library's
 };
 
@@ -26,7 +31,9 @@ struct Scenario {
   std::uint64_t seed = 0;
   std::int32_t ranks = 2;
   std::vector<std::size_t> workers;  // by rank, at least one in all
-  std::uint64_t keys = 1;            // of each table
+  TableShape shape;                  // of each table
+  bool leases = false;
+  bool holders_wait = false;
   bool location_caches = true;
   bool separate_bulk_lane = true;
   HomeMapKind home = HomeMapKind::hash;
@@ -40,6 +47,7 @@ struct Scenario {
 
   std::size_t all_workers() const;
   HomeMap home_map(Domain self) const;
+  WorkloadSettings workload(RandomEngine& random) const;
   std::string to_string() const;
 };
 

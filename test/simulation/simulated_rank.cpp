@@ -36,36 +36,55 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              first_worker,
              scenario.workers[transport.rank().index()],
              scenario.all_workers()} {
-  create_table(scenario, UpdateRule::add(), histories.layout.length());
-  create_table(scenario, UpdateRule::assign(), Assignment::kLength);
-  const Table<std::int64_t> counters(table(0), this);
-  const Table<std::int64_t> assignments(table(1), this);
-  for (std::size_t local = 0; local < phase_.local_workers; ++local) {
-    const std::size_t index = first_worker + local;
-    channel_.workers().push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(local)));
-    channel_.workers().back()->counters().resize(kTables);
-    workers_.push_back(std::make_unique<Worker>(phase_, *channel_.workers().back()));
-    Worker& worker = *workers_.back();
-    clients_.push_back(std::make_unique<CounterClient<std::int64_t>>(
-        worker, counters, histories.layout, histories.counters[index], &histories.live));
-    clients_.push_back(std::make_unique<AssignmentClient>(worker, assignments, histories.assignments[index]));
-    RandomEngine random(scenario.seed, 100 + index);
-    const WorkloadSettings settings = WorkloadSettings::random(random, scenario.calls);
-    workloads_.push_back(std::make_unique<RandomWorkload>(
-        std::vector<TableClient*>{clients_[2 * local].get(), clients_[2 * local + 1].get()}, settings,
-        random));
-  }
+  create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths);
+  create_table(scenario, UpdateRule::assign(), Assignment::kLength, false);
+  channel_.functions().push_back(std::make_unique<RegisteredFunction>(
+      make_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>)));
+  for (std::size_t local = 0; local < phase_.local_workers; ++local)
+    add_worker(scenario, first_worker + local, histories);
 }
 
-void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length) {
-  const Domain self = domains_.domain_of(phase_.rank);
-  const ValueLayout layout{element_type<std::int64_t>(), length};
-  const TableId id(static_cast<std::uint32_t>(channel_.tables().size()));
-  auto table = std::make_unique<TableState>(id, fmt::format("table {}", id.value()), scenario.home_map(self),
-                                            layout, rule, scenario.location_caches, regions_, scenario.keys);
-  table->home_map.for_each_own_key(
-      [&](Key key) { std::memset(table->store.create(key), 0, layout.value_bytes()); });
-  channel_.tables().push_back(std::move(table));
+void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Histories& histories) {
+  const Table<std::int64_t> counters(table(0), this);
+  const Table<std::int64_t> assignments(table(1), this);
+  const CountFunction<std::int64_t> function(*channel_.functions()[0], this);
+  auto& endpoints = channel_.workers();
+  endpoints.push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(endpoints.size())));
+  endpoints.back()->counters().resize(kTables);
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(phase_, *endpoints.back()));
+  TableShape plain = scenario.shape;
+  plain.own_lengths = false;
+  clients_.push_back(std::make_unique<CounterClient<std::int64_t>>(
+      worker, counters, function, scenario.shape, histories.layout, histories.counters[index],
+      &histories.live));
+  clients_.push_back(
+      std::make_unique<AssignmentClient>(worker, assignments, plain, histories.assignments[index]));
+  LeasePlay::WrongCall wrong_call;
+  if (scenario.holders_wait) {
+    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(phase_, *endpoints.back()));
+    wrong_call = [&shadow, counters, shape = scenario.shape](Key key) {
+      return std::make_unique<PendingCall>(shadow.localize(counters, shape.name(key)));
+    };
+  }
+  RandomEngine random(scenario.seed, 100 + index);
+  const WorkloadSettings settings = scenario.workload(random);
+  workloads_.push_back(std::make_unique<RandomWorkload>(
+      std::vector<TableClient*>{clients_[clients_.size() - 2].get(), clients_.back().get()}, settings, random,
+      std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call))));
+}
+
+void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length,
+                                 bool own_lengths) {
+  TableOptions options;
+  TableShape shape = scenario.shape;
+  shape.own_lengths = own_lengths;
+  shape.apply(options, length);
+  options.name = fmt::format("table {}", channel_.tables().size());
+  options.update_rule = rule;
+  const TableFactory factory(regions_, domains_, transport_);
+  channel_.tables().push_back(factory.make(options, element_type<std::int64_t>(), scenario.location_caches,
+                                           scenario.home_map(domains_.domain_of(phase_.rank)),
+                                           channel_.tables()));
 }
 
 void SimulatedRank::step_worker(std::size_t worker) {

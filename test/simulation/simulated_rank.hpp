@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lapse/ps/phase.hpp"
+#include "lapse/ps/table_factory.hpp"
 #include "lapse/ps/worker.hpp"
 #include "lapse/store/region.hpp"
 #include "test/simulation/scenario.hpp"
@@ -76,7 +77,8 @@ class SimulatedRank {
   void check_at_rest() const;
 
  private:
-  void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length);
+  void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
+  void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;
@@ -90,6 +92,7 @@ class SimulatedRank {
   std::deque<Submission*> submissions_;
   bool in_turn_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Worker>> shadows_;  // second handles, for calls that the library forbids
   std::vector<std::unique_ptr<TableClient>> clients_;
   std::vector<std::unique_ptr<RandomWorkload>> workloads_;
 };

@@ -3,13 +3,14 @@ add_library(lapse_test_histories STATIC
   ../support/history_assignments.cpp
   ../support/history_counters.cpp
   ../support/history_live_counters.cpp
+  ../support/lease_play.cpp
   ../support/random_workload.cpp
   ../support/random_workload_assignments.cpp
   ../support/random_workload_server.cpp)
 target_link_libraries(lapse_test_histories PUBLIC lapse::ps PRIVATE lapse_settings)
 
 lapse_test(simulation
-  SOURCES campaign.cpp faults.cpp packet_text.cpp relocation.cpp scenario.cpp simulated_rank.cpp simulation.cpp
+  SOURCES campaign.cpp faults.cpp leases.cpp packet_text.cpp relocation.cpp scenario.cpp simulated_rank.cpp simulation.cpp
   DEPENDS lapse_test_histories
   LABELS simulation)
 lapse_test(simulation_threads

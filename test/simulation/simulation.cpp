@@ -15,7 +15,7 @@ Simulation::Simulation(const Scenario& scenario, const Router& router)
     : scenario_(scenario),
       random_(scenario.seed, 2),
       network_(scenario.ranks, scenario.separate_bulk_lane),
-      histories_(scenario.all_workers(), scenario.keys) {
+      histories_(scenario.all_workers(), scenario.shape.keys) {
   std::size_t first_worker = 0;
   for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) {
     const auto interrupt = [this, index = static_cast<std::size_t>(rank)] { this->interrupt(index); };
@@ -156,18 +156,20 @@ void Simulation::end_turn_or_go_on(SimulatedRank& rank) {
 
 void Simulation::check_ownership(bool at_rest) {
   for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) {
-    for (std::uint64_t number = 0; number < scenario_.keys; ++number) {
-      const Key key(number);
+    for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
+      const Key key = scenario_.shape.name(Key(number));
       const auto role = [&](std::size_t rank) { return ranks_[rank]->table(table).store.word(key).role(); };
-      std::size_t owners = 0;
+      const HomeMap& homes = ranks_[0]->table(table).home_map;
+      const TableState& home = ranks_[homes.home(key).index()]->table(table);
+      const bool implicit = home.is_implicit(key);
+      std::size_t owners = implicit ? 1 : 0;
       for (std::size_t rank = 0; rank < ranks_.size(); ++rank) owners += role(rank) == Role::owner ? 1 : 0;
       if (owners > 1 || (at_rest && owners != 1)) {
         throw InvariantViolation(fmt::format("I1: key {} of table {} has {} owners", number, table, owners));
       }
-      const HomeMap& homes = ranks_[0]->table(table).home_map;
-      TableState& home = ranks_[homes.home(key).index()]->table(table);
-      const std::size_t named = home.ownership.owner(home.home_map.home_index(key)).index();
-      if (role(named) != Role::owner && (at_rest || role(named) != Role::arriving)) {
+      const std::size_t named = home.view(key).owner_by_table.index();
+      const bool is_owner = implicit || role(named) == Role::owner;
+      if (!is_owner && (at_rest || role(named) != Role::arriving)) {
         throw InvariantViolation(
             fmt::format("the home of key {} of table {} names rank {} as owner, whose role is {}", number,
                         table, named, static_cast<int>(role(named))));
@@ -198,17 +200,19 @@ void Simulation::check_end() {
 
   std::vector<Counts> counters;
   std::vector<Assignment> assignments;
-  for (std::uint64_t number = 0; number < scenario_.keys; ++number) {
-    const auto value_at_owner = [&](std::size_t table, std::size_t length) {
-      std::vector<std::int64_t> value(length);
+  for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
+    const Key key = scenario_.shape.name(Key(number));
+    const auto value_at_owner = [&](std::size_t table) {
+      std::vector<std::int64_t> value(ranks_[0]->table(table).store.sizes().length(key));
       for (const auto& rank : ranks_) {
-        if (rank->table(table).store.read(Key(number), reinterpret_cast<std::byte*>(value.data()))) break;
+        if (rank->table(table).read(key, reinterpret_cast<std::byte*>(value.data()))) break;
       }
       return value;
     };
-    counters.push_back(histories_.layout.counts(
-        std::span<const std::int64_t>(value_at_owner(0, histories_.layout.length()))));
-    assignments.push_back(Assignment::from(value_at_owner(1, Assignment::kLength)));
+    const CounterLayout layout{histories_.layout.workers,
+                               histories_.layout.width * scenario_.shape.width(key)};
+    counters.push_back(layout.counts(std::span<const std::int64_t>(value_at_owner(0))));
+    assignments.push_back(Assignment::from(value_at_owner(1)));
   }
   check_counters(histories_.counters, counters);
   check_assignments(histories_.assignments, assignments);

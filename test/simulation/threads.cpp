@@ -129,3 +129,15 @@ TEST_CASE("threads: many short phases") {
                                 {.separate_bulk_lane = true, .delay_seed = 7}, quiet_options()));
   check_that_keys_moved(counters);
 }
+
+TEST_CASE("threads: sparse tables and values with lengths of their own") {
+  TableCounters counters;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const bool sparse : {true, false}) {
+      CHECK_NOTHROW(counters +=
+                    run({.seed = seed, .workers = {2, 1, 2}, .sparse = sparse, .own_lengths = true},
+                        {.separate_bulk_lane = true, .delay_seed = seed}, quiet_options()));
+    }
+  }
+  check_that_keys_moved(counters);
+}

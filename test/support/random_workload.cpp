@@ -9,8 +9,8 @@
 namespace lapse::test {
 
 std::string_view to_string(Call call) {
-  constexpr std::array<std::string_view, kCalls> kNames{"pull",     "push",          "set",
-                                                        "localize", "pull_if_local", "update_if_local"};
+  constexpr std::array<std::string_view, kCalls> kNames{
+      "pull", "push", "set", "localize", "pull_if_local", "update_if_local", "call", "lease"};
   return kNames[static_cast<std::size_t>(call)];
 }
 
@@ -27,16 +27,19 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
   settings.wait_for_all = one_of(0.0, 0.05, 0.2);
   settings.detached = one_of(0.0, 0.0, 0.1);
   settings.weights = {one_of(1U, 3U, 6U),  one_of(1U, 3U, 6U), 1,
-                      one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U)};
+                      one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U),
+                      one_of(0U, 2U),      one_of(0U, 1U, 4U)};
+  settings.most_touches = one_of(0, 1, 5);
   return settings;
 }
 
 RandomWorkload::RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings,
-                               RandomEngine random)
-    : clients_(std::move(clients)), settings_(settings), random_(random) {}
+                               RandomEngine random, std::unique_ptr<LeasePlay> leases)
+    : clients_(std::move(clients)), settings_(settings), random_(random), leases_(std::move(leases)) {}
 
 bool RandomWorkload::may_step() const {
   if (finished()) return false;
+  if (leases_ && leases_->active()) return leases_->may_step();
   const bool last = calls_ == settings_.calls;
   const std::size_t count = last ? pending_.size() : wait_for_;
   const auto done = [](const auto& call) { return call->done(); };
@@ -48,6 +51,11 @@ bool RandomWorkload::may_step() const {
 }
 
 void RandomWorkload::step() {
+  if (leases_ && leases_->active()) {
+    last_ = {};
+    last_.of_lease = leases_->step(random_);
+    return;
+  }
   const bool last = calls_ == settings_.calls;
   if (last) {
     const bool none_done = std::ranges::none_of(pending_, [](const auto& call) { return call->done(); });
@@ -87,6 +95,11 @@ void RandomWorkload::make_call() {
 
   last_.called = true;
   last_.call = static_cast<Call>(call);
+  if (last_.call == Call::lease) {
+    ++calls_;
+    begin_lease();
+    return;
+  }
   last_.client = random_.below(clients_.size());
   TableClient& client = *clients_[last_.client];
   const std::size_t keys = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.most_keys);
@@ -114,8 +127,25 @@ void RandomWorkload::make_call() {
   }
 }
 
+void RandomWorkload::begin_lease() {
+  if (!leases_) return;
+  std::vector<LeasePlay::Part> parts;
+  for (TableClient* client : clients_) {
+    // A client may stand there more than once, to be called more often.
+    const bool again = std::ranges::any_of(parts, [&](const auto& part) { return part.client == client; });
+    if (again || random_.below(3) == 0) continue;
+    LeasePlay::Part part{client, {}};
+    const std::size_t keys = random_.below(settings_.most_keys + 1);
+    for (std::size_t i = 0; i < keys; ++i) part.keys.push_back(Key(random_.below(client->keys())));
+    parts.push_back(std::move(part));
+  }
+  leases_->begin(std::move(parts), random_.below(settings_.most_touches + 1));
+}
+
 std::string RandomWorkload::last_step() const {
+  if (!last_.of_lease.empty()) return last_.of_lease;
   if (!last_.called) return "takes answers";
+  if (last_.call == Call::lease) return "asks for a lease";
   std::string keys;
   for (const Key key : last_.keys) keys += fmt::format(" {}", key.value());
   return fmt::format("{} on table {}, keys{}{}", to_string(last_.call), last_.client, keys,

@@ -10,6 +10,7 @@
 
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
+#include "test/support/lease_play.hpp"
 #include "test/support/random_workload_client.hpp"
 
 namespace lapse::test {
@@ -17,12 +18,13 @@ namespace lapse::test {
 // How a worker behaves. Probabilities are in [0, 1].
 struct WorkloadSettings {
   std::size_t calls = 100;
-  std::size_t most_pending = 6;                                 // calls under way at one time
-  std::size_t most_keys = 3;                                    // of one call
-  double synchronous = 0.3;                                     // wait for the answer before the next call
-  double wait_for_all = 0.05;                                   // wait for all answers before the next call
-  double detached = 0.05;                                       // give up the handle of a pending call
-  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2};  // of the calls, in the order of Call
+  std::size_t most_pending = 6;  // calls under way at one time
+  std::size_t most_keys = 3;     // of one call
+  double synchronous = 0.3;      // wait for the answer before the next call
+  double wait_for_all = 0.05;    // wait for all answers before the next call
+  double detached = 0.05;        // give up the handle of a pending call
+  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1};  // of the calls, in the order of Call
+  std::size_t most_touches = 4;                                       // of the keys under a lease
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);
@@ -31,10 +33,14 @@ struct WorkloadSettings {
 // The calls are a function of the settings, the random engine and the answers. Used by one thread.
 class RandomWorkload {
  public:
-  // The clients outlive the workload.
-  RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random);
+  // The clients outlive the workload; those that take part in leases have tables of their own. `leases` says
+  // how leases are taken; null: not at all.
+  RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random,
+                 std::unique_ptr<LeasePlay> leases);
 
-  bool finished() const { return calls_ == settings_.calls && pending_.empty(); }
+  bool finished() const {
+    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active());
+  }
   // False while the worker waits for an answer: then step() would block.
   bool may_step() const;
   // Finishes calls that are answered, waits if that is what the worker does next, and makes one call, if one
@@ -48,11 +54,13 @@ class RandomWorkload {
 
  private:
   void make_call();
+  void begin_lease();
   void finish_answered();
 
   std::vector<TableClient*> clients_;
   WorkloadSettings settings_;
   RandomEngine random_;
+  std::unique_ptr<LeasePlay> leases_;
   std::size_t calls_ = 0;
   std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
   std::size_t wait_for_ =
@@ -65,6 +73,7 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
+    std::string of_lease;  // what was done about a lease
   } last_;
 };
 

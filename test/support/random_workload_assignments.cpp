@@ -36,25 +36,48 @@ std::unique_ptr<PendingCall> AssignmentClient::call(Call call, std::span<const K
       return pull(keys);
     case Call::push:
     case Call::set:
+    case Call::call:
       return write(call, keys);
     case Call::localize:
-      return std::make_unique<PendingCall>(worker_.localize(table_, keys));
+      return std::make_unique<PendingCall>(worker_.localize(table_, names(keys)));
     case Call::pull_if_local:
       pull_if_local(keys[0]);
       break;
     case Call::update_if_local:
       update_if_local(keys[0]);
       break;
+    case Call::lease:
+      break;
   }
   return nullptr;
+}
+
+std::vector<Key> AssignmentClient::names(std::span<const Key> keys) const {
+  std::vector<Key> result;
+  for (const Key key : keys) result.push_back(shape_.name(key));
+  return result;
+}
+
+LeaseKeys AssignmentClient::lease_keys(std::span<const Key> keys) {
+  leased_.assign(keys.begin(), keys.end());
+  leased_names_ = names(keys);
+  return {table_, leased_names_};
+}
+
+void AssignmentClient::touch(const Lease& lease, std::size_t position) {
+  const Key key = leased_[position];
+  const std::span<std::int64_t> value = lease.values(table_)[position];
+  const std::size_t read = log_.begin_read(key);
+  log_.end_read(key, read, Assignment::from(value));
+  std::ranges::copy(log_.write(key).value(), value.begin());
 }
 
 std::unique_ptr<PendingCall> AssignmentClient::pull(std::span<const Key> keys) {
   std::vector<std::size_t> positions;
   for (const Key key : keys) positions.push_back(log_.begin_read(key));
   std::vector<std::int64_t> values(keys.size() * Assignment::kLength);
-  Operation operation =
-      keys.size() == 1 ? worker_.pull(table_, keys[0], values) : worker_.pull(table_, keys, values);
+  Operation operation = keys.size() == 1 ? worker_.pull(table_, shape_.name(keys[0]), values)
+                                         : worker_.pull(table_, names(keys), values);
   return std::make_unique<PendingPull>(std::move(operation), log_, std::move(values),
                                        std::vector<Key>(keys.begin(), keys.end()), std::move(positions));
 }
@@ -67,21 +90,22 @@ std::unique_ptr<PendingCall> AssignmentClient::write(Call call, std::span<const 
   }
   const bool one = keys.size() == 1;
   if (call == Call::set) {
-    return std::make_unique<PendingCall>(one ? worker_.set(table_, keys[0], values)
-                                             : worker_.set(table_, keys, values));
+    return std::make_unique<PendingCall>(one ? worker_.set(table_, shape_.name(keys[0]), values)
+                                             : worker_.set(table_, names(keys), values));
   }
-  return std::make_unique<PendingCall>(one ? worker_.push(table_, keys[0], values)
-                                           : worker_.push(table_, keys, values));
+  return std::make_unique<PendingCall>(one ? worker_.push(table_, shape_.name(keys[0]), values)
+                                           : worker_.push(table_, names(keys), values));
 }
 
 void AssignmentClient::pull_if_local(Key key) {
   std::vector<std::int64_t> value(Assignment::kLength);
   const std::size_t position = log_.begin_read(key);
-  if (worker_.pull_if_local(table_, key, value)) log_.end_read(key, position, Assignment::from(value));
+  if (worker_.pull_if_local(table_, shape_.name(key), value))
+    log_.end_read(key, position, Assignment::from(value));
 }
 
 void AssignmentClient::update_if_local(Key key) {
-  worker_.update_if_local(table_, key, [&](std::span<std::int64_t> value) {
+  worker_.update_if_local(table_, shape_.name(key), [&](std::span<std::int64_t> value) {
     const std::size_t position = log_.begin_read(key);
     log_.end_read(key, position, Assignment::from(value));
     std::ranges::copy(log_.write(key).value(), value.begin());

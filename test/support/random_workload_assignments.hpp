@@ -8,17 +8,21 @@
 #include "lapse/ps/worker.hpp"
 #include "test/support/history_assignments.hpp"
 #include "test/support/random_workload_client.hpp"
+#include "test/support/table_shape.hpp"
 
 namespace lapse::test {
 
 // On a table of length Assignment::kLength, zero at the start, whose update rule is assign.
 class AssignmentClient final : public TableClient {
  public:
-  AssignmentClient(Worker& worker, const Table<std::int64_t>& table, AssignmentLog& log)
-      : worker_(worker), table_(table), log_(log) {}
+  AssignmentClient(Worker& worker, const Table<std::int64_t>& table, const TableShape& shape,
+                   AssignmentLog& log)
+      : worker_(worker), table_(table), shape_(shape), log_(log) {}
 
-  std::uint64_t keys() const override { return table_.keys(); }
+  std::uint64_t keys() const override { return shape_.keys; }
   std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) override;
+  LeaseKeys lease_keys(std::span<const Key> keys) override;
+  void touch(const Lease& lease, std::size_t position) override;
 
  private:
   class PendingPull;
@@ -28,9 +32,14 @@ class AssignmentClient final : public TableClient {
   void pull_if_local(Key key);
   void update_if_local(Key key);
 
+  std::vector<Key> names(std::span<const Key> keys) const;
+
   Worker& worker_;
   const Table<std::int64_t> table_;
+  const TableShape shape_;
   AssignmentLog& log_;
+  std::vector<Key> leased_;
+  std::vector<Key> leased_names_;
 };
 
 }  // namespace lapse::test

@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "lapse/core/types.hpp"
+#include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
 
 namespace lapse::test {
 
-enum class Call { pull, push, set, localize, pull_if_local, update_if_local };
-inline constexpr int kCalls = 6;
+enum class Call { pull, push, set, localize, pull_if_local, update_if_local, call, lease };
+inline constexpr int kCalls = 8;
 
 std::string_view to_string(Call call);
 
@@ -42,9 +43,15 @@ class TableClient {
  public:
   virtual ~TableClient() = default;
   virtual std::uint64_t keys() const = 0;
-  // Makes the call and returns it, finished or not. The last two use the first key only, and return null.
-  // Throws HistoryViolation.
+  // Makes the call and returns it, finished or not. pull_if_local and update_if_local use the first key only,
+  // and return null. Throws HistoryViolation.
   virtual std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) = 0;
+
+  // --- leases, together with other tables
+  // The keys as a lease wants them; refers to the client until the next such call.
+  virtual LeaseKeys lease_keys(std::span<const Key> keys) = 0;
+  // Reads and changes one key of the last lease_keys, which `lease` holds.
+  virtual void touch(const Lease& lease, std::size_t position) = 0;
 };
 
 }  // namespace lapse::test

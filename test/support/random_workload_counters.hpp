@@ -1,7 +1,10 @@
 // Counting (history_counters.hpp) through a worker.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,24 +12,46 @@
 #include "test/support/history_counters.hpp"
 #include "test/support/history_live_counters.hpp"
 #include "test/support/random_workload_client.hpp"
+#include "test/support/table_shape.hpp"
 
 namespace lapse::test {
 
-// On an additive table of length layout.length(), zero at the start.
+// What the function "count" does: adds one for a worker, and tells what was there before.
+struct CountArgument {
+  std::uint64_t workers = 0;
+  std::uint64_t worker = 0;
+};
+struct CountResult {
+  static constexpr std::size_t kMostWorkers = 16;
+  std::array<std::int64_t, kMostWorkers> before{};
+};
+template <Element T>
+CountResult count(Key, std::span<T> value, const CountArgument& argument) {
+  const CounterLayout layout{argument.workers, value.size() / argument.workers};
+  CountResult result;
+  std::ranges::copy(layout.counts(std::span<const T>(value)), result.before.begin());
+  layout.add_unit(argument.worker, value);
+  return result;
+}
+template <Element T>
+using CountFunction = Function<T, CountArgument, CountResult>;
+
+// On an additive table of the shape, whose shortest values have layout.length() elements, zero at the start.
 template <Element T>
 class CounterClient final : public TableClient {
  public:
   // `live` may be null.
-  CounterClient(Worker& worker, const Table<T>& table, const CounterLayout& layout, CounterLog& log,
-                LiveCounters* live)
+  CounterClient(Worker& worker, const Table<T>& table, const CountFunction<T>& function,
+                const TableShape& shape, const CounterLayout& layout, CounterLog& log, LiveCounters* live)
       : worker_(worker),
         table_(table),
+        function_(function),
+        shape_(shape),
         layout_(layout),
-        unit_(layout.unit<T>(log.worker())),
         log_(log),
         live_(live) {}
 
-  std::uint64_t keys() const override { return table_.keys(); }
+  std::uint64_t keys() const override { return shape_.keys; }
 
   std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) override {
     switch (call) {
@@ -36,16 +61,36 @@ class CounterClient final : public TableClient {
       case Call::set:  // would undo what others count
         return push(keys);
       case Call::localize:
-        return std::make_unique<PendingCall>(keys.size() == 1 ? worker_.localize(table_, keys[0])
-                                                              : worker_.localize(table_, keys));
+        return std::make_unique<PendingCall>(keys.size() == 1 ? worker_.localize(table_, name(keys[0]))
+                                                              : worker_.localize(table_, names(keys)));
       case Call::pull_if_local:
         pull_if_local(keys[0]);
         break;
       case Call::update_if_local:
         update_if_local(keys[0]);
         break;
+      case Call::call:
+        return call_function(keys);
+      case Call::lease:
+        break;
     }
     return nullptr;
+  }
+
+  LeaseKeys lease_keys(std::span<const Key> keys) override {
+    leased_.assign(keys.begin(), keys.end());
+    leased_names_ = names(keys);
+    return {table_, leased_names_};
+  }
+
+  void touch(const Lease& lease, std::size_t position) override {
+    const Key key = leased_[position];
+    const LeasedValues<T> values = lease.values(table_);
+    const Seen seen = ask(key);
+    saw(seen, values[position]);
+    count_push(key);
+    values.apply(position, layout(key).template unit<T>(log_.worker()));
+    push_answered(key, log_.pushes(key));
   }
 
  private:
@@ -67,9 +112,11 @@ class CounterClient final : public TableClient {
 
    private:
     void answered() override {
-      const std::size_t length = client_.layout_.length();
-      for (std::size_t i = 0; i < seen_.size(); ++i) {
-        client_.saw(seen_[i], std::span<const T>(values_).subspan(i * length, length));
+      std::span<const T> rest(values_);
+      for (const Seen& seen : seen_) {
+        const std::size_t length = client_.layout(seen.key).length();
+        client_.saw(seen, rest.first(length));
+        rest = rest.subspan(length);
       }
     }
     CounterClient& client_;
@@ -91,11 +138,45 @@ class CounterClient final : public TableClient {
     std::vector<std::pair<Key, std::int64_t>> pushed_;
   };
 
+  // The results of a call are pulls, each followed by a push.
+  class PendingFunction final : public PendingCall {
+   public:
+    PendingFunction(Operation operation, CounterClient& client, std::vector<CountResult> results,
+                    std::vector<Seen> seen, std::vector<std::int64_t> numbers)
+        : PendingCall(std::move(operation)),
+          client_(client),
+          results_(std::move(results)),
+          seen_(std::move(seen)),
+          numbers_(std::move(numbers)) {}
+    ~PendingFunction() override { detach(); }
+
+   private:
+    void answered() override {
+      for (std::size_t i = 0; i < seen_.size(); ++i) {
+        const auto before = std::span(results_[i].before).first(client_.layout_.workers);
+        client_.saw_counts(seen_[i], Counts(before.begin(), before.end()));
+        client_.push_answered(seen_[i].key, numbers_[i]);
+      }
+    }
+    CounterClient& client_;
+    std::vector<CountResult> results_;
+    std::vector<Seen> seen_;
+    std::vector<std::int64_t> numbers_;
+  };
+
+  Key name(Key key) const { return shape_.name(key); }
+  std::vector<Key> names(std::span<const Key> keys) const {
+    std::vector<Key> result;
+    for (const Key key : keys) result.push_back(name(key));
+    return result;
+  }
+  CounterLayout layout(Key key) const { return {layout_.workers, layout_.width * shape_.width(name(key))}; }
+
   Seen ask(Key key) {
     return {key, log_.next_position(), log_.pushes(key), live_ == nullptr ? Counts() : live_->floor(key)};
   }
-  void saw(const Seen& seen, std::span<const T> value) {
-    const Counts counts = layout_.counts(value);
+  void saw(const Seen& seen, std::span<const T> value) { saw_counts(seen, layout(seen.key).counts(value)); }
+  void saw_counts(const Seen& seen, const Counts& counts) {
     if (live_ != nullptr) live_->pull_answered(log_.worker(), seen.key, seen.floor, counts);
     log_.pulled(seen.key, seen.position, seen.own, counts);
   }
@@ -104,12 +185,20 @@ class CounterClient final : public TableClient {
     if (live_ != nullptr) live_->push_issued(log_.worker(), key);
   }
 
+  void push_answered(Key key, std::int64_t number) {
+    if (live_ != nullptr) live_->push_answered(log_.worker(), key, number);
+  }
+
   std::unique_ptr<PendingCall> pull(std::span<const Key> keys) {
     std::vector<Seen> seen;
-    for (const Key key : keys) seen.push_back(ask(key));
-    std::vector<T> values(keys.size() * layout_.length());
-    Operation operation =
-        keys.size() == 1 ? worker_.pull(table_, keys[0], values) : worker_.pull(table_, keys, values);
+    std::size_t elements = 0;
+    for (const Key key : keys) {
+      seen.push_back(ask(key));
+      elements += layout(key).length();
+    }
+    std::vector<T> values(elements);
+    Operation operation = keys.size() == 1 ? worker_.pull(table_, name(keys[0]), values)
+                                           : worker_.pull(table_, names(keys), values);
     return std::make_unique<PendingPull>(std::move(operation), *this, std::move(values), std::move(seen));
   }
 
@@ -119,40 +208,58 @@ class CounterClient final : public TableClient {
     for (const Key key : keys) {
       count_push(key);
       pushed.emplace_back(key, log_.pushes(key));
-      updates.insert(updates.end(), unit_.begin(), unit_.end());
+      const std::vector<T> unit = layout(key).template unit<T>(log_.worker());
+      updates.insert(updates.end(), unit.begin(), unit.end());
     }
-    Operation operation =
-        keys.size() == 1 ? worker_.push(table_, keys[0], updates) : worker_.push(table_, keys, updates);
+    Operation operation = keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates)
+                                           : worker_.push(table_, names(keys), updates);
     if (live_ == nullptr) return std::make_unique<PendingCall>(std::move(operation));
     return std::make_unique<PendingPush>(std::move(operation), *this, std::move(pushed));
   }
 
+  std::unique_ptr<PendingCall> call_function(std::span<const Key> keys) {
+    std::vector<Seen> seen;
+    std::vector<std::int64_t> numbers;
+    for (const Key key : keys) {
+      seen.push_back(ask(key));
+      count_push(key);
+      numbers.push_back(log_.pushes(key));
+    }
+    const std::vector<CountArgument> arguments(keys.size(), {layout_.workers, log_.worker()});
+    std::vector<CountResult> results(keys.size());
+    Operation operation = worker_.call(table_, function_, names(keys), arguments, results);
+    return std::make_unique<PendingFunction>(std::move(operation), *this, std::move(results), std::move(seen),
+                                             std::move(numbers));
+  }
+
   void pull_if_local(Key key) {
-    std::vector<T> value(layout_.length());
+    std::vector<T> value(layout(key).length());
     const Seen seen = ask(key);
-    if (worker_.pull_if_local(table_, key, value)) saw(seen, value);
+    if (worker_.pull_if_local(table_, name(key), value)) saw(seen, value);
   }
 
   void update_if_local(Key key) {
     const Seen seen = ask(key);
     Counts counts;
-    const bool here = worker_.update_if_local(table_, key, [&](std::span<T> value) {
-      counts = layout_.counts(std::span<const T>(value));
-      layout_.add_unit(log_.worker(), value);
+    const bool here = worker_.update_if_local(table_, name(key), [&](std::span<T> value) {
+      counts = layout(key).counts(std::span<const T>(value));
+      layout(key).add_unit(log_.worker(), value);
     });
     if (!here) return;
-    if (live_ != nullptr) live_->pull_answered(log_.worker(), key, seen.floor, counts);
-    log_.pulled(key, seen.position, seen.own, counts);
+    saw_counts(seen, counts);
     count_push(key);
-    if (live_ != nullptr) live_->push_answered(log_.worker(), key, log_.pushes(key));
+    push_answered(key, log_.pushes(key));
   }
 
   Worker& worker_;
   const Table<T> table_;
+  const CountFunction<T> function_;
+  const TableShape shape_;
   const CounterLayout layout_;
-  const std::vector<T> unit_;
   CounterLog& log_;
   LiveCounters* live_;
+  std::vector<Key> leased_;
+  std::vector<Key> leased_names_;
 };
 
 }  // namespace lapse::test

@@ -7,28 +7,50 @@
 #include <utility>
 
 #include "test/support/random_workload_assignments.hpp"
-#include "test/support/random_workload_counters.hpp"
 
 namespace lapse::test {
 
 namespace {
 
-std::vector<Key> all_keys(std::uint64_t keys) {
+std::vector<Key> all_keys(const TableShape& shape) {
   std::vector<Key> all;
-  for (std::uint64_t key = 0; key < keys; ++key) all.push_back(Key(key));
+  for (std::uint64_t number = 0; number < shape.keys; ++number) all.push_back(shape.name(Key(number)));
   return all;
 }
 
 template <Element T>
-std::vector<Counts> pull_counts(Worker& worker, const Table<T>& table, const CounterLayout& layout) {
-  std::vector<T> values(table.keys() * layout.length());
-  worker.pull(table, all_keys(table.keys()), values).wait();
+std::vector<Counts> pull_counts(Worker& worker, const Table<T>& table, const TableShape& shape,
+                                const CounterLayout& layout) {
+  const std::vector<Key> keys = all_keys(shape);
+  std::size_t elements = 0;
+  for (const Key key : keys) elements += table.length(key);
+  std::vector<T> values(elements);
+  worker.pull(table, keys, values).wait();
   std::vector<Counts> counts;
-  for (std::size_t key = 0; key < table.keys(); ++key) {
-    counts.push_back(
-        layout.counts(std::span<const T>(values).subspan(key * layout.length(), layout.length())));
+  std::span<const T> rest(values);
+  for (const Key key : keys) {
+    const CounterLayout of_key{layout.workers, layout.width * shape.width(key)};
+    counts.push_back(of_key.counts(rest.first(of_key.length())));
+    rest = rest.subspan(of_key.length());
   }
   return counts;
+}
+
+TableOptions counting_table(const std::string& name, const TableShape& shape, std::size_t shortest,
+                            HomeMapKind home) {
+  TableOptions options;
+  options.name = name;
+  shape.apply(options, shortest);
+  options.home = shape.sparse && home == HomeMapKind::range ? HomeMapKind::hash : home;
+  options.home_function = [](Key) { return 0; };
+  return options;
+}
+
+TableOptions assigning_table(TableShape shape) {
+  shape.own_lengths = false;
+  TableOptions options = counting_table("assignments", shape, Assignment::kLength, HomeMapKind::range);
+  options.update_rule = UpdateRule::assign();
+  return options;
 }
 
 template <class Log>
@@ -90,22 +112,15 @@ ServerWorkloadRun::ServerWorkloadRun(ParameterServer& server, const ServerWorklo
       workload_(workload),
       layout_{workload.all_workers(), 1},
       large_layout_{workload.all_workers(), workload.large_length / workload.all_workers()},
-      counters_(server.create_table<std::int64_t>({.name = "counters",
-                                                   .keys = workload.keys,
-                                                   .length = layout_.length(),
-                                                   .home = workload.home,
-                                                   .home_function = [](Key) { return 0; }})),
-      assignments_(server.create_table<std::int64_t>({.name = "assignments",
-                                                      .keys = workload.keys,
-                                                      .length = Assignment::kLength,
-                                                      .home = HomeMapKind::range,
-                                                      .update_rule = UpdateRule::assign()})) {
+      count_(
+          server.register_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>)),
+      count_large_(server.register_function<float, CountArgument, CountResult>("count large", &count<float>)),
+      counters_(server.create_table<std::int64_t>(
+          counting_table("counters", workload.shape(), layout_.length(), workload.home))),
+      assignments_(server.create_table<std::int64_t>(assigning_table(workload.shape()))) {
   if (workload.large_length > 0) {
-    large_ = server.create_table<float>({.name = "large",
-                                         .keys = workload.keys,
-                                         .length = large_layout_.length(),
-                                         .home = workload.home,
-                                         .home_function = [](Key) { return 0; }});
+    large_ = server.create_table<float>(
+        counting_table("large", {.keys = workload.keys}, large_layout_.length(), workload.home));
   }
   const std::size_t rank = server.rank().index();
   std::size_t worker = 0;
@@ -127,34 +142,41 @@ void ServerWorkloadRun::run() {
 
 void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
   const std::size_t local = worker.local_index();
-  CounterClient<std::int64_t> counting(worker, counters_, layout_, history_.counters[local], nullptr);
-  AssignmentClient assigning(worker, assignments_, history_.assignments[local]);
+  const TableShape shape = workload_.shape();
+  CounterClient<std::int64_t> counting(worker, counters_, count_, shape, layout_, history_.counters[local],
+                                       nullptr);
+  AssignmentClient assigning(worker, assignments_, shape, history_.assignments[local]);
   std::vector<TableClient*> clients{&counting, &assigning};
   std::optional<CounterClient<float>> large;
   if (large_) {
-    large.emplace(worker, *large_, large_layout_, history_.large[local], nullptr);
+    large.emplace(worker, *large_, count_large_, TableShape{.keys = workload_.keys}, large_layout_,
+                  history_.large[local], nullptr);
     clients = {&counting, &counting, &assigning, &assigning, &*large};
   }
   for (std::size_t round = 0; round < workload_.rounds; ++round) {
     RandomEngine random(workload_.seed + 1000 * phase + 100 * round, worker.index());
     const WorkloadSettings settings = WorkloadSettings::random(random, workload_.calls);
-    RandomWorkload(clients, settings, random).run();
+    auto leases =
+        workload_.leases ? std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::blocks) : nullptr;
+    RandomWorkload(clients, settings, random, std::move(leases)).run();
     worker.barrier();
-    check_after_barrier(worker, counters_, layout_, history_.counters[local]);
-    if (large_) check_after_barrier(worker, *large_, large_layout_, history_.large[local]);
+    check_after_barrier(worker, counters_, shape, layout_, history_.counters[local]);
+    if (large_) {
+      check_after_barrier(worker, *large_, {.keys = workload_.keys}, large_layout_, history_.large[local]);
+    }
     worker.barrier();
   }
 }
 
 template <Element T>
-void ServerWorkloadRun::check_after_barrier(Worker& worker, const Table<T>& table,
+void ServerWorkloadRun::check_after_barrier(Worker& worker, const Table<T>& table, const TableShape& shape,
                                             const CounterLayout& layout, CounterLog& log) const {
   std::vector<std::int64_t> pushes(workload_.keys * layout.workers, 0);
   for (std::size_t key = 0; key < workload_.keys; ++key) {
     pushes[key * layout.workers + worker.index()] = log.pushes(Key(key));
   }
   worker.all_reduce(pushes);
-  const std::vector<Counts> seen = pull_counts(worker, table, layout);
+  const std::vector<Counts> seen = pull_counts(worker, table, shape, layout);
   for (std::size_t key = 0; key < workload_.keys; ++key) {
     const std::span<const std::int64_t> expected =
         std::span(pushes).subspan(key * layout.workers, layout.workers);
@@ -169,10 +191,10 @@ void ServerWorkloadRun::check_after_barrier(Worker& worker, const Table<T>& tabl
 
 void ServerWorkloadRun::pull_final_values() {
   server_.run_workers(1, [&](Worker& worker) {
-    final_counters_ = pull_counts(worker, counters_, layout_);
-    if (large_) final_large_ = pull_counts(worker, *large_, large_layout_);
+    final_counters_ = pull_counts(worker, counters_, workload_.shape(), layout_);
+    if (large_) final_large_ = pull_counts(worker, *large_, {.keys = workload_.keys}, large_layout_);
     std::vector<std::int64_t> values(workload_.keys * Assignment::kLength);
-    worker.pull(assignments_, all_keys(workload_.keys), values).wait();
+    worker.pull(assignments_, all_keys(workload_.shape()), values).wait();
     for (std::size_t key = 0; key < workload_.keys; ++key) {
       final_assignments_.push_back(
           Assignment::from(std::span(values).subspan(key * Assignment::kLength, Assignment::kLength)));

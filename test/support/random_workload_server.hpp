@@ -11,6 +11,8 @@
 #include "test/support/history_assignments.hpp"
 #include "test/support/history_counters.hpp"
 #include "test/support/random_workload.hpp"
+#include "test/support/random_workload_counters.hpp"
+#include "test/support/table_shape.hpp"
 
 namespace lapse::test {
 
@@ -24,9 +26,13 @@ struct ServerWorkload {
   std::size_t calls = 1000;  // of each worker in each round
   std::uint64_t keys = 5;    // of each table
   HomeMapKind home = HomeMapKind::hash;
+  bool sparse = false;       // of the first two tables
+  bool own_lengths = false;  // of the first table
+  bool leases = true;
   std::size_t large_length = 0;  // about so many floats in each value of a third table; 0: there is none
 
   std::size_t all_workers() const;
+  TableShape shape() const { return {keys, sparse, own_lengths}; }
 };
 
 // What the workers of some ranks did and saw.
@@ -62,13 +68,15 @@ class ServerWorkloadRun {
   void work(Worker& worker, std::size_t phase);
   // After a barrier: a pull of all keys holds every push, no more and no less.
   template <Element T>
-  void check_after_barrier(Worker& worker, const Table<T>& table, const CounterLayout& layout,
-                           CounterLog& log) const;
+  void check_after_barrier(Worker& worker, const Table<T>& table, const TableShape& shape,
+                           const CounterLayout& layout, CounterLog& log) const;
 
   ParameterServer& server_;
   const ServerWorkload workload_;
   const CounterLayout layout_;
   const CounterLayout large_layout_;
+  const CountFunction<std::int64_t> count_;
+  const CountFunction<float> count_large_;
   const Table<std::int64_t> counters_;
   const Table<std::int64_t> assignments_;
   std::optional<Table<float>> large_;

@@ -1,5 +1,7 @@
 #include "lapse/protocol/arrival_table.hpp"
 
+#include "lapse/protocol/lease_request.hpp"
+
 #include <cstring>
 #include <set>
 #include <vector>
@@ -87,7 +89,10 @@ TEST_CASE("Waiters come in order; those after an INSTRUCT wish for the next arri
   const ArrivalTable::Extra& extra = *table.extra(number);
   CHECK(extra.waiters == std::vector<OperationState*>{&waiters[1], &waiters[2]});
   CHECK(extra.wishes == std::vector<OperationState*>{&waiters[3], &waiters[4]});
-  CHECK_FALSE(extra.empty());
+  CHECK(table.take_waiters(number) == std::vector<OperationState*>{&waiters[0], &waiters[1], &waiters[2]});
+  CHECK(table.first_waiter(number) == nullptr);
+  CHECK(table.take_waiters(number).empty());
+  CHECK(extra.wishes.size() == 2);
 }
 
 TEST_CASE("A wish does not become the first waiter of the arrival that is about to leave") {
@@ -126,11 +131,11 @@ TEST_CASE("Operations and an INSTRUCT queue in the order in which they came, wit
   CHECK(extra.part(1).value == nullptr);
   CHECK(std::vector<std::byte>(extra.part(2).value, extra.part(2).value + 12) ==
         std::vector<std::byte>(12, std::byte{2}));
-  CHECK(extra.queue[3].is_instruct);
+  CHECK(extra.queue[3].kind == ArrivalTable::Queued::Kind::instruct);
   CHECK(extra.queue[3].next == Domain(7));
   CHECK(extra.queue[3].relocations == 41);
   CHECK(extra.queue[3].since == kNow + std::chrono::seconds(1));
-  CHECK_FALSE(extra.queue[2].is_instruct);
+  CHECK(extra.queue[2].kind == ArrivalTable::Queued::Kind::operation);
 }
 
 TEST_CASE("A record that is being worked off stays where it is while others begin") {
@@ -143,4 +148,26 @@ TEST_CASE("A record that is being worked off stays where it is while others begi
   }
   CHECK(table.extra(number) == extra);
   CHECK(extra->queue.size() == 1);
+}
+
+TEST_CASE(
+    "What has been worked off is dropped from the front, what queued behind it stays with its updates") {
+  ArrivalTable table;
+  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::vector<std::byte> first(4, std::byte{1});
+  const std::vector<std::byte> second(4, std::byte{2});
+  lapse::LeaseRequest request;
+  table.queue_operation(number, part(FrameKind::push, 1, first.data()), 4, kNow);
+  table.queue_lease(number, request, kNow);
+  table.queue_operation(number, part(FrameKind::push, 2, second.data()), 4, kNow);
+  ArrivalTable::Extra& extra = *table.extra(number);
+  CHECK(extra.queue[1].kind == ArrivalTable::Queued::Kind::lease);
+  CHECK(extra.queue[1].lease == &request);
+  extra.drop_front(2);
+  REQUIRE(extra.queue.size() == 1);
+  CHECK(extra.part(0).key == Key(2));
+  CHECK(std::vector<std::byte>(extra.part(0).value, extra.part(0).value + 4) == second);
+  extra.drop_front(1);
+  CHECK(extra.queue.empty());
+  CHECK(extra.values.empty());
 }

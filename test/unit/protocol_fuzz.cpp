@@ -18,7 +18,7 @@ namespace {
 constexpr std::int32_t kRanks = 3;
 constexpr std::uint64_t kKeys = 24;
 constexpr std::size_t kWorkers = 2;
-constexpr TableId kTables[] = {TableId(0), TableId(1)};
+constexpr TableId kTables[] = {TableId(0), TableId(1), TableId(2)};  // the last one is sparse
 
 // One rank without threads: its channel, and workers whose calls the test makes.
 class FuzzRank {
@@ -27,16 +27,33 @@ class FuzzRank {
       : domains_(kRanks, 1), channel_(network.endpoint(self), domains_, router_) {
     for (const TableId id : kTables) {
       const Domain domain(self.value());
-      auto homes =
-          id == kTables[0] ? HomeMap::hash(kKeys, kRanks, domain) : HomeMap::range(kKeys, kRanks, domain);
-      // Values of 12 bytes are padded on the wire, values of 16 are not.
-      const ValueLayout layout{ElementType::int32, id == kTables[0] ? std::size_t{3} : std::size_t{4}};
-      auto table = std::make_unique<TableState>(id, "table", homes, layout, UpdateRule::add(),
-                                                id == kTables[0], regions_, kKeys);
-      table->home_map.for_each_own_key(
-          [&](Key key) { std::memset(table->store.create(key), 0, table->value_bytes()); });
+      const bool sparse = id == kTables[2];
+      HomeMap homes = sparse             ? HomeMap::sparse_hash(kRanks, domain)
+                      : id == kTables[0] ? HomeMap::hash(kKeys, kRanks, domain)
+                                         : HomeMap::range(kKeys, kRanks, domain);
+      // Values of 12 bytes are padded on the wire, values of 16 are not; sparse ones have lengths of their
+      // own.
+      const UpdateRule rule = sparse ? UpdateRule::adagrad() : UpdateRule::add();
+      const ElementType type = sparse ? ElementType::float32 : ElementType::int32;
+      const ValueLayout layout{type, id == kTables[0] ? std::size_t{3} : std::size_t{4}, rule.state_size()};
+      ValueSizes sizes = sparse ? ValueSizes::computed(layout, [](Key key) { return 1 + key.value() % 3; })
+                                : ValueSizes(layout);
+      KeyWords words = sparse ? KeyWords::sparse(regions_, 1000) : KeyWords::dense(regions_, kKeys);
+      auto table = std::make_unique<TableState>(
+          TableState::Definition{id, "table", UpdateKernel(rule, type), Initialiser(), 0, id == kTables[0]},
+          std::move(homes), regions_, std::move(words), std::move(sizes), sparse ? 10'000 : kKeys, 0);
+      table->home_map.for_each_own_key([&](Key key) {
+        table->store.create(key, [&](std::byte* content) { table->write_initial(key, content); });
+      });
       channel_.tables().push_back(std::move(table));
     }
+    channel_.functions().push_back(std::make_unique<RegisteredFunction>(
+        RegisteredFunction{"function", ElementType::int32, 12, 4,
+                           [](Key key, std::byte*, std::size_t, const std::byte*, std::byte* result) {
+                             if (key.value() % 5 == 0) throw std::runtime_error("no such luck");
+                             std::memset(result, 1, 4);
+                           },
+                           0}));
     for (std::uint32_t i = 0; i < kWorkers; ++i) {
       channel_.workers().push_back(std::make_unique<WorkerEndpoint>(i));
     }
@@ -54,22 +71,29 @@ class FuzzRank {
   // A call of a worker with keys that may repeat; destinations are of exactly the right size.
   void call(RandomEngine& random) {
     WorkerEndpoint& worker = *channel_.workers()[random.below(kWorkers)];
-    TableState& table = *channel_.tables()[random.below(2)];
+    TableState& table = *channel_.tables()[random.below(3)];
     OperationState& operation = worker.acquire();
-    operation.kind = static_cast<OperationKind>(random.below(4));
+    operation.kind = static_cast<OperationKind>(random.below(5));
     operation.table = &table;
+    operation.function = channel_.functions()[0].get();
     const std::size_t keys = 1 + random.below(5);
     const bool localize = operation.kind == OperationKind::localize;
+    const bool call = operation.kind == OperationKind::call;
+    std::size_t rows = 0;
+    std::size_t updates = 0;
     for (std::uint32_t i = 0; i < keys; ++i) {
       const Key key(random.below(kKeys));
-      operation.items.push_back({key, i, localize ? nullptr : &worker.unanswered().add(table.id, key)});
+      operation.items.push_back({key, localize ? nullptr : &worker.unanswered().add(table.id, key),
+                                 static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(updates),
+                                 false});
+      rows += call ? 4 : table.value_bytes(key);
+      updates += call ? 12 : table.value_bytes(key);
     }
-    if (operation.kind == OperationKind::pull) {
-      destinations_.push_back(std::make_unique<std::byte[]>(keys * table.value_bytes()));
+    if (operation.kind == OperationKind::pull || call) {
+      destinations_.push_back(std::make_unique<std::byte[]>(rows));
       operation.destination = destinations_.back().get();
-    } else if (!localize) {
-      operation.payload.resize(keys * table.value_bytes(), std::byte{1});
     }
+    if (!localize && operation.kind != OperationKind::pull) operation.payload.resize(updates, std::byte{1});
     operation.remaining = static_cast<std::uint32_t>(keys);
     worker.opened(operation);
     if (localize) {

@@ -1,0 +1,177 @@
+#include "lapse/protocol/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+// --- frames ---
+
+std::size_t Execution::update_bytes(const TableState& table, const OperationPart& part) {
+  switch (part.kind) {
+    case FrameKind::pull:
+      return 0;
+    case FrameKind::call:
+      return part.function->argument_bytes;
+    default:
+      return table.value_bytes(part.key);
+  }
+}
+
+FrameHeader Execution::operation_header(const TableState& table, const OperationPart& part, bool by_home) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(part.kind);
+  header.flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
+  header.table = table.id.value();
+  header.origin = part.origin.value();
+  header.operation = part.operation;
+  header.record_bytes =
+      static_cast<std::uint32_t>(sizeof(OperationRecord) + padded_bytes(update_bytes(table, part)));
+  return header;
+}
+
+FrameHeader Execution::answer_header(FrameKind kind, const TableState& table, const OperationPart& part,
+                                     Domain responder) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(kind);
+  header.table = table.id.value();
+  header.domain = responder.value();
+  header.operation = part.operation;
+  std::size_t bytes = sizeof(PushAnswerRecord);
+  if (kind == FrameKind::pull_answer)
+    bytes = sizeof(AnswerRecord) + padded_bytes(table.value_bytes(part.key));
+  if (kind == FrameKind::call_answer)
+    bytes = sizeof(AnswerRecord) + padded_bytes(part.function->result_bytes);
+  header.record_bytes = static_cast<std::uint32_t>(bytes);
+  return header;
+}
+
+// --- answers ---
+
+std::byte* Execution::answer_row(const TableState& table, const OperationPart& part, FrameKind kind) {
+  if (part.origin == context_.self_rank) {
+    const OperationState& operation = context_.operation(part.operation);
+    return operation.row(operation.items[part.item]);
+  }
+  std::byte* record =
+      context_.outbox.append(part.origin, answer_header(kind, table, part, context_.self_domain));
+  const AnswerRecord head{part.item, 0};
+  std::memcpy(record, &head, sizeof head);
+  return record + sizeof head;
+}
+
+void Execution::answer_failure(const TableState& table, const OperationPart& part, const std::string& text) {
+  if (part.origin == context_.self_rank) {
+    OperationState& operation = context_.operation(part.operation);
+    if (!operation.failure) {
+      operation.failure = std::make_unique<UserCodeFailed>(table.name, part.key, part.origin, text);
+    }
+    return;
+  }
+  FrameHeader header = answer_header(FrameKind::push_answer, table, part, context_.self_domain);
+  header.kind = static_cast<std::uint16_t>(FrameKind::failed_answer);
+  header.origin = context_.self_rank.value();
+  const std::size_t bytes = sizeof(AnswerRecord) + padded_bytes(text.size() + 1);
+  header.record_bytes = static_cast<std::uint32_t>(bytes);
+  std::byte* record = context_.outbox.append(part.origin, header);
+  const AnswerRecord head{part.item, 0};
+  std::memset(record, 0, bytes);
+  std::memcpy(record, &head, sizeof head);
+  std::memcpy(record + sizeof head, text.data(), text.size());
+}
+
+void Execution::answer_change(const TableState& table, const OperationPart& part, const Failed& failed) {
+  if (failed) {
+    answer_failure(table, part, *failed);
+  } else if (part.kind == FrameKind::call) {
+    if (std::byte* to = answer_row(table, part, FrameKind::call_answer); to != nullptr && !result_.empty())
+      std::memcpy(to, result_.data(), result_.size());
+  } else if (part.origin != context_.self_rank) {
+    std::byte* record = context_.outbox.append(
+        part.origin, answer_header(FrameKind::push_answer, table, part, context_.self_domain));
+    const PushAnswerRecord head{part.item};
+    std::memcpy(record, &head, sizeof head);
+  }
+}
+
+// --- execution ---
+
+Execution::Failed Execution::change(const TableState& table, const OperationPart& part, std::byte* content) {
+  try {
+    switch (part.kind) {
+      case FrameKind::set:
+        table.apply_set(part.key, content, part.value);
+        break;
+      case FrameKind::call:
+        result_.assign(part.function->result_bytes, std::byte{0});
+        part.function->run(part.key, content, table.store.sizes().length(part.key), part.value,
+                           result_.data());
+        break;
+      default:
+        table.apply_push(part.key, content, part.value, part.scale);
+        break;
+    }
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+  return std::nullopt;
+}
+
+void Execution::execute(TableState& table, const OperationPart& part) {
+  if (table.store.is_sparse() && table.is_implicit(part.key)) {
+    execute_implicit(table, part);
+    return;
+  }
+  bool here = true;
+  if (part.kind == FrameKind::pull) {
+    std::byte* to = answer_row(table, part, FrameKind::pull_answer);
+    if (to != nullptr) here = table.store.read(part.key, to);
+  } else {
+    Failed failed;
+    here = table.store.update(part.key, [&](std::byte* content) { failed = change(table, part, content); });
+    answer_change(table, part, failed);
+  }
+  if (!here)
+    throw ProtocolError(
+        fmt::format("key {} of table '{}' left during an operation", part.key.value(), table.name));
+}
+
+void Execution::execute_implicit(TableState& table, const OperationPart& part) {
+  Failed failed;
+  try {
+    if (part.kind == FrameKind::pull) {
+      result_.resize(table.content_bytes(part.key));
+      table.write_initial(part.key, result_.data());
+    } else {
+      table.ensure_exists(part.key);
+    }
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const std::exception& error) {
+    failed = error.what();
+  } catch (...) {
+    failed = "unknown exception";
+  }
+  if (failed) {
+    answer_failure(table, part, *failed);
+  } else if (part.kind != FrameKind::pull) {
+    execute(table, part);
+  } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
+    std::memcpy(to, result_.data(), table.value_bytes(part.key));
+  }
+}
+
+void Execution::execute_on(TableState& table, const OperationPart& part, std::byte* content) {
+  if (part.kind != FrameKind::pull) {
+    answer_change(table, part, change(table, part, content));
+  } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
+    std::memcpy(to, content, table.value_bytes(part.key));
+  }
+}
+
+}  // namespace lapse

@@ -1,0 +1,53 @@
+// Operations, carried out where the key is, and their answers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/protocol_context.hpp"
+
+namespace lapse {
+
+// Thread safety: the holder of the progress lock.
+//
+// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when code of the
+// user throws, then with its text. An operation of this rank is answered by writing to its memory; telling
+// the worker is up to the caller.
+class Execution {
+ public:
+  explicit Execution(const ProtocolContext& context) : context_(context) {}
+
+  // The key is here and open, or implicit.
+  void execute(TableState& table, const OperationPart& part);
+  // On a content that nobody else sees: it has just arrived, or its lease has just ended.
+  void execute_on(TableState& table, const OperationPart& part, std::byte* content);
+
+  // Header of the frame that carries the operation, and of the one that answers it.
+  static FrameHeader operation_header(const TableState& table, const OperationPart& part, bool by_home);
+  static FrameHeader answer_header(FrameKind kind, const TableState& table, const OperationPart& part,
+                                   Domain responder);
+  // Bytes of part.value.
+  static std::size_t update_bytes(const TableState& table, const OperationPart& part);
+
+ private:
+  // What the user's code threw, in words.
+  using Failed = std::optional<std::string>;
+
+  void execute_implicit(TableState& table, const OperationPart& part);
+  // Push, set or call; the result of a call is in result_.
+  Failed change(const TableState& table, const OperationPart& part, std::byte* content);
+
+  // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
+  // it is not wanted any more.
+  std::byte* answer_row(const TableState& table, const OperationPart& part, FrameKind kind);
+  void answer_change(const TableState& table, const OperationPart& part, const Failed& failed);
+  void answer_failure(const TableState& table, const OperationPart& part, const std::string& text);
+
+  ProtocolContext context_;
+  std::vector<std::byte> result_;
+};
+
+}  // namespace lapse

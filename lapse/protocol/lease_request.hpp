@@ -1,0 +1,37 @@
+// What a worker asks of the engine when it wants keys for itself, and gives back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/submission_queue.hpp"
+
+namespace lapse {
+
+struct TableState;
+class WorkerEndpoint;
+
+// Submitted twice: to acquire the keys, and, when something has queued behind some of them, to release those.
+// Filled by the worker, then the engine's until `finished` is true.
+struct LeaseRequest : Submission {
+  struct Item {
+    TableState* table = nullptr;
+    Key key;
+    bool operator==(const Item&) const = default;
+  };
+
+  // By table in the order of their creation, then by key: the order in which keys are granted.
+  static std::pair<std::uint32_t, std::uint64_t> order(const Item& item);
+
+  WorkerEndpoint* worker = nullptr;
+  bool releasing = false;
+  std::vector<Item> items;  // ascending by table, then key; each once
+  std::size_t granted = 0;  // acquiring: the first so many are held
+  std::atomic<bool> finished{true};
+};
+
+}  // namespace lapse

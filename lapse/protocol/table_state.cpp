@@ -1,0 +1,87 @@
+#include "lapse/protocol/table_state.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace lapse {
+
+KeyView TableState::view(Key key) const {
+  const SlotWord word = store.word(key);
+  KeyView view;
+  view.self = home_map.self();
+  view.home = home_map.home(key);
+  switch (word.role()) {
+    case Role::owner:
+      view.presence = word.leased() ? KeyView::Presence::arriving : KeyView::Presence::owner;
+      break;
+    case Role::arriving:
+      view.presence = KeyView::Presence::arriving;
+      break;
+    default:
+      view.presence = KeyView::Presence::absent;
+      break;
+  }
+  if (view.at_home()) {
+    if (!store.is_sparse()) {
+      view.owner_by_table = ownership.owner(home_map.home_index(key));
+    } else {
+      const std::optional<std::uint32_t> number = store.number(key);
+      view.owner_by_table = number ? ownership.owner(*number) : view.self;
+      if (view.presence == KeyView::Presence::absent && view.owner_by_table == view.self)
+        view.presence = KeyView::Presence::owner;
+    }
+  } else {
+    view.hint = cache.look_up(word.hint());
+  }
+  return view;
+}
+
+std::uint64_t TableState::ownership_index(Key key) {
+  return store.is_sparse() ? store.make_number(key) : home_map.home_index(key);
+}
+
+bool TableState::is_implicit(Key key) const {
+  if (!store.is_sparse() || home_map.home(key) != home_map.self()) return false;
+  const std::optional<std::uint32_t> number = store.number(key);
+  if (!number) return true;
+  return store.word(key).role() == Role::absent && ownership.owner(*number) == home_map.self();
+}
+
+void TableState::write_initial(Key key, std::byte* content) const {
+  const std::size_t length = store.sizes().length(key);
+  initialiser.fill(seed, key, store.sizes().layout().type, length, content);
+  rule.initialise(content, length);
+}
+
+void TableState::ensure_exists(Key key) {
+  if (!is_implicit(key)) return;
+  store.create(key, [&](std::byte* content) { write_initial(key, content); });
+}
+
+bool TableState::read_implicit(Key key, std::byte* to) const {
+  // A key without a word is nowhere else; once it has one, only the engine knows where it is.
+  if (home_map.home(key) != home_map.self() || store.number(key)) return false;
+  initialiser.fill(seed, key, store.sizes().layout().type, store.sizes().length(key), to);
+  return true;
+}
+
+void TableState::remember_location(Key key, Domain responder) {
+  if (!cache.enabled()) return;
+  const Domain home = home_map.home(key);
+  if (!cache.should_remember(responder, home_map.self(), home == home_map.self())) return;
+  // A key without a word is looked for at home anyway.
+  if (responder == home && store.is_sparse() && !store.number(key)) return;
+  store.set_hint(key, responder);
+}
+
+std::optional<std::uint32_t> TableState::waiting_place(Key key) {
+  const SlotWord word = store.word(key);
+  if (word.role() == Role::arriving) return word.low();
+  if (const auto found = lease_queues.find(key.value()); found != lease_queues.end()) return found->second;
+  if (!store.mark_queued(key)) return std::nullopt;
+  const std::uint32_t place = arrivals.open(nullptr, ArrivalTable::Clock::now());
+  lease_queues.emplace(key.value(), place);
+  return place;
+}
+
+}  // namespace lapse

@@ -1,0 +1,72 @@
+// The handle of a function that runs where a key is.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "lapse/protocol/registered_function.hpp"
+#include "lapse/store/element_type.hpp"
+
+namespace lapse {
+
+// In place of an argument or a result that there is not. Takes no bytes.
+using Nothing = std::monostate;
+
+template <class T>
+constexpr std::size_t bytes_of() {
+  return std::is_same_v<T, Nothing> ? 0 : sizeof(T);
+}
+
+// f as the protocol wants it; see ParameterServer::register_function.
+template <Element T, class Argument, class Result, class F>
+RegisteredFunction make_function(std::string name, F f) {
+  static_assert(std::is_trivially_copyable_v<Argument> && std::is_trivially_copyable_v<Result>);
+  RegisteredFunction function;
+  function.name = std::move(name);
+  function.type = element_type<T>();
+  function.argument_bytes = bytes_of<Argument>();
+  function.result_bytes = bytes_of<Result>();
+  function.run = [f = std::move(f)](Key key, std::byte* value, std::size_t length, const std::byte* argument,
+                                    std::byte* result) {
+    const std::span<T> elements(reinterpret_cast<T*>(value), length);
+    const auto invoke = [&] {
+      if constexpr (std::is_same_v<Argument, Nothing>) {
+        return f(key, elements);
+      } else {
+        std::array<std::byte, sizeof(Argument)> bytes;
+        std::memcpy(bytes.data(), argument, sizeof(Argument));
+        return f(key, elements, std::bit_cast<Argument>(bytes));
+      }
+    };
+    if constexpr (std::is_same_v<Result, Nothing>) {
+      invoke();
+    } else {
+      const Result value_of_f = invoke();
+      std::memcpy(result, &value_of_f, sizeof value_of_f);
+    }
+  };
+  return function;
+}
+
+// A function on values of element type T, made by ParameterServer::register_function and valid as long as the
+// server; a worker calls it with Worker::call.
+template <Element T, class Argument, class Result>
+class Function {
+ public:
+  Function(const RegisteredFunction& function, const void* server) : function_(&function), server_(server) {}
+  const std::string& name() const { return function_->name; }
+
+ private:
+  friend class Worker;
+  const RegisteredFunction* function_;
+  const void* server_;
+};
+
+}  // namespace lapse

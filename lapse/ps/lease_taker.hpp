@@ -1,0 +1,53 @@
+// How a lease is taken and given back, in steps that do not wait.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lapse/ps/lease.hpp"
+#include "lapse/ps/operation.hpp"
+
+namespace lapse {
+
+// Worker::lease and Lease::release go through these steps, waiting in between; simulations, where nothing may
+// wait, go through them one by one. Used by the thread of the worker.
+//
+// Between begin and the moment when everything is held, the worker may hold some keys already: it must not
+// wait for anything else.
+class LeaseTaker {
+ public:
+  explicit LeaseTaker(Worker& worker) : worker_(worker) {}
+
+  // Throws what Worker::lease throws for its arguments. The keys are the caller's until take has returned.
+  void begin(std::span<const LeaseKeys> parts);
+  // Whether advance would do something.
+  bool may_advance() const;
+  // Takes the next step; true when everything is held.
+  bool advance();
+  // Then: the handle.
+  Lease take();
+
+  // Gives back what nobody waits for and asks the engine to do the rest. The lease is released for its
+  // holder.
+  void begin_release(Lease& lease);
+  // Whether that is over; before, no further lease can be taken.
+  bool released() const;
+
+ private:
+  enum class Stage : std::uint8_t {
+    own_operations,  // waits for what the worker itself has under way on the keys
+    localizing,      // brings them here, all together
+    requested,       // gets them, one after the other
+  };
+
+  void localize();
+  void request();
+
+  Worker& worker_;
+  Stage stage_ = Stage::own_operations;
+  std::vector<LeaseKeys> parts_;
+  std::vector<Operation> localizes_;
+};
+
+}  // namespace lapse

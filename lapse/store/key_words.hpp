@@ -1,0 +1,83 @@
+// Where the word of each key of a domain is.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "lapse/core/types.hpp"
+#include "lapse/store/region.hpp"
+#include "lapse/store/slot_word.hpp"
+#include "lapse/store/sparse_words.hpp"
+
+namespace lapse {
+
+// Dense: an array, every key has a word from the start. Sparse: a hash table, a key has a word once something
+// is to be known about it here; without one it counts as absent.
+//
+// Thread safety: as SparseWords; dense words are there for any thread.
+class KeyWords {
+ public:
+  using Word = std::atomic<std::uint64_t>;
+
+  // The keys 0 to keys - 1. Commits all words. Throws OutOfMemory.
+  static KeyWords dense(RegionAllocator& regions, std::uint64_t keys);
+  // Any keys, at most max_keys of them.
+  static KeyWords sparse(RegionAllocator& regions, std::uint64_t max_keys);
+
+  bool is_sparse() const { return sparse_ != nullptr; }
+  // The largest key there can be.
+  std::uint64_t last_key() const { return last_key_; }
+
+  // Null for a key of a sparse table that has no word.
+  Word* find(Key key) const {
+    if (sparse_) return sparse_->find(key);
+    return &dense_[key.index()];
+  }
+  // Progress lock. Throws OutOfMemory.
+  Word& find_or_insert(Key key) {
+    if (sparse_) return sparse_->find_or_insert(key);
+    return dense_[key.index()];
+  }
+  SlotWord load(Key key) const {
+    const Word* word = find(key);
+    return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
+  }
+  // Sparse: the number of a key that has a word.
+  std::uint32_t number(Key key) const { return sparse_->number(key); }
+
+  // Calls f(key, word) for every key that has a word.
+  template <class F>
+  void for_each(F&& f) const {
+    if (sparse_) {
+      sparse_->for_each(f);
+    } else {
+      for (std::uint64_t key = 0; key <= last_key_; ++key) f(Key(key), dense_[key]);
+    }
+  }
+
+  // For batches: far ahead, and nearer.
+  void prefetch_far(Key key) const {
+    if (sparse_) sparse_->prefetch_bucket(key);
+  }
+  void prefetch_near(Key key) const {
+    if (sparse_) {
+      sparse_->prefetch_entry(key);
+    } else {
+      __builtin_prefetch(&dense_[key.index()]);
+    }
+  }
+
+  std::size_t committed_bytes() const;
+
+ private:
+  KeyWords() = default;
+
+  std::unique_ptr<SparseWords> sparse_;
+  std::unique_ptr<Region> region_;
+  Word* dense_ = nullptr;
+  std::uint64_t last_key_ = std::numeric_limits<std::uint64_t>::max();
+};
+
+}  // namespace lapse

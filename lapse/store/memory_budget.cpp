@@ -1,0 +1,81 @@
+#include "lapse/store/memory_budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/store/available_memory.hpp"
+
+namespace lapse {
+
+class MemoryBudget::Account {
+ public:
+  Account(std::string whose, std::optional<std::uint64_t> limit_bytes)
+      : whose_(std::move(whose)), limit_bytes_(limit_bytes) {}
+
+  void charge(std::uint64_t bytes) {
+    if (limit_bytes_ && committed_bytes_ + bytes > *limit_bytes_) {
+      throw OutOfMemory(
+          fmt::format("{} would need {} bytes more than the {} that it takes: its memory limit is {} bytes",
+                      whose_, bytes, committed_bytes_, *limit_bytes_));
+    }
+    unchecked_bytes_ += bytes;
+    if (unchecked_bytes_ >= kCheckBytes) check_machine(bytes);
+    committed_bytes_ += bytes;
+  }
+
+ private:
+  // Looking costs as much as committing a quarter of a megabyte.
+  static constexpr std::uint64_t kCheckBytes = kReserveBytes / 16;
+
+  void check_machine(std::uint64_t bytes) {
+    unchecked_bytes_ = 0;
+    const std::uint64_t available = available_memory_bytes();
+    if (available < bytes + kReserveBytes) {
+      throw OutOfMemory(fmt::format(
+          "{} takes {} bytes and needs {} more: only {} bytes of memory are left, of which {} are kept free",
+          whose_, committed_bytes_, bytes, available, kReserveBytes));
+    }
+  }
+
+  std::string whose_;
+  std::optional<std::uint64_t> limit_bytes_;
+  std::uint64_t committed_bytes_ = 0;
+  std::uint64_t unchecked_bytes_ = 0;  // committed since the machine was last looked at
+};
+
+namespace {
+
+template <class Account>
+class BudgetedRegion : public Region {
+ public:
+  BudgetedRegion(std::unique_ptr<Region> inner, std::shared_ptr<Account> account)
+      : inner_(std::move(inner)), account_(std::move(account)) {}
+
+  std::byte* base() const override { return inner_->base(); }
+  std::size_t capacity_bytes() const override { return inner_->capacity_bytes(); }
+  bool commit(std::size_t offset, std::size_t bytes) override {
+    account_->charge(std::min(bytes, inner_->capacity_bytes() - offset));
+    return inner_->commit(offset, bytes);
+  }
+
+ private:
+  std::unique_ptr<Region> inner_;
+  std::shared_ptr<Account> account_;
+};
+
+}  // namespace
+
+MemoryBudget::MemoryBudget(RegionAllocator& inner, std::string whose,
+                           std::optional<std::uint64_t> limit_bytes)
+    : inner_(inner), account_(std::make_shared<Account>(std::move(whose), limit_bytes)) {}
+
+std::unique_ptr<Region> MemoryBudget::reserve(std::size_t bytes) {
+  std::unique_ptr<Region> region = inner_.reserve(bytes);
+  if (!region) return nullptr;
+  return std::make_unique<BudgetedRegion<Account>>(std::move(region), account_);
+}
+
+}  // namespace lapse

@@ -1,0 +1,34 @@
+// A bound on the memory of what grows with its use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lapse/store/region.hpp"
+
+namespace lapse {
+
+// Gives out regions that together commit at most `limit_bytes`, and nothing while the machine (or what the
+// process may use of it) has less than about kReserveBytes left: commit throws OutOfMemory with the reason, long
+// before the machine swaps or the kernel kills.
+//
+// Thread safety: as the regions of `inner`; what comes from one budget is used by one thread at a time.
+class MemoryBudget : public RegionAllocator {
+ public:
+  static constexpr std::uint64_t kReserveBytes = std::uint64_t{128} << 20;
+
+  // `whose` begins the texts of errors: "table 'x' on rank 3".
+  MemoryBudget(RegionAllocator& inner, std::string whose, std::optional<std::uint64_t> limit_bytes);
+
+  std::unique_ptr<Region> reserve(std::size_t bytes) override;
+
+ private:
+  class Account;
+
+  RegionAllocator& inner_;
+  std::shared_ptr<Account> account_;  // shared with the regions, which may outlive this object
+};
+
+}  // namespace lapse

@@ -1,0 +1,144 @@
+#include "lapse/store/store.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
+             std::uint64_t expected_units)
+    : sizes_(std::move(sizes)), words_(std::move(words)), slots_(regions, sizes_.unit_bytes(), max_units) {
+  slots_.commit_for(expected_units);
+}
+
+bool Store::read_latched(Key key, std::byte* to) const {
+  std::atomic<std::uint64_t>* word = words_.find(key);
+  if (word == nullptr) return false;
+  const std::optional<SlotWord> latched = latch_open_owner(*word);
+  if (!latched) return false;
+  std::memcpy(to, slots_.address(latched->low()), sizes_.value_bytes(key));
+  // Nothing was written: readers that are under way stay valid, so the sequence stays.
+  word->store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
+  return true;
+}
+
+// --- roles ---
+
+void Store::publish(Key key, Role expected, SlotWord next) {
+  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  const bool was_here = SlotWord(bits).role() == Role::owner;
+  if (SlotWord(bits).role() != expected ||
+      !word.compare_exchange_strong(bits, next.bits(), std::memory_order_acq_rel)) {
+    throw ProtocolError(fmt::format("key {} changed from role {} while its role should have been {}",
+                                    key.value(), static_cast<int>(SlotWord(bits).role()),
+                                    static_cast<int>(expected)));
+  }
+  const bool is_here = next.role() == Role::owner;
+  if (is_here != was_here) count_here(key, is_here);
+}
+
+void Store::count_here(Key key, bool here) {
+  const std::uint64_t bytes = sizes_.content_bytes(key);
+  const std::uint64_t keys = keys_here_.load(std::memory_order_relaxed);
+  const std::uint64_t all_bytes = content_bytes_here_.load(std::memory_order_relaxed);
+  keys_here_.store(here ? keys + 1 : keys - 1, std::memory_order_relaxed);
+  content_bytes_here_.store(here ? all_bytes + bytes : all_bytes - bytes, std::memory_order_relaxed);
+}
+
+void Store::begin_arrival(Key key, std::uint32_t arrival) {
+  publish(key, Role::absent, word(key).with_role(Role::arriving, arrival));
+}
+
+void Store::publish_owner(Key key, std::uint32_t slot, LeaseState lease) {
+  publish(key, Role::arriving, word(key).with_role(Role::owner, slot).with_lease(lease));
+}
+
+void Store::pass_on(Key key, Domain next) {
+  publish(key, Role::arriving, word(key).absent(next));
+}
+
+void Store::forget(Key key, std::uint32_t slot) {
+  slots_.release(slot, sizes_.units(key));
+  count_here(key, false);
+}
+
+bool Store::hand_over(Key key, std::byte* to, Domain next) {
+  std::atomic<std::uint64_t>* word = words_.find(key);
+  const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
+  if (!latched) {
+    if (word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).leased()) return false;
+    throw ProtocolError(
+        fmt::format("key {} is to be handed over by a domain that does not own it", key.value()));
+  }
+  std::memcpy(to, slots_.address(latched->low()), sizes_.content_bytes(key));
+  word->store(latched->absent(next).bits(), std::memory_order_release);
+  forget(key, latched->low());
+  return true;
+}
+
+void Store::hand_over_leased(Key key, std::byte* to, Domain next) {
+  std::atomic<std::uint64_t>& word = leased_word(key);
+  const SlotWord now(word.load(std::memory_order_acquire));
+  std::memcpy(to, slots_.address(now.low()), sizes_.content_bytes(key));
+  word.store(now.absent(next).bits(), std::memory_order_release);
+  forget(key, now.low());
+}
+
+void Store::set_hint(Key key, Domain hint) {
+  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  if (SlotWord(bits).role() != Role::absent || SlotWord(bits).hint() == hint) return;
+  word.compare_exchange_strong(bits, SlotWord(bits).with_hint(hint).bits(), std::memory_order_relaxed);
+}
+
+// --- leases ---
+
+std::atomic<std::uint64_t>& Store::leased_word(Key key) const {
+  std::atomic<std::uint64_t>* word = words_.find(key);
+  if (word == nullptr || !SlotWord(word->load(std::memory_order_relaxed)).leased()) {
+    throw ProtocolError(fmt::format("key {} is not leased", key.value()));
+  }
+  return *word;
+}
+
+bool Store::grant_lease(Key key) {
+  std::atomic<std::uint64_t>* word = words_.find(key);
+  const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
+  if (!latched) return false;
+  word->store(latched->with_lease(LeaseState::held).bits(), std::memory_order_release);
+  return true;
+}
+
+bool Store::mark_queued(Key key) {
+  std::atomic<std::uint64_t>* word = words_.find(key);
+  if (word == nullptr) return false;
+  std::uint64_t bits = word->load(std::memory_order_relaxed);
+  for (;;) {
+    if (!SlotWord(bits).leased()) return false;
+    if (word->compare_exchange_weak(bits, bits | SlotWord::kQueuedBit, std::memory_order_acq_rel,
+                                    std::memory_order_relaxed))
+      return true;
+  }
+}
+
+bool Store::release_lease(Key key) {
+  std::atomic<std::uint64_t>& word = leased_word(key);
+  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  do {
+    if (SlotWord(bits).queued()) return false;
+  } while (!word.compare_exchange_weak(bits, SlotWord(bits).with_lease(LeaseState::none).bits(),
+                                       std::memory_order_acq_rel, std::memory_order_relaxed));
+  return true;
+}
+
+void Store::set_lease(Key key, LeaseState lease) {
+  std::atomic<std::uint64_t>& word = leased_word(key);
+  word.store(SlotWord(word.load(std::memory_order_relaxed)).with_lease(lease).bits(),
+             std::memory_order_release);
+}
+
+}  // namespace lapse

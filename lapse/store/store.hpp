@@ -1,0 +1,250 @@
+// The part of a table that one domain holds: words of keys, and a slot for every key that is here.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "lapse/core/types.hpp"
+#include "lapse/store/key_words.hpp"
+#include "lapse/store/racy_copy.hpp"
+#include "lapse/store/region.hpp"
+#include "lapse/store/slab.hpp"
+#include "lapse/store/slot_word.hpp"
+#include "lapse/store/value_sizes.hpp"
+
+namespace lapse {
+
+// Knows keys, words and slots; neither owners nor messages. A slot holds the key's *content*: its value, then
+// the state of the update rule.
+//
+// Thread safety: read and update by any thread of the domain; release_lease by the holder of the lease;
+// everything else under "roles" and "leases" by the holder of the serving rank's progress lock.
+//
+// Invariants:
+// 1. The content of a key changes only under its latch, by the holder of its lease, or while no word names
+// its slot.
+// 2. A word names a slot only while the role is owner; a slot is released after its word has changed.
+// 3. A read returns a value that the key had at one moment during the call.
+class Store {
+ public:
+  // `regions` is used for slots, here and later; slots for `expected_units` are committed at once, there are
+  // never more than `max_units`. Throws OutOfMemory.
+  Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
+        std::uint64_t expected_units);
+
+  bool is_sparse() const { return words_.is_sparse(); }
+  // The largest key there can be; keys() is one more (dense tables).
+  std::uint64_t last_key() const { return words_.last_key(); }
+  std::uint64_t keys() const { return words_.last_key() + 1; }
+  bool has(Key key) const { return key.value() <= words_.last_key(); }
+  const ValueSizes& sizes() const { return sizes_; }
+
+  // --- access ---
+
+  // Copies the value to `to`; false when the key is not here or leased.
+  bool read(Key key, std::byte* to) const {
+#if !defined(__SANITIZE_THREAD__)
+    const std::atomic<std::uint64_t>* word = words_.find(key);
+    if (word == nullptr) [[unlikely]]
+      return false;
+    const std::size_t bytes = sizes_.value_bytes(key);
+    for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
+      const SlotWord before(word->load(std::memory_order_acquire));
+      if (!before.is_readable()) [[unlikely]] {
+        if (!before.is_open_owner()) return false;
+        continue;
+      }
+      racy_copy(to, slots_.address(before.low()), bytes);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (word->load(std::memory_order_relaxed) == before.bits()) [[likely]]
+        return true;
+    }
+#endif
+    return read_latched(key, to);
+  }
+
+  // Calls f(content) with the latch held, in place; false (and no call) when the key is not here or leased.
+  // When f throws, the latch is released and what f wrote stays.
+  template <class F>
+  bool update(Key key, F&& f) {
+    std::atomic<std::uint64_t>* word = words_.find(key);
+    if (word == nullptr) [[unlikely]]
+      return false;
+    const std::optional<SlotWord> latched = latch_open_owner(*word);
+    if (!latched) return false;
+    const Unlatch unlatch{*word, *latched};
+    std::forward<F>(f)(slots_.address(latched->low()));
+    return true;
+  }
+
+  // For batches: far ahead, nearer (words), and near (the value's first lines, if the key is here).
+  void prefetch_far(Key key) const {
+    words_.prefetch_far(key);
+  }
+  void prefetch_word(Key key) const {
+    words_.prefetch_near(key);
+  }
+  void prefetch_value(Key key) const {
+    const std::atomic<std::uint64_t>* at = words_.find(key);
+    if (at == nullptr) return;
+    const SlotWord word(at->load(std::memory_order_relaxed));
+    if (!word.is_open_owner()) return;
+    const std::size_t bytes = sizes_.content_bytes(key);
+    const std::byte* value = slots_.address(word.low());
+    for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
+      __builtin_prefetch(value + line);
+  }
+
+  // --- roles ---
+
+  SlotWord word(Key key) const {
+    return words_.load(key);
+  }
+  // The number of a sparse key's word; nothing when it has none.
+  std::optional<std::uint32_t> number(Key key) const {
+    if (words_.find(key) == nullptr) return std::nullopt;
+    return words_.number(key);
+  }
+  // The same, for a key that is to have a word.
+  std::uint32_t make_number(Key key) {
+    words_.find_or_insert(key);
+    return words_.number(key);
+  }
+
+  // absent -> owner of a new content, which fill(content) writes before anybody may look.
+  template <class F>
+  void create(Key key, F&& fill) {
+    const std::uint32_t slot = allocate_slot(key);
+    const ReleaseUnlessPublished guard{*this, key, slot};
+    std::forward<F>(fill)(slots_.address(slot));
+    publish(key, Role::absent, word(key).with_role(Role::owner, slot));
+    guard.published = true;
+  }
+  // absent -> arriving; `arrival` is kept in the word.
+  void begin_arrival(Key key, std::uint32_t arrival);
+  // A slot for a content that has come, not yet visible to anybody.
+  std::uint32_t allocate_slot(Key key) {
+    return slots_.allocate(sizes_.units(key));
+  }
+  std::byte* slot(std::uint32_t slot) {
+    return slots_.address(slot);
+  }
+  void release_slot(Key key, std::uint32_t slot) {
+    slots_.release(slot, sizes_.units(key));
+  }
+  // arriving -> owner of the content in `slot`, open or leased from the start.
+  void publish_owner(Key key, std::uint32_t slot, LeaseState lease = LeaseState::none);
+  // arriving -> absent: the content came and went on to `next`.
+  void pass_on(Key key, Domain next);
+  // owner, open -> absent: copies the content to `to` and forgets it. The new owner is kept as location hint.
+  // False, and nothing has happened, when the key is leased.
+  bool hand_over(Key key, std::byte* to, Domain next);
+  // The same for a leased key whose lease has ended and is being drained.
+  void hand_over_leased(Key key, std::byte* to, Domain next);
+  // Changes the location hint of an absent key; nothing when the key is in another role.
+  void set_hint(Key key, Domain hint);
+
+  // --- leases (owner only) ---
+
+  // Gives the key to one holder; false when it is leased already.
+  bool grant_lease(Key key);
+  // Where the holder of a lease finds the content.
+  std::byte* leased_content(Key key) const {
+    return slots_.address(word(key).low());
+  }
+  // Marks that something waits for the end of the lease; false when the key is not leased (any more).
+  bool mark_queued(Key key);
+  // Ends a lease. False, and it goes on, when something is queued: then the engine ends it.
+  bool release_lease(Key key);
+  // What a leased key is after its queue has been looked at.
+  void set_lease(Key key, LeaseState lease);
+
+  // --- what there is ---
+
+  // Calls f(key) for every key that is here at the moment of looking.
+  template <class F>
+  void for_each_here(F&& f) const {
+    words_.for_each([&](Key key, const std::atomic<std::uint64_t>& word) {
+      if (SlotWord(word.load(std::memory_order_acquire)).role() == Role::owner) f(key);
+    });
+  }
+  std::uint64_t keys_here() const {
+    return keys_here_.load(std::memory_order_relaxed);
+  }
+  // Bytes of the values and rule states of keys that are here.
+  std::uint64_t content_bytes_here() const {
+    return content_bytes_here_.load(std::memory_order_relaxed);
+  }
+  // Bytes beside them: words and lengths, and slabs less the contents that lie in them.
+  std::size_t word_bytes() const {
+    return words_.committed_bytes() + sizes_.bytes();
+  }
+  std::size_t slab_bytes() const {
+    return slots_.committed_bytes();
+  }
+
+ private:
+  static constexpr int kOptimisticAttempts = 8;
+  static constexpr int kLatchSpins = 100;
+  static constexpr std::size_t kPrefetchBytes = 512;
+
+  struct Unlatch {
+    std::atomic<std::uint64_t>& word;
+    SlotWord latched;
+    ~Unlatch() { word.store(latched.after_write().bits(), std::memory_order_release); }
+  };
+  struct ReleaseUnlessPublished {
+    Store& store;
+    Key key;
+    std::uint32_t slot;
+    mutable bool published = false;
+    ~ReleaseUnlessPublished() {
+      if (!published) store.release_slot(key, slot);
+    }
+  };
+
+  // Takes the latch and returns the word as it is now (latched); nothing when the key is not here or leased.
+  static std::optional<SlotWord> latch_open_owner(std::atomic<std::uint64_t>& word) {
+    std::uint64_t bits = word.load(std::memory_order_relaxed);
+    for (int spins = 0;;) {
+      const SlotWord seen(bits);
+      if (!seen.is_open_owner()) return std::nullopt;
+      if (!seen.latched()) {
+        if (word.compare_exchange_weak(bits, seen.with_latch().bits(), std::memory_order_acquire,
+                                       std::memory_order_relaxed)) [[likely]] {
+          std::atomic_thread_fence(std::memory_order_release);
+          return seen.with_latch();
+        }
+        continue;
+      }
+      if (++spins > kLatchSpins) {
+        std::this_thread::yield();
+        spins = 0;
+      }
+      bits = word.load(std::memory_order_relaxed);
+    }
+  }
+
+  bool read_latched(Key key, std::byte* to) const;
+  // The one place where the role of a key changes without its latch: nobody else may touch it meanwhile.
+  void publish(Key key, Role expected, SlotWord next);
+  void count_here(Key key, bool here);
+  void forget(Key key, std::uint32_t slot);
+  std::atomic<std::uint64_t>& leased_word(Key key) const;
+
+  // constant
+  ValueSizes sizes_;
+  // own rules
+  KeyWords words_;
+  SlabAllocator slots_;
+  // written under the progress lock
+  std::atomic<std::uint64_t> keys_here_{0};
+  std::atomic<std::uint64_t> content_bytes_here_{0};
+};
+
+}  // namespace lapse

@@ -1,0 +1,54 @@
+#include "lapse/store/value_sizes.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+
+namespace lapse {
+
+namespace {
+constexpr std::size_t kMostValueBytes = std::size_t{1} << 30;
+}
+
+std::size_t ValueSizes::most_elements(ElementType type) {
+  return kMostValueBytes / element_bytes(type);
+}
+
+ValueSizes::ValueSizes(const ValueLayout& layout)
+    : layout_(layout),
+      uniform_(true),
+      value_bytes_(layout.value_bytes(layout.length)),
+      content_bytes_(layout.content_bytes(layout.length)) {}
+
+ValueSizes ValueSizes::computed(const ValueLayout& layout, Function f) {
+  ValueSizes sizes(layout);
+  sizes.uniform_ = false;
+  sizes.function_ = std::move(f);
+  return sizes;
+}
+
+ValueSizes ValueSizes::listed(const ValueLayout& layout, std::uint64_t keys, const Function& f) {
+  ValueSizes sizes = computed(layout, f);
+  sizes.lengths_.reserve(keys);
+  for (std::uint64_t key = 0; key < keys; ++key) {
+    const std::size_t length = sizes.checked(Key(key));
+    sizes.lengths_.push_back(static_cast<std::uint32_t>(length));
+    sizes.fingerprint_ = mix_bits(sizes.fingerprint_ + length);
+  }
+  return sizes;
+}
+
+std::size_t ValueSizes::checked(Key key) const {
+  const std::size_t length = function_(key);
+  if (length == 0 || length > most_elements(layout_.type)) {
+    throw ConfigurationError(
+        fmt::format("the function of value lengths gives {} elements for key {}: expected 1 to {}", length,
+                    key.value(), most_elements(layout_.type)));
+  }
+  return length;
+}
+
+}  // namespace lapse

@@ -1,0 +1,68 @@
+// A worker's leases in a random workload.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/ps/lease_taker.hpp"
+#include "lapse/ps/worker.hpp"
+#include "test/support/random_workload_client.hpp"
+
+namespace lapse::test {
+
+// Takes a lease over keys of several tables, reads and changes them, gives them back. Used by one thread.
+class LeasePlay {
+ public:
+  enum class Waiting {
+    blocks,  // calls Worker::lease: for threads
+    steps,   // step by step: for simulations, where nothing may block
+  };
+  struct Part {
+    TableClient* client;
+    std::vector<Key> keys;
+  };
+
+  // What a holder must not do: it asks for one more key.
+  using WrongCall = std::function<std::unique_ptr<PendingCall>(Key)>;
+
+  // `wrong_call` for the fault only: made under a lease, and waited for.
+  LeasePlay(Worker& worker, Waiting waiting, WrongCall wrong_call = {})
+      : worker_(worker), waiting_(waiting), wrong_call_(std::move(wrong_call)) {}
+  // Gives back what is held without waiting: a simulation that has failed is over.
+  ~LeasePlay();
+  LeasePlay(const LeasePlay&) = delete;
+  LeasePlay& operator=(const LeasePlay&) = delete;
+
+  void begin(std::vector<Part> parts, std::size_t touches);
+  // A lease is being taken, held or given back.
+  bool active() const { return stage_ != Stage::none; }
+  // Whether step would do something; with Waiting::blocks it may always be called.
+  bool may_step() const;
+  // Goes on, and tells what was done. Throws HistoryViolation.
+  std::string step(RandomEngine& random);
+
+ private:
+  enum class Stage { none, taking, held, releasing };
+
+  std::vector<LeaseKeys> lease_keys() const;
+  std::string touch(RandomEngine& random);
+  std::string release();
+
+  Worker& worker_;
+  const Waiting waiting_;
+  const WrongCall wrong_call_;
+  Stage stage_ = Stage::none;
+  std::vector<Part> parts_;
+  std::size_t touches_ = 0;
+  std::optional<LeaseTaker> taker_;
+  std::optional<Lease> lease_;
+  std::unique_ptr<PendingCall> wrong_;  // of the fault: what is waited for
+};
+
+}  // namespace lapse::test

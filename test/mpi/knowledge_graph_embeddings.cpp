@@ -114,7 +114,8 @@ TEST_CASE("every model learns the structure of a graph") {
   TrainingOptions options = small_training(TrainingMode::combined);
   options.model.kind = kind;
   options.model.dimensions = 12;
-  options.model.margin = 3;
+  options.model.margin = 1;
+  options.runner.negatives.per_side = 2;
   options.runner.negatives.shared = GENERATE(false, true);
   Trainer trainer(server, graph, options);
   const Evaluation before = trainer.evaluate();
@@ -138,7 +139,6 @@ TEST_CASE("with one worker, every way to train gives the same values, bit for bi
       options.workers.at(on_last ? options.workers.size() - 1 : 0) = 1;
       options.epochs = 2;
       options.runner.prefetch = 0;
-      // Dealt out to one worker, the triples keep their order.
       Trainer trainer(server, graph, options);
       trainer.run();
       if (entities.empty()) {

@@ -13,7 +13,7 @@ enum class ModelKind : std::uint8_t { complex, distmult, rescal, transe };
 struct ModelOptions {
   ModelKind kind = ModelKind::complex;
   std::size_t dimensions = 50;  // complex numbers for ComplEx, real numbers for the others
-  double margin = 8;            // TransE: the score of a triple that fits exactly
+  double margin = 4;            // TransE: the score of a triple that fits exactly
 };
 
 // The entity of a triple that is asked for.

@@ -114,8 +114,9 @@ TEST_CASE("every model learns the structure of a graph") {
   TrainingOptions options = small_training(TrainingMode::combined);
   options.model.kind = kind;
   options.model.dimensions = 12;
-  options.model.margin = 1;
-  options.runner.negatives.per_side = 2;
+  options.model.margin = 0.5;
+  options.epochs = options.evaluate_every = 60;
+  options.runner.negatives.per_side = 4;
   options.runner.negatives.shared = GENERATE(false, true);
   Trainer trainer(server, graph, options);
   const Evaluation before = trainer.evaluate();
@@ -123,7 +124,7 @@ TEST_CASE("every model learns the structure of a graph") {
   const Evaluation& after = *trainer.epochs().back().evaluation;
   CHECK(before.test.all.mean_reciprocal_rank < 0.2);
   // DistMult cannot tell the next group from the one before.
-  CHECK(after.test.all.mean_reciprocal_rank > (kind == ModelKind::distmult ? 0.5 : 0.7));
+  CHECK(after.test.all.mean_reciprocal_rank > (kind == ModelKind::distmult ? 0.4 : 0.7));
 }
 
 TEST_CASE("with one worker, every way to train gives the same values, bit for bit, on every rank") {

@@ -105,7 +105,7 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
       {name, "epoch", "s", bench.ranks(), workers * bench.ranks()}, kRuns,
       [&] {
         ++epochs;
-        return trainer.run_epoch().seconds;
+        return trainer.run_epoch().cost.seconds;
       },
       "plain loop, one thread",
       [&] {
@@ -121,7 +121,7 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
   // Everything was local: the blocks had been brought before.
   std::uint64_t local = 0;
   for (const apps::EpochRecord& record : trainer.epochs()) {
-    local += record.accesses.local_pulls + record.accesses.local_pushes;
+    local += record.cost.accesses.local_pulls + record.cost.accesses.local_pushes;
   }
   expect_count("local accesses", local, epochs * problem.train.size() * 3);
 }

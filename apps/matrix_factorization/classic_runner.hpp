@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "apps/common/key_slots.hpp"
 #include "apps/matrix_factorization/epoch_runner.hpp"
 
 namespace lapse::apps {
@@ -22,19 +23,15 @@ class ClassicRunner final : public EpochRunner {
 
  private:
   void train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps);
-  // The place of a key in the batch, where it is added if it is new.
-  std::size_t slot(Key key);
 
   WorkerTask task_;
   std::size_t batch_;
   CellVisits visits_;
   std::vector<io::Cell> cells_;  // sorted
-  std::uint64_t batches_ = 0;
-  std::vector<std::uint64_t> last_batch_;  // by key: number of the last batch with it
-  std::vector<std::uint32_t> slot_;        // by key: its place in that batch
-  std::vector<Key> keys_;                  // of the batch
-  std::vector<float> values_;              // of the keys, row by row
-  std::vector<float> changes_;             // the same before the batch, then what it changed
+  KeySlots slots_;
+  std::vector<Key> keys_;       // of the batch
+  std::vector<float> values_;   // of the keys, row by row
+  std::vector<float> changes_;  // the same before the batch, then what it changed
   std::vector<float> row_change_;
 };
 

@@ -32,8 +32,9 @@ class KeyWords {
 
   // Null for a key of a sparse table that has no word.
   Word* find(Key key) const {
-    if (sparse_) return sparse_->find(key);
-    return &dense_[key.index()];
+    if (dense_ != nullptr) [[likely]]
+      return &dense_[key.index()];
+    return sparse_->find(key);
   }
   // Progress lock. Throws OutOfMemory.
   Word& find_or_insert(Key key) {

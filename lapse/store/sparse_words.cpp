@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 
 #include "lapse/core/error.hpp"
@@ -23,7 +24,8 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
       bucket_region_(regions.reserve((kFirstBuckets + kBucketsPerKey * max_keys_) * sizeof(Link))),
       entries_(nullptr),
       buckets_(nullptr),
-      state_(2 * kFirstBuckets) {
+      state_(2 * kFirstBuckets),
+      mask_(kFirstBuckets - 1) {
   if (!entry_region_ || !bucket_region_) {
     throw OutOfMemory(fmt::format("no address space for a sparse table of up to {} keys", max_keys_));
   }
@@ -66,7 +68,7 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
   while ((state_.load(std::memory_order_relaxed) >> 1) < (size + 1) * kBucketsPerKey) split_next();
   const auto at = static_cast<std::uint32_t>(size + 1);
-  Link& bucket = buckets_[bucket_of(mix_bits(key.value()), state_.load(std::memory_order_relaxed))];
+  Link& bucket = buckets_[bucket_of(hash_of(key.value()), state_.load(std::memory_order_relaxed))];
   Entry& entry = entries_[at];
   entry.key = key.value();
   entry.next.store(bucket.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -91,13 +93,14 @@ void SparseWords::split_next() {
   Link* high_end = &high;
   for (std::uint32_t at = low.load(std::memory_order_relaxed); at != 0;) {
     Entry& entry = entries_[at];
-    Link*& end = (mix_bits(entry.key) & half) == 0 ? low_end : high_end;
+    Link*& end = (hash_of(entry.key) & half) == 0 ? low_end : high_end;
     end->store(at, std::memory_order_release);
     end = &entry.next;
     at = end->load(std::memory_order_relaxed);
   }
   low_end->store(0, std::memory_order_release);
   high_end->store(0, std::memory_order_release);
+  mask_.store(2 * half - 1, std::memory_order_relaxed);
   state_.store(2 * (buckets + 1), std::memory_order_release);
 }
 

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-#include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
 
@@ -55,11 +53,11 @@ class SparseWords {
 
   // For batches, in this order, each some keys after the one before.
   void prefetch_bucket(Key key) const {
-    __builtin_prefetch(&buckets_[bucket_of(mix_bits(key.value()), state())]);
+    __builtin_prefetch(&buckets_[bucket_of(hash_of(key.value()), state())]);
   }
   void prefetch_entry(Key key) const {
     __builtin_prefetch(
-        &entries_[buckets_[bucket_of(mix_bits(key.value()), state())].load(std::memory_order_relaxed)]);
+        &entries_[buckets_[bucket_of(hash_of(key.value()), state())].load(std::memory_order_relaxed)]);
   }
 
   // Any thread.
@@ -86,16 +84,27 @@ class SparseWords {
   // mean that nothing was moved in between.
   std::uint64_t state() const { return state_.load(std::memory_order_acquire); }
 
-  static std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) {
+  // The upper half of a product, folded into the lower one: half the time of a mixer in which each bit
+  // changes all others, and good enough that consecutive keys, strides and hashes spread alike.
+  static std::uint64_t hash_of(std::uint64_t key) {
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide product = Wide{key ^ 0x9e3779b97f4a7c15U} * 0xd6e8feb86659fd93U;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+  }
+
+  // The bucket for a hash in a state, which was loaded before.
+  std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) const {
     const std::uint64_t buckets = state >> 1;
-    const std::uint64_t mask = ~std::uint64_t{0} >> std::countl_zero((buckets - 1) | 1);
+    // At least as new as the state. A newer one may lead to another bucket: one that exists, and not finding
+    // the key there proves nothing, as the state is not the same any more.
+    const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
     const std::uint64_t bucket = hash & mask;
     // Without a branch, as it could not be predicted.
     return bucket & (mask >> static_cast<unsigned>(bucket >= buckets));
   }
 
   const Entry* find_entry(Key key) const {
-    const std::uint64_t hash = mix_bits(key.value());
+    const std::uint64_t hash = hash_of(key.value());
     std::uint64_t state = this->state();
     for (;;) {
       std::uint32_t at = buckets_[bucket_of(hash, state)].load(std::memory_order_acquire);
@@ -125,6 +134,7 @@ class SparseWords {
   Link* buckets_;
   // self-synchronised
   std::atomic<std::uint64_t> state_;
+  std::atomic<std::uint64_t> mask_;  // the lowest bits, as many as bucket numbers have
   std::atomic<std::uint64_t> size_{0};
   // written under the progress lock: how much of the regions is usable
   std::atomic<std::size_t> entry_bytes_{0};

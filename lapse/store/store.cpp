@@ -14,11 +14,9 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
   slots_.commit_for(expected_units);
 }
 
-bool Store::read_latched(Key key, std::byte* to) const {
+bool Store::read_latched(Key key, std::byte* to, std::size_t bytes) const {
   std::atomic<std::uint64_t>* word = words_.find(key);
   if (word == nullptr) return false;
-  // Before the latch is taken: lengths may come from a function of the user.
-  const std::size_t bytes = sizes_.value_bytes(key);
   const std::optional<SlotWord> latched = latch_open_owner(*word);
   if (!latched) return false;
   std::memcpy(to, slots_.address(latched->low()), bytes);

@@ -47,12 +47,13 @@ class Store {
   // --- access ---
 
   // Copies the value to `to`; false when the key is not here or leased.
-  bool read(Key key, std::byte* to) const {
+  bool read(Key key, std::byte* to) const { return read(key, to, sizes_.value_bytes(key)); }
+  // The same for a caller who knows how long the value is.
+  bool read(Key key, std::byte* to, std::size_t bytes) const {
 #if !defined(__SANITIZE_THREAD__)
     const std::atomic<std::uint64_t>* word = words_.find(key);
     if (word == nullptr) [[unlikely]]
       return false;
-    const std::size_t bytes = sizes_.value_bytes(key);
     for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
       const SlotWord before(word->load(std::memory_order_acquire));
       if (!before.is_readable()) [[unlikely]] {
@@ -65,7 +66,7 @@ class Store {
         return true;
     }
 #endif
-    return read_latched(key, to);
+    return read_latched(key, to, bytes);
   }
 
   // Calls f(content) with the latch held, in place; false (and no call) when the key is not here or leased.
@@ -231,7 +232,7 @@ class Store {
     }
   }
 
-  bool read_latched(Key key, std::byte* to) const;
+  bool read_latched(Key key, std::byte* to, std::size_t bytes) const;
   // The one place where the role of a key changes without its latch: nobody else may touch it meanwhile.
   void publish(Key key, Role expected, SlotWord next);
   void count_here(Key key, bool here);

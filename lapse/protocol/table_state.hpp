@@ -57,7 +57,11 @@ struct TableState {
   // Writes the content that a key has before its first push.
   void write_initial(Key key, std::byte* content) const;
   // Makes a key that is implicit. Throws OutOfMemory, or what a function of the user throws.
-  void ensure_exists(Key key);
+  void create_implicit(Key key);
+  // The same if the key is implicit.
+  void ensure_exists(Key key) {
+    if (is_implicit(key)) create_implicit(key);
+  }
 
   // Copies the value to `to`; false when the key is not here or leased. Any thread.
   bool read(Key key, std::byte* to) const {

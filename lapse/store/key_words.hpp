@@ -26,7 +26,7 @@ class KeyWords {
   // Any keys, at most max_keys of them.
   static KeyWords sparse(RegionAllocator& regions, std::uint64_t max_keys);
 
-  bool is_sparse() const { return sparse_ != nullptr; }
+  bool is_sparse() const { return dense_ == nullptr; }
   // The largest key there can be.
   std::uint64_t last_key() const { return last_key_; }
 
@@ -47,8 +47,8 @@ class KeyWords {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
   }
-  // Sparse: the number of a key that has a word.
-  std::uint32_t number(Key key) const { return sparse_->number(key); }
+  // Sparse: the number of the key whose word this is.
+  std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
   // Calls f(key, word) for every key that has a word.
   template <class F>

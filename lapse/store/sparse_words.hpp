@@ -37,8 +37,12 @@ class SparseWords {
     const Entry* entry = find_entry(key);
     return entry == nullptr ? nullptr : const_cast<Word*>(&entry->word);
   }
-  // The key's number, 0, 1, 2, … in the order of insertion; it must have been inserted.
-  std::uint32_t number(Key key) const { return static_cast<std::uint32_t>(find_entry(key) - entries_) - 1; }
+  // The number of the key whose word this is: 0, 1, 2, … in the order of insertion.
+  std::uint32_t number(const Word& word) const {
+    const auto distance =
+        reinterpret_cast<const std::byte*>(&word) - reinterpret_cast<const std::byte*>(entries_);
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(distance) / kEntryBytes) - 1;
+  }
   // The word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has changed.
   Word& find_or_insert(Key key);
 

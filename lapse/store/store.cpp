@@ -27,8 +27,7 @@ bool Store::read_latched(Key key, std::byte* to, std::size_t bytes) const {
 
 // --- roles ---
 
-void Store::publish(Key key, Role expected, SlotWord next) {
-  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+void Store::publish(Key key, std::atomic<std::uint64_t>& word, Role expected, SlotWord next) {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   const bool was_here = SlotWord(bits).role() == Role::owner;
   if (SlotWord(bits).role() != expected ||
@@ -50,15 +49,18 @@ void Store::count_here(Key key, bool here) {
 }
 
 void Store::begin_arrival(Key key, std::uint32_t arrival) {
-  publish(key, Role::absent, word(key).with_role(Role::arriving, arrival));
+  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+  publish(key, word, Role::absent, load(word).with_role(Role::arriving, arrival));
 }
 
 void Store::publish_owner(Key key, std::uint32_t slot, LeaseState lease) {
-  publish(key, Role::arriving, word(key).with_role(Role::owner, slot).with_lease(lease));
+  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+  publish(key, word, Role::arriving, load(word).with_role(Role::owner, slot).with_lease(lease));
 }
 
 void Store::pass_on(Key key, Domain next) {
-  publish(key, Role::arriving, word(key).absent(next));
+  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+  publish(key, word, Role::arriving, load(word).absent(next));
 }
 
 void Store::forget(Key key, std::uint32_t slot) {

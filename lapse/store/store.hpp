@@ -106,15 +106,19 @@ class Store {
   SlotWord word(Key key) const {
     return words_.load(key);
   }
-  // The number of a sparse key's word; nothing when it has none.
-  std::optional<std::uint32_t> number(Key key) const {
-    if (words_.find(key) == nullptr) return std::nullopt;
-    return words_.number(key);
+  // What is known of a sparse key here: nothing when it has no word.
+  struct Known {
+    SlotWord word;
+    std::uint32_t number;  // of the key: 0, 1, 2, … in the order in which keys became known
+  };
+  std::optional<Known> known(Key key) const {
+    const std::atomic<std::uint64_t>* word = words_.find(key);
+    if (word == nullptr) return std::nullopt;
+    return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
-  // The same, for a key that is to have a word.
+  // The number of a sparse key, which becomes known.
   std::uint32_t make_number(Key key) {
-    words_.find_or_insert(key);
-    return words_.number(key);
+    return words_.number(words_.find_or_insert(key));
   }
 
   // absent -> owner of a new content, which fill(content) writes before anybody may look.
@@ -123,7 +127,8 @@ class Store {
     const std::uint32_t slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
     std::forward<F>(fill)(slots_.address(slot));
-    publish(key, Role::absent, word(key).with_role(Role::owner, slot));
+    std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+    publish(key, word, Role::absent, load(word).with_role(Role::owner, slot));
     guard.published = true;
   }
   // absent -> arriving; `arrival` is kept in the word.
@@ -234,7 +239,10 @@ class Store {
 
   bool read_latched(Key key, std::byte* to, std::size_t bytes) const;
   // The one place where the role of a key changes without its latch: nobody else may touch it meanwhile.
-  void publish(Key key, Role expected, SlotWord next);
+  void publish(Key key, std::atomic<std::uint64_t>& word, Role expected, SlotWord next);
+  static SlotWord load(const std::atomic<std::uint64_t>& word) {
+    return SlotWord(word.load(std::memory_order_relaxed));
+  }
   void count_here(Key key, bool here);
   void forget(Key key, std::uint32_t slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;

@@ -298,8 +298,9 @@ class Worker {
   void check_function(const void* server) const;
 
   Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
-  // In memory, if the key is here; `update` and `to` are the key's own. Throws UserCodeFailed.
-  bool try_here(TableState& table, Key key, const Request& request, const std::byte* update, std::byte* to);
+  // In memory, if the key is here; word (or null), update and to are the key's own. Throws UserCodeFailed.
+  bool try_here(TableState& table, Key key, Store::Word* word, const Request& request,
+                const std::byte* update, std::byte* to);
   Operation begin_localize(TableState& table, std::span<const Key> keys);
   void submit(Submission& submission);
   // Waits while as much is under way as the options allow.

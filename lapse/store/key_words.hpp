@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
@@ -35,6 +36,18 @@ class KeyWords {
     if (dense_ != nullptr) [[likely]]
       return &dense_[key.index()];
     return sparse_->find(key);
+  }
+  // The same for several keys, at most kMostAtOnce, with their cache misses under way together.
+  static constexpr std::size_t kMostAtOnce = SparseWords::kMostAtOnce;
+  void find(std::span<const Key> keys, Word** words) const {
+    if (is_sparse()) {
+      sparse_->find(keys, words);
+      return;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      words[i] = &dense_[keys[i].index()];
+      __builtin_prefetch(words[i]);
+    }
   }
   // Progress lock. Throws OutOfMemory.
   Word& find_or_insert(Key key) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <thread>
 
@@ -57,6 +58,25 @@ std::uint64_t SparseWords::settled_state() const {
     if (++spins > kSpins) std::this_thread::yield();
   }
   return now;
+}
+
+void SparseWords::find(std::span<const Key> keys, Word** words) const {
+  std::array<const Link*, kMostAtOnce> buckets;
+  std::array<std::uint32_t, kMostAtOnce> first;
+  const std::uint64_t state = this->state();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    buckets[i] = &buckets_[bucket_of(hash_of(keys[i].value()), state)];
+    __builtin_prefetch(buckets[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    first[i] = buckets[i]->load(std::memory_order_acquire);
+    __builtin_prefetch(&entries_[first[i]]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Entry* entry = find_in_chain(first[i], keys[i]);
+    // Not finding it here proves nothing.
+    words[i] = entry != nullptr ? const_cast<Word*>(&entry->word) : find(keys[i]);
+  }
 }
 
 SparseWords::Word& SparseWords::find_or_insert(Key key) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
@@ -55,7 +56,11 @@ class SparseWords {
     for (std::uint64_t i = 1; i <= size; ++i) f(Key(entries_[i].key), entries_[i].word);
   }
 
-  // For batches, in this order, each some keys after the one before.
+  // Finds several keys, with the cache misses of all of them under way together. At most kMostAtOnce.
+  static constexpr std::size_t kMostAtOnce = 32;
+  void find(std::span<const Key> keys, Word** words) const;
+
+  // For single keys in a known order: in this order, each some keys after the one before.
   void prefetch_bucket(Key key) const {
     __builtin_prefetch(&buckets_[bucket_of(hash_of(key.value()), state())]);
   }
@@ -107,17 +112,22 @@ class SparseWords {
     return bucket & (mask >> static_cast<unsigned>(bucket >= buckets));
   }
 
+  const Entry* find_in_chain(std::uint32_t at, Key key) const {
+    while (at != 0) {
+      const Entry& entry = entries_[at];
+      if (entry.key == key.value()) [[likely]]
+        return &entry;
+      at = entry.next.load(std::memory_order_acquire);
+    }
+    return nullptr;
+  }
+
   const Entry* find_entry(Key key) const {
     const std::uint64_t hash = hash_of(key.value());
     std::uint64_t state = this->state();
     for (;;) {
-      std::uint32_t at = buckets_[bucket_of(hash, state)].load(std::memory_order_acquire);
-      while (at != 0) {
-        const Entry& entry = entries_[at];
-        if (entry.key == key.value()) [[likely]]
-          return &entry;
-        at = entry.next.load(std::memory_order_acquire);
-      }
+      const std::uint32_t first = buckets_[bucket_of(hash, state)].load(std::memory_order_acquire);
+      if (const Entry* entry = find_in_chain(first, key)) return entry;
       std::atomic_thread_fence(std::memory_order_acquire);
       const std::uint64_t now = state_.load(std::memory_order_relaxed);
       if (now == state && (now & 1) == 0) return nullptr;

@@ -22,18 +22,22 @@ constexpr std::uint64_t kPrefetchAhead = 8;
 SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
     : max_keys_(std::min<std::uint64_t>(max_keys, 0xffff'fffeU)),
       entry_region_(regions.reserve((max_keys_ + 1) * sizeof(Entry))),
+      link_region_(regions.reserve((max_keys_ + 1) * sizeof(Link))),
       bucket_region_(regions.reserve((kFirstBuckets + kBucketsPerKey * max_keys_) * sizeof(Link))),
       entries_(nullptr),
+      links_(nullptr),
       buckets_(nullptr),
       state_(2 * kFirstBuckets),
       mask_(kFirstBuckets - 1) {
-  if (!entry_region_ || !bucket_region_) {
+  if (!entry_region_ || !link_region_ || !bucket_region_) {
     throw OutOfMemory(fmt::format("no address space for a sparse table of up to {} keys", max_keys_));
   }
   // Zeroed memory is an array of empty buckets and of entries whose words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
+  links_ = reinterpret_cast<Link*>(link_region_->base());
   buckets_ = reinterpret_cast<Link*>(bucket_region_->base());
   commit(*entry_region_, entry_bytes_, sizeof(Entry));
+  commit(*link_region_, link_bytes_, sizeof(Link));
   commit(*bucket_region_, bucket_bytes_, kFirstBuckets * sizeof(Link));
 }
 
@@ -86,12 +90,13 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
     throw OutOfMemory(fmt::format("a sparse table holds all the {} keys that it may hold", max_keys_));
   }
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
+  commit(*link_region_, link_bytes_, (size + 2) * sizeof(Link));
   while ((state_.load(std::memory_order_relaxed) >> 1) < (size + 1) * kBucketsPerKey) split_next();
   const auto at = static_cast<std::uint32_t>(size + 1);
   Link& bucket = buckets_[bucket_of(hash_of(key.value()), state_.load(std::memory_order_relaxed))];
   Entry& entry = entries_[at];
   entry.key = key.value();
-  entry.next.store(bucket.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  links_[at].store(bucket.load(std::memory_order_relaxed), std::memory_order_relaxed);
   bucket.store(at, std::memory_order_release);
   size_.store(size + 1, std::memory_order_release);
   return entry.word;
@@ -112,10 +117,9 @@ void SparseWords::split_next() {
   Link* low_end = &low;
   Link* high_end = &high;
   for (std::uint32_t at = low.load(std::memory_order_relaxed); at != 0;) {
-    Entry& entry = entries_[at];
-    Link*& end = (hash_of(entry.key) & half) == 0 ? low_end : high_end;
+    Link*& end = (hash_of(entries_[at].key) & half) == 0 ? low_end : high_end;
     end->store(at, std::memory_order_release);
-    end = &entry.next;
+    end = &links_[at];
     at = end->load(std::memory_order_relaxed);
   }
   low_end->store(0, std::memory_order_release);

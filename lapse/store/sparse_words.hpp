@@ -24,8 +24,9 @@ namespace lapse {
 // 2. A key that is found is found rightly, whatever is moved meanwhile: an entry's key never changes. Only
 // not finding a key needs proof: no bucket was split during the search.
 //
-//   entry, 24 bytes:  | key 64 | word 64 | next entry of the bucket 32 | unused 32 |
-//   bucket, 4 bytes:  | first entry 32 |           entries are numbered from 1, 0 ends a chain
+//   entry, 16 bytes:  | key 64 | word 64 |         entries are numbered from 1, 0 ends a chain
+//   link, 4 bytes:    | next entry of the bucket 32 |   by entry; apart, as most searches end at the first
+//   one bucket, 4 bytes:  | first entry 32 |
 class SparseWords {
  public:
   using Word = std::atomic<std::uint64_t>;
@@ -71,21 +72,20 @@ class SparseWords {
 
   // Any thread.
   std::size_t committed_bytes() const {
-    return entry_bytes_.load(std::memory_order_relaxed) + bucket_bytes_.load(std::memory_order_relaxed);
+    return entry_bytes_.load(std::memory_order_relaxed) + link_bytes_.load(std::memory_order_relaxed) +
+           bucket_bytes_.load(std::memory_order_relaxed);
   }
 
   // At most one entry to two buckets: a key that is there is on average found at the 1.25th entry.
   static constexpr std::uint64_t kBucketsPerKey = 2;
-  static constexpr std::size_t kEntryBytes = 24;
-  static constexpr std::size_t kBytesPerKey = kEntryBytes + kBucketsPerKey * sizeof(std::uint32_t);
+  static constexpr std::size_t kEntryBytes = 16;
+  static constexpr std::size_t kBytesPerKey = kEntryBytes + (1 + kBucketsPerKey) * sizeof(std::uint32_t);
 
  private:
   using Link = std::atomic<std::uint32_t>;
   struct Entry {
     std::uint64_t key;
     Word word;
-    Link next;
-    std::uint32_t unused;
   };
   static_assert(sizeof(Entry) == kEntryBytes);
 
@@ -117,7 +117,7 @@ class SparseWords {
       const Entry& entry = entries_[at];
       if (entry.key == key.value()) [[likely]]
         return &entry;
-      at = entry.next.load(std::memory_order_acquire);
+      at = links_[at].load(std::memory_order_acquire);
     }
     return nullptr;
   }
@@ -143,8 +143,10 @@ class SparseWords {
   // constant
   std::uint64_t max_keys_;
   std::unique_ptr<Region> entry_region_;
+  std::unique_ptr<Region> link_region_;
   std::unique_ptr<Region> bucket_region_;
   Entry* entries_;
+  Link* links_;
   Link* buckets_;
   // self-synchronised
   std::atomic<std::uint64_t> state_;
@@ -152,6 +154,7 @@ class SparseWords {
   std::atomic<std::uint64_t> size_{0};
   // written under the progress lock: how much of the regions is usable
   std::atomic<std::size_t> entry_bytes_{0};
+  std::atomic<std::size_t> link_bytes_{0};
   std::atomic<std::size_t> bucket_bytes_{0};
 };
 

@@ -65,6 +65,9 @@ struct TableState {
       return true;
     return store.is_sparse() && read_implicit(key, to);
   }
+  // The same for a key that nobody has pushed to, where that is known without the progress lock. Throws what
+  // an initialiser of the application throws.
+  bool read_implicit(Key key, std::byte* to) const;
   void apply_push(Key key, std::byte* content, const std::byte* update, float scale) const {
     rule.apply(content, update, store.sizes().length(key), scale);
   }
@@ -96,9 +99,6 @@ struct TableState {
   std::unordered_map<std::uint64_t, std::uint32_t>
       lease_queues;  // by key: leased keys that something waits for
   TableCounters counters;
-
- private:
-  bool read_implicit(Key key, std::byte* to) const;
 };
 
 }  // namespace lapse

@@ -51,7 +51,7 @@ void Worker::check_function(const void* server) const {
 
 bool Worker::try_here(TableState& table, Key key, const Request& request, const std::byte* update,
                       std::byte* to) {
-  if (request.kind == OperationKind::pull) return table.read(key, to);
+  if (request.kind == OperationKind::pull) return table.store.read(key, to) || read_missing(table, key, to);
   const bool user_code = request.kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom;
   const BusyGuard guard(busy_, user_code ? Busy::user_code : busy_);
   try {
@@ -68,6 +68,18 @@ bool Worker::try_here(TableState& table, Key key, const Request& request, const 
           break;
       }
     });
+  } catch (const std::exception& error) {
+    throw UserCodeFailed(table.name, key, phase_.rank, error.what());
+  } catch (...) {
+    throw UserCodeFailed(table.name, key, phase_.rank, "unknown exception");
+  }
+}
+
+bool Worker::read_missing(const TableState& table, Key key, std::byte* to) {
+  if (!table.store.is_sparse()) return false;
+  const BusyGuard guard(busy_, Busy::user_code);
+  try {
+    return table.read_implicit(key, to);
   } catch (const std::exception& error) {
     throw UserCodeFailed(table.name, key, phase_.rank, error.what());
   } catch (...) {
@@ -232,7 +244,8 @@ bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
       std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
   if (found != items.end() && found->table == &table && found->key == key) {
     std::memcpy(to, table.store.leased_content(key), table.value_bytes(key));
-  } else if (endpoint_.unanswered().contains(table.id, key) || !table.read(key, to)) {
+  } else if (endpoint_.unanswered().contains(table.id, key) ||
+             !(table.store.read(key, to) || read_missing(table, key, to))) {
     return not_here();
   }
   ++endpoint_.counters()[table.id.value()].local_pulls;

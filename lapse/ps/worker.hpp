@@ -153,7 +153,9 @@ class Worker {
     if (busy_ == Busy::lease)
       return pull_leased(*table.state_, key, reinterpret_cast<std::byte*>(value.data()));
     if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
-    if (!table.state_->read(key, reinterpret_cast<std::byte*>(value.data()))) return not_here();
+    if (!table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data())) &&
+        !read_missing(*table.state_, key, reinterpret_cast<std::byte*>(value.data())))
+      return not_here();
     ++counters(table).local_pulls;
     return true;
   }
@@ -299,6 +301,9 @@ class Worker {
   Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
   // In memory, if the key is here; `update` and `to` are the key's own. Throws UserCodeFailed.
   bool try_here(TableState& table, Key key, const Request& request, const std::byte* update, std::byte* to);
+  // The initial value of a key of a sparse table that nobody has pushed to, if its home is here. Throws
+  // UserCodeFailed.
+  bool read_missing(const TableState& table, Key key, std::byte* to);
   Operation begin_localize(TableState& table, std::span<const Key> keys);
   void submit(Submission& submission);
   // Waits while as much is under way as the options allow.

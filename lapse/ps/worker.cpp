@@ -301,7 +301,11 @@ void Worker::wait_all() {
 const Bytes& Worker::collective(Bytes contribution, std::string_view what) {
   wait_all();
   phase_.channel.failure().check();
-  const std::uint64_t round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+  std::uint64_t round = 0;
+  {
+    const BusyGuard guard(busy_, Busy::engine);
+    round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+  }
   wait_until([&] { return phase_.group.completed(round); }, what);
   return phase_.group.result();
 }

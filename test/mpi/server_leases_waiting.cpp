@@ -146,10 +146,11 @@ TEST_CASE("What others do with leased keys happens after the release") {
       if (turn_here && worker.local_index() == 0) {
         Lease lease = worker.lease(table, keys);
         const auto values = lease.values(table);
-        const std::int64_t before = values[0][0];
+        const std::int64_t pushed = values[0][0];
+        const std::int64_t fetched = values[2][0];
         held.store(turn + 1);
         while (asked.load() != turn + 1) std::this_thread::yield();
-        expect(values[0][0] == before && values[2][0] == before, "nobody writes to a leased key");
+        expect(values[0][0] == pushed && values[2][0] == fetched, "nobody writes to a leased key");
         values[1][0] = 1000 + static_cast<std::int64_t>(turn);
         lease.release();
       } else {

@@ -95,6 +95,7 @@ class Worker {
     check_function(function.server_);
     check_call(table.server_);
     arguments_.keys(*table.state_, keys);
+    arguments_.lengths(*table.state_, keys);
     arguments_.count(*table.state_, "arguments", arguments.size(),
                      bytes_of<Argument>() == 0 ? 0 : keys.size());
     arguments_.count(*table.state_, "results", results.size(), bytes_of<Result>() == 0 ? 0 : keys.size());
@@ -110,6 +111,7 @@ class Worker {
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     check_call(table.server_, Allowed::under_lease);
     arguments_.keys(*table.state_, keys);
+    arguments_.lengths(*table.state_, keys);
     return begin_localize(*table.state_, keys);
   }
 

@@ -169,9 +169,10 @@ TEST_CASE("A sparse key whose length is impossible is refused by every call on i
   });
 }
 
-TEST_CASE("A custom home of a sparse key that is no rank is refused by every call on it") {
+TEST_CASE("A custom home of a sparse key that is no rank ends the phase on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
   const std::int32_t ranks = server.ranks();
+  if (ranks == 1) return;  // There is one home only.
   TableOptions options = good();
   options.home = HomeMapKind::custom;
   options.home_function = [ranks](Key key) { return key == Key(13) ? ranks : 0; };

@@ -25,9 +25,10 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
       bucket_region_(regions.reserve(most_buckets(max_keys_) * sizeof(Bucket))),
       entries_(nullptr),
       buckets_(nullptr),
-      state_(2 * kFirstBuckets) {
+      state_(2 * kFirstBuckets),
+      whose_(regions.whose()) {
   if (!entry_region_ || !bucket_region_) {
-    throw OutOfMemory(fmt::format("no address space for a sparse table of up to {} keys", max_keys_));
+    throw OutOfMemory(fmt::format("{}: no address space for up to {} keys", whose_, max_keys_));
   }
   // Zeroed memory is an array of empty buckets and of entries whose words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
@@ -36,14 +37,14 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
   commit(*bucket_region_, bucket_bytes_, kFirstBuckets * sizeof(Bucket));
 }
 
-void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) {
+void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) const {
   for (std::size_t committed = committed_bytes.load(std::memory_order_relaxed); committed < bytes;) {
     // Early pieces are small, so that small tables are.
     const std::size_t piece = std::min(committed < 4 * kLargePiece ? kSmallPiece : kLargePiece,
                                        region.capacity_bytes() - committed);
     if (piece == 0 || !region.commit(committed, piece)) {
       throw OutOfMemory(
-          fmt::format("no memory for further keys of a sparse table: its words take {} bytes", committed));
+          fmt::format("{}: no memory for further keys, whose words take {} bytes", whose_, committed));
     }
     committed += piece;
     committed_bytes.store(committed, std::memory_order_relaxed);
@@ -63,7 +64,7 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
   if (Word* word = find(key)) return *word;
   const std::uint64_t size = size_.load(std::memory_order_relaxed);
   if (size == max_keys_) {
-    throw OutOfMemory(fmt::format("a sparse table holds all the {} keys that it may hold", max_keys_));
+    throw OutOfMemory(fmt::format("{} knows all the {} keys that it may hold or know of", whose_, max_keys_));
   }
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
   while ((state_.load(std::memory_order_relaxed) >> 1) * 3 < (size + 1) * 4) split_next();

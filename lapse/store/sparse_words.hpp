@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
@@ -109,7 +110,7 @@ class SparseWords {
   std::uint64_t settled_state() const;
   void split_next();
   // Makes sure that `bytes` of the region are usable.
-  static void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes);
+  void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes) const;
 
   // constant
   std::uint64_t max_keys_;
@@ -123,6 +124,8 @@ class SparseWords {
   // written under the progress lock: how much of the regions is usable
   std::atomic<std::size_t> entry_bytes_{0};
   std::atomic<std::size_t> bucket_bytes_{0};
+  // constant, for errors
+  std::string whose_;
 };
 
 }  // namespace lapse

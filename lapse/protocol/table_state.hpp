@@ -67,12 +67,9 @@ struct TableState {
   bool read(Key key, std::byte* to) const {
     return store.read(key, to) || (store.is_sparse() && read_implicit(key, to));
   }
-  // The same for a caller who has found the word, or found that there is none (null).
-  bool read_at(const Store::Word* word, Key key, std::byte* to) const {
-    if (word != nullptr) [[likely]]
-      return store.read_at(*word, to, value_bytes(key));
-    return read_implicit(key, to);
-  }
+  // The same for a key that nobody has pushed to, where that is known without the progress lock. Throws what
+  // an initialiser of the application throws.
+  bool read_implicit(Key key, std::byte* to) const;
   void apply_push(Key key, std::byte* content, const std::byte* update, float scale) const {
     rule.apply(content, update, store.sizes().length(key), scale);
   }
@@ -104,9 +101,6 @@ struct TableState {
   std::unordered_map<std::uint64_t, std::uint32_t>
       lease_queues;  // by key: leased keys that something waits for
   TableCounters counters;
-
- private:
-  bool read_implicit(Key key, std::byte* to) const;
 };
 
 }  // namespace lapse

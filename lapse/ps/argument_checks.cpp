@@ -25,6 +25,11 @@ void ArgumentChecks::keys(const TableState& table, std::span<const Key> keys) co
   }
 }
 
+void ArgumentChecks::lengths(const TableState& table, std::span<const Key> keys) const {
+  if (!table.store.is_sparse() || table.store.sizes().uniform()) return;
+  for (const Key key : keys) static_cast<void>(table.store.sizes().length(key));
+}
+
 void ArgumentChecks::elements(const TableState& table, std::span<const Key> keys, std::string_view what,
                               std::size_t elements) const {
   const ValueSizes& sizes = table.store.sizes();

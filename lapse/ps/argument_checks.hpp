@@ -17,6 +17,9 @@ class ArgumentChecks {
 
   // Every key is one that the table can have.
   void keys(const TableState& table, std::span<const Key> keys) const;
+  // The lengths of their values are possible: sparse tables ask for each key's at every access. Throws
+  // ConfigurationError. For calls that come without values; `elements` includes it.
+  void lengths(const TableState& table, std::span<const Key> keys) const;
   // As many elements as the values of these keys have together.
   void elements(const TableState& table, std::span<const Key> keys, std::string_view what,
                 std::size_t elements) const;

@@ -7,13 +7,13 @@
 
 namespace lapse {
 
-Lease::Lease(Worker& worker) : worker_(&worker) {
+Lease::Lease(Worker& worker) : worker_(&worker), rank_(worker.rank()) {
   worker.lease_ = this;
   worker.busy_ = Worker::Busy::lease;
 }
 
 Lease::Lease(Lease&& other) noexcept
-    : worker_(std::exchange(other.worker_, nullptr)), parts_(std::move(other.parts_)) {
+    : worker_(std::exchange(other.worker_, nullptr)), rank_(other.rank_), parts_(std::move(other.parts_)) {
   if (worker_ != nullptr) worker_->lease_ = this;
 }
 
@@ -21,6 +21,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
   if (this != &other) {
     if (worker_ != nullptr) worker_->abandon_lease(*this);
     worker_ = std::exchange(other.worker_, nullptr);
+    rank_ = other.rank_;
     parts_ = std::move(other.parts_);
     if (worker_ != nullptr) worker_->lease_ = this;
   }
@@ -35,12 +36,12 @@ void Lease::release() {
   if (worker_ != nullptr) worker_->end_lease(*this);
 }
 
-const Lease::Part& Lease::part(TableId table) const {
+const Lease::Part& Lease::part(const TableState& table) const {
   if (worker_ == nullptr) throw UsageError("the values of a lease that has been released");
   for (const Part& part : parts_) {
-    if (part.table->id == table) return part;
+    if (part.table == &table) return part;
   }
-  throw UsageError(fmt::format("the lease has no keys of table {}", table.value()));
+  throw UsageError(fmt::format("the lease has no keys of table '{}'", table.name));
 }
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/ps/argument_checks.hpp"
 #include "lapse/ps/table.hpp"
 
 namespace lapse {
@@ -32,8 +33,11 @@ class LeaseKeys {
 template <Element T>
 class LeasedValues {
  public:
-  LeasedValues(const TableState& table, std::span<const Key> keys, std::span<std::byte* const> contents)
+  // `rank` is the holder's.
+  LeasedValues(const TableState& table, std::span<const Key> keys, std::span<std::byte* const> contents,
+               Rank rank)
       : table_(&table),
+        checks_(rank),
         keys_(keys.data()),
         contents_(contents.data()),
         size_(contents.size()),
@@ -48,9 +52,13 @@ class LeasedValues {
     return {reinterpret_cast<T*>(contents_[i]) + elements,
             table_->store.sizes().layout().state_elements(elements)};
   }
-  // Applies the update rule, as a push of `update` (as many elements as the value has) would; `scale` only
-  // for rules that accept one. Throws what a rule of the application throws.
+  // Applies the update rule, as a push of `update` (as many elements as the value has, else LengthMismatch)
+  // would; `scale` only for rules that accept one, else UsageError. Throws what a rule of the application
+  // throws.
   void apply(std::size_t i, std::span<const T> update, float scale = 1.0F) const {
+    if (update.size() != length(i)) [[unlikely]]
+      checks_.count(*table_, "update", update.size(), length(i));
+    if (scale != 1.0F) checks_.scale(*table_, scale);
     table_->rule.apply(contents_[i], reinterpret_cast<const std::byte*>(update.data()), length(i), scale);
   }
 
@@ -60,6 +68,7 @@ class LeasedValues {
   }
 
   const TableState* table_;
+  ArgumentChecks checks_;
   const Key* keys_;
   std::byte* const* contents_;
   std::size_t size_;
@@ -79,11 +88,12 @@ class Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  // The keys that were given for this table. Throws UsageError when there were none.
+  // The keys that were given for this table. Throws UsageError when there were none, and for a table of
+  // another server.
   template <Element T>
   LeasedValues<T> values(const Table<T>& table) const {
-    const Part& part = this->part(table.id());
-    return {*part.table, part.keys, part.contents};
+    const Part& part = this->part(*table.state_);
+    return {*part.table, part.keys, part.contents, rank_};
   }
 
   bool held() const { return worker_ != nullptr; }
@@ -101,9 +111,10 @@ class Lease {
 
   // The worker holds the keys from now on.
   explicit Lease(Worker& worker);
-  const Part& part(TableId table) const;
+  const Part& part(const TableState& table) const;
 
   Worker* worker_;  // null once released
+  Rank rank_;
   std::vector<Part> parts_;
 };
 

@@ -15,6 +15,7 @@ void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
   for (const LeaseKeys& part : parts) {
     worker_.check_call(part.server_);
     worker_.arguments_.keys(*part.state_, part.keys_);
+    worker_.arguments_.lengths(*part.state_, part.keys_);
     const auto same = [&](const LeaseKeys& other) { return other.state_ == part.state_; };
     if (std::ranges::count_if(parts, same) > 1) {
       throw UsageError(fmt::format("a lease names table '{}' more than once", part.state_->name));

@@ -222,9 +222,12 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
     WorkerEndpoint& endpoint = *channel_.workers()[local_index];
     try {
-      Worker worker(phase, endpoint);
-      f(worker);
-      worker.wait_all();
+      {
+        Worker worker(phase, endpoint);
+        f(worker);
+        // A lease that f has carried out ends here: under it nothing can be waited for.
+      }
+      Worker(phase, endpoint).wait_all();
     } catch (...) {
       // A failure that has come from elsewhere is known everywhere.
       if (!channel_.failure().raised()) {

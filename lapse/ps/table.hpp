@@ -67,6 +67,7 @@ class Table {
  private:
   friend class ParameterServer;
   friend class Worker;
+  friend class Lease;
   friend class LeaseKeys;
 
   TableState* state_;

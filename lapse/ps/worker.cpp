@@ -52,7 +52,10 @@ void Worker::check_function(const void* server) const {
 
 bool Worker::try_here(TableState& table, Key key, Store::Word* word, const Request& request,
                       const std::byte* update, std::byte* to) {
-  if (request.kind == OperationKind::pull) return table.read_at(word, key, to);
+  if (request.kind == OperationKind::pull) {
+    return word != nullptr ? table.store.read_at(*word, to, table.value_bytes(key))
+                           : read_missing(table, key, to);
+  }
   if (word == nullptr) return false;
   const bool user_code = request.kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom;
   const BusyGuard guard(busy_, user_code ? Busy::user_code : busy_);
@@ -70,6 +73,18 @@ bool Worker::try_here(TableState& table, Key key, Store::Word* word, const Reque
           break;
       }
     });
+  } catch (const std::exception& error) {
+    throw UserCodeFailed(table.name, key, phase_.rank, error.what());
+  } catch (...) {
+    throw UserCodeFailed(table.name, key, phase_.rank, "unknown exception");
+  }
+}
+
+bool Worker::read_missing(const TableState& table, Key key, std::byte* to) {
+  if (!table.store.is_sparse()) return false;
+  const BusyGuard guard(busy_, Busy::user_code);
+  try {
+    return table.read_implicit(key, to);
   } catch (const std::exception& error) {
     throw UserCodeFailed(table.name, key, phase_.rank, error.what());
   } catch (...) {
@@ -232,7 +247,8 @@ bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
       std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
   if (found != items.end() && found->table == &table && found->key == key) {
     std::memcpy(to, table.store.leased_content(key), table.value_bytes(key));
-  } else if (endpoint_.unanswered().contains(table.id, key) || !table.read(key, to)) {
+  } else if (endpoint_.unanswered().contains(table.id, key) ||
+             !(table.store.read(key, to) || read_missing(table, key, to))) {
     return not_here();
   }
   ++endpoint_.counters()[table.id.value()].local_pulls;
@@ -288,7 +304,11 @@ void Worker::wait_all() {
 const Bytes& Worker::collective(Bytes contribution, std::string_view what) {
   wait_all();
   phase_.channel.failure().check();
-  const std::uint64_t round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+  std::uint64_t round = 0;
+  {
+    const BusyGuard guard(busy_, Busy::engine);
+    round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+  }
   wait_until([&] { return phase_.group.completed(round); }, what);
   return phase_.group.result();
 }

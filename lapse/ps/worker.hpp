@@ -95,6 +95,7 @@ class Worker {
     check_function(function.server_);
     check_call(table.server_);
     arguments_.keys(*table.state_, keys);
+    arguments_.lengths(*table.state_, keys);
     arguments_.count(*table.state_, "arguments", arguments.size(),
                      bytes_of<Argument>() == 0 ? 0 : keys.size());
     arguments_.count(*table.state_, "results", results.size(), bytes_of<Result>() == 0 ? 0 : keys.size());
@@ -110,6 +111,7 @@ class Worker {
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     check_call(table.server_, Allowed::under_lease);
     arguments_.keys(*table.state_, keys);
+    arguments_.lengths(*table.state_, keys);
     return begin_localize(*table.state_, keys);
   }
 
@@ -154,7 +156,9 @@ class Worker {
     if (busy_ == Busy::lease)
       return pull_leased(*table.state_, key, reinterpret_cast<std::byte*>(value.data()));
     if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
-    if (!table.state_->read(key, reinterpret_cast<std::byte*>(value.data()))) return not_here();
+    if (!table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data())) &&
+        !read_missing(*table.state_, key, reinterpret_cast<std::byte*>(value.data())))
+      return not_here();
     ++counters(table).local_pulls;
     return true;
   }
@@ -301,6 +305,9 @@ class Worker {
   // In memory, if the key is here; word (or null), update and to are the key's own. Throws UserCodeFailed.
   bool try_here(TableState& table, Key key, Store::Word* word, const Request& request,
                 const std::byte* update, std::byte* to);
+  // The initial value of a key of a sparse table that nobody has pushed to, if its home is here. Throws
+  // UserCodeFailed.
+  bool read_missing(const TableState& table, Key key, std::byte* to);
   Operation begin_localize(TableState& table, std::span<const Key> keys);
   void submit(Submission& submission);
   // Waits while as much is under way as the options allow.

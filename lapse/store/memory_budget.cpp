@@ -27,6 +27,7 @@ class MemoryBudget::Account {
   }
   // What was charged has not been committed after all.
   void refund(std::uint64_t bytes) { committed_bytes_ -= bytes; }
+  const std::string& whose() const { return whose_; }
 
  private:
   // Looking costs as much as committing a quarter of a megabyte.
@@ -76,6 +77,10 @@ class BudgetedRegion : public Region {
 MemoryBudget::MemoryBudget(RegionAllocator& inner, std::string whose,
                            std::optional<std::uint64_t> limit_bytes)
     : inner_(inner), account_(std::make_shared<Account>(std::move(whose), limit_bytes)) {}
+
+std::string MemoryBudget::whose() const {
+  return account_->whose();
+}
 
 std::unique_ptr<Region> MemoryBudget::reserve(std::size_t bytes) {
   std::unique_ptr<Region> region = inner_.reserve(bytes);

@@ -23,6 +23,7 @@ class MemoryBudget : public RegionAllocator {
   MemoryBudget(RegionAllocator& inner, std::string whose, std::optional<std::uint64_t> limit_bytes);
 
   std::unique_ptr<Region> reserve(std::size_t bytes) override;
+  std::string whose() const override;
 
  private:
   class Account;

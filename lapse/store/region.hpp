@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace lapse {
 
@@ -23,6 +24,8 @@ class RegionAllocator {
   virtual ~RegionAllocator() = default;
   // Null when the address space is not there.
   virtual std::unique_ptr<Region> reserve(std::size_t bytes) = 0;
+  // Who uses the memory, for the texts of errors.
+  virtual std::string whose() const { return "a table"; }
 };
 
 // Memory of this process alone.

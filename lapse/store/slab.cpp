@@ -19,15 +19,18 @@ constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 }  // namespace
 
 SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units)
-    : unit_bytes_(unit_bytes), max_units_(std::min<std::uint64_t>(max_units, kEndOfList)) {
+    : unit_bytes_(unit_bytes),
+      max_units_(std::min<std::uint64_t>(max_units, kEndOfList)),
+      whose_(regions.whose()) {
   if (max_units_ > std::numeric_limits<std::size_t>::max() / 2 / unit_bytes_) {
-    throw OutOfMemory(fmt::format("{} slots of {} bytes exceed the address space", max_units_, unit_bytes_));
+    throw OutOfMemory(
+        fmt::format("{}: {} slots of {} bytes exceed the address space", whose_, max_units_, unit_bytes_));
   }
   const std::size_t bytes = max_units_ * unit_bytes_;
   region_ = regions.reserve(bytes);
   if (!region_) {
-    throw OutOfMemory(
-        fmt::format("no address space for {} slots of {} bytes ({} bytes)", max_units_, unit_bytes_, bytes));
+    throw OutOfMemory(fmt::format("{}: no address space for {} slots of {} bytes ({} bytes)", whose_,
+                                  max_units_, unit_bytes_, bytes));
   }
   base_ = region_->base();
 }
@@ -38,8 +41,8 @@ void SlabAllocator::commit_next(std::size_t needed) {
   const std::size_t bytes = std::min(slab, region_->capacity_bytes() - committed);
   if (bytes == 0 || !region_->commit(committed, bytes)) {
     throw OutOfMemory(
-        fmt::format("no memory for a further slab of {} bytes: values take {} bytes, {} are committed", slab,
-                    in_use_ * unit_bytes_, committed));
+        fmt::format("{}: no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
+                    whose_, slab, in_use_ * unit_bytes_, committed));
   }
   committed_bytes_.store(committed + bytes, std::memory_order_relaxed);
 }
@@ -69,7 +72,8 @@ std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
     if (free.head != kEndOfList) __builtin_prefetch(address(free.head), 1);
   } else {
     if (used_units_ + units > max_units_) {
-      throw OutOfMemory(fmt::format("all {} bytes for values are in use", max_units_ * unit_bytes_));
+      throw OutOfMemory(
+          fmt::format("{}: all {} slots of {} bytes for values are in use", whose_, max_units_, unit_bytes_));
     }
     commit_up_to(used_units_ + units);
     slot = static_cast<std::uint32_t>(used_units_);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lapse/store/region.hpp"
@@ -66,6 +67,8 @@ class SlabAllocator {
   std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one
   std::uint64_t in_use_ = 0;
   std::vector<FreeList> free_;  // by units; few, as values have few different lengths
+  // constant, for errors
+  std::string whose_;
 };
 
 }  // namespace lapse

@@ -28,9 +28,10 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
       links_(nullptr),
       buckets_(nullptr),
       state_(2 * kFirstBuckets),
-      mask_(kFirstBuckets - 1) {
+      mask_(kFirstBuckets - 1),
+      whose_(regions.whose()) {
   if (!entry_region_ || !link_region_ || !bucket_region_) {
-    throw OutOfMemory(fmt::format("no address space for a sparse table of up to {} keys", max_keys_));
+    throw OutOfMemory(fmt::format("{}: no address space for up to {} keys", whose_, max_keys_));
   }
   // Zeroed memory is an array of empty buckets and of entries whose words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
@@ -41,14 +42,14 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
   commit(*bucket_region_, bucket_bytes_, kFirstBuckets * sizeof(Link));
 }
 
-void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) {
+void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) const {
   for (std::size_t committed = committed_bytes.load(std::memory_order_relaxed); committed < bytes;) {
     // Early pieces are small, so that small tables are.
     const std::size_t piece = std::min(committed < 4 * kLargePiece ? kSmallPiece : kLargePiece,
                                        region.capacity_bytes() - committed);
     if (piece == 0 || !region.commit(committed, piece)) {
       throw OutOfMemory(
-          fmt::format("no memory for further keys of a sparse table: its words take {} bytes", committed));
+          fmt::format("{}: no memory for further keys, whose words take {} bytes", whose_, committed));
     }
     committed += piece;
     committed_bytes.store(committed, std::memory_order_relaxed);
@@ -87,7 +88,7 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
   if (Word* word = find(key)) return *word;
   const std::uint64_t size = size_.load(std::memory_order_relaxed);
   if (size == max_keys_) {
-    throw OutOfMemory(fmt::format("a sparse table holds all the {} keys that it may hold", max_keys_));
+    throw OutOfMemory(fmt::format("{} knows all the {} keys that it may hold or know of", whose_, max_keys_));
   }
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
   commit(*link_region_, link_bytes_, (size + 2) * sizeof(Link));

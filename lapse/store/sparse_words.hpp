@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
@@ -138,7 +139,7 @@ class SparseWords {
   std::uint64_t settled_state() const;
   void split_next();
   // Makes sure that `bytes` of the region are usable.
-  static void commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes);
+  void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes) const;
 
   // constant
   std::uint64_t max_keys_;
@@ -156,6 +157,8 @@ class SparseWords {
   std::atomic<std::size_t> entry_bytes_{0};
   std::atomic<std::size_t> link_bytes_{0};
   std::atomic<std::size_t> bucket_bytes_{0};
+  // constant, for errors
+  std::string whose_;
 };
 
 }  // namespace lapse

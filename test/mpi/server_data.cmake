@@ -1,0 +1,5 @@
+lapse_test(test_server_data
+  SOURCES server_lengths.cpp server_rules.cpp server_sparse.cpp
+  DEPENDS lapse::ps
+  RANKS 1 2 3 4
+  TIMEOUT 60)

@@ -38,7 +38,16 @@ CASES = {
         "remote pull batch 100": True,
         "remote push batch 100": True,
     },
-    "factorization": {"1x1": True, "1x2": True, "2x1": True, "4x1": True},
+    "factorization": {
+        "1x1": True,
+        "1x2": True,
+        "2x1": True,
+        "4x1": True,
+        "lease 1x1": True,
+        "lease 1x2": True,
+        "lease 2x1": True,
+        "lease 4x1": True,
+    },
     "memory": {"dense": False, "dense 25 floats": False},
     "phases": {"empty run_workers": True},
     "relocation": {

@@ -57,6 +57,14 @@ CASES = {
         "batch 10000 async": True,
         "three ranks batch 1 waiting": True,
     },
+    "update_rules": {
+        "adagrad push": True,
+        "adagrad push batch 100": True,
+        "remote adagrad push": True,
+        "remote adagrad push batch 100": True,
+        "remote adagrad push messages": True,
+        "remote adagrad push batch 100 messages": True,
+    },
 }
 
 

@@ -51,10 +51,8 @@ void LeasedBlockRunner::train(const LeasedValues<float>& values, std::span<const
                               const SgdSteps& steps) {
   factors_.resize(values.size());
   for (std::size_t i = 0; i < factors_.size(); ++i) factors_[i] = values[i].data();
-  const FactorModel model = task_.model;
-  const SgdSteps epoch_steps = steps;
   for (const io::Cell& cell : cells) {
-    model.step(factors_[cell.row], factors_[cell.column], cell.value, epoch_steps);
+    task_.model.step(factors_[cell.row], factors_[cell.column], cell.value, steps);
   }
 }
 

@@ -91,11 +91,12 @@ class PlainFactorization {
   std::vector<float> columns_;
 };
 
+// Of the medians; the first epoch of each, to warm up, does not count.
 void print_rate(const Bench& bench, std::size_t cells, const std::vector<double>& epochs,
                 const std::vector<double>& plain_epochs) {
   if (bench.rank() != 0) return;
   const auto rate = [&](const std::vector<double>& seconds) {
-    return static_cast<double>(cells) / quantile(seconds, 0.5) / 1e6;
+    return static_cast<double>(cells) / quantile({seconds.begin() + 1, seconds.end()}, 0.5) / 1e6;
   };
   fmt::print(stderr, "  {:.1f} million cells/s", rate(epochs));
   if (!plain_epochs.empty()) fmt::print(stderr, ", plain {:.1f}", rate(plain_epochs));

@@ -8,17 +8,22 @@
 //   local pull 2 workers            1    latency  the same, two threads; each worker has half of the keys
 //   local push 2 workers            1    latency  the same
 //   local push 2 workers shared     1    latency  the same; both workers use all keys
+//   sparse pull                     1    latency  the same of a dense table
+//   sparse push                     1    latency  the same
+//   sparse pull batch 100           1    latency  the same
 //   remote pull                     2    latency  MPI ping-pong of messages of the same payload
 //   remote push                     2    latency  the same
 //   remote pull computing           2    latency  the same (its other side waits in MPI)
 //   remote pull batch 100           2    rate     MPI ping-pong with the payload of 100 keys
 //   remote push batch 100           2    rate     the same
 //
-// Local: one key in each call. Latency is wall time x workers / keys. Remote: the keys have their home at the
-// other rank and are there; each call is waited for. The other rank waits in a barrier, where it helps; with
-// "computing" its worker computes instead and leaves the requests to its server progress thread.
+// Local: one key in each call. The keys of the sparse table exist and are spread over 64 bits. Latency is
+// wall time x workers / keys. Remote: the keys have their home at the other rank and are there; each call is
+// waited for. The other rank waits in a barrier, where it helps; with "computing" its worker computes instead
+// and leaves the requests to its server progress thread.
 #include "bench/local_access.hpp"
 #include "bench/remote_access.hpp"
+#include "bench/sparse_access.hpp"
 #include "bench/support/bench.hpp"
 
 int main(int argc, char** argv) {
@@ -26,6 +31,7 @@ int main(int argc, char** argv) {
                                      [](lapse::bench::Bench& bench) {
                                        if (bench.ranks() == 1) {
                                          lapse::bench::measure_local_access(bench);
+                                         lapse::bench::measure_sparse_access(bench);
                                        } else {
                                          lapse::bench::measure_remote_access(bench);
                                        }

@@ -119,7 +119,7 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   std::vector<double> plain_epochs;
   bench.measure(
       {name, "epoch", "s", bench.ranks(), workers * bench.ranks()}, kRuns,
-      [&] { return epochs.emplace_back(trainer.run_epoch().seconds); }, "plain loop, one thread",
+      [&] { return epochs.emplace_back(trainer.run_epoch().cost.seconds); }, "plain loop, one thread",
       [&] {
         double seconds = 0;
         server.run_workers(bench.rank() == 0 ? 1 : 0, [&](Worker&) {
@@ -134,7 +134,7 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   // Everything was local: the blocks had been brought before. What is done to leased memory is not counted.
   std::uint64_t local = 0;
   for (const apps::EpochRecord& record : trainer.epochs()) {
-    local += record.accesses.local_pulls + record.accesses.local_pushes;
+    local += record.cost.accesses.local_pulls + record.cost.accesses.local_pushes;
   }
   expect_count("local accesses", local, leases ? 0 : epochs.size() * problem.train.size() * 3);
 }

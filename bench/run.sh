@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh [options] [NAME...]: builds the benchmarks (preset release), runs those named (default: all), each with the
-# numbers of ranks it is made for, writes DIR/NAME.json and prints a table of them.
+# numbers of ranks it is made for, writes DIR/NAME.json (growth also NAME.csv and NAME.svg) and prints a table of them.
 #   --out DIR       for the results; default bench/results
 #   --case NAME     only this case; may be given several times
 #   --runs N        measurements of each case, of which the median counts
@@ -13,7 +13,8 @@ start_folder=$PWD
 cd "$(dirname "$0")/.."
 
 # The ranks of a benchmark's cases: one run of its program for each.
-declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [memory]="2" [phases]="2" [relocation]="2 3" [update_rules]="1 2")
+declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [growth]="1" [memory]="2" [phases]="2" [relocation]="2 3"
+  [update_rules]="1 2")
 
 out=bench/results
 programs=
@@ -64,10 +65,15 @@ for name in "${names[@]}"; do
   for ranks in ${ranks_of[$name]}; do
     echo "== $name, $ranks ranks" >&2
     # shellcheck disable=SC2086
-    $launcher "$ranks" "$programs/bench_$name" --out "$parts/$name.$ranks" "${options[@]}"
+    $launcher "$ranks" "$programs/bench_$name" --out "$parts/$name.$ranks.json" "${options[@]}"
   done
-  python3 bench/support/results.py merge "$out/$name.json" "$parts/$name".*
+  python3 bench/support/results.py merge "$out/$name.json" "$parts/$name".*.json
   python3 bench/support/results.py check "${check_options[@]}" "$out/$name.json"
+  for table in "$parts/$name".*.csv; do
+    [[ -e $table ]] || continue
+    cp "$table" "$out/$name.csv"
+    python3 bench/support/plot.py "$out/$name.csv" "$out/$name.svg"
+  done
   results+=("$out/$name.json")
 done
 python3 bench/support/results.py table "${results[@]}"

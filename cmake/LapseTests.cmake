@@ -21,17 +21,16 @@ macro(lapse_include_test_files)
   endforeach()
 endmacro()
 
-# lapse_example_in(<document> <file>): writes the first block of C++ in a document to a file of the current binary folder,
-# again whenever the document changes.
+# lapse_example_in(<document> <file>): writes the first block of C++ in a document that begins with an #include to a file
+# of the current binary folder, again whenever the document changes.
 function(lapse_example_in document file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${document}")
   file(READ "${PROJECT_SOURCE_DIR}/${document}" text)
-  string(FIND "${text}" "```cpp\n" begin)
+  string(FIND "${text}" "```cpp\n#include" begin)
   if(begin EQUAL -1)
-    message(FATAL_ERROR "${document} has no block of C++: expected a line ```cpp")
+    message(FATAL_ERROR "${document} has no program text: expected a line ```cpp and #include after it")
   endif()
-  string(SUBSTRING "${text}" ${begin} -1 text)
-  string(LENGTH "```cpp\n" begin)
+  math(EXPR begin "${begin} + 7")  # Behind the line ```cpp.
   string(SUBSTRING "${text}" ${begin} -1 text)
   string(FIND "${text}" "```" end)
   string(SUBSTRING "${text}" 0 ${end} example)

@@ -9,8 +9,7 @@ ClassicRunner::ClassicRunner(const WorkerTask& task, const RunnerOptions& option
       batch_(options.batch),
       visits_(options.order, options.seed),
       cells_(task.cells.all().begin(), task.cells.all().end()),
-      last_batch_(task.factors.table.keys()),
-      slot_(task.factors.table.keys()),
+      slots_(task.factors.table.keys()),
       row_gradient_(task.model.length()),
       column_gradient_(task.model.length()) {
   sort_by_row(cells_);
@@ -28,10 +27,10 @@ void ClassicRunner::run(Worker& worker, std::uint64_t epoch, const SgdSteps& ste
 void ClassicRunner::train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps) {
   const std::size_t length = task_.model.length();
   keys_.clear();
-  ++batches_;
+  slots_.start_batch();
   for (const io::Cell& cell : batch) {
-    slot(task_.factors.row_key(cell.row));
-    slot(task_.factors.column_key(cell.column));
+    slots_.slot(task_.factors.row_key(cell.row), keys_);
+    slots_.slot(task_.factors.column_key(cell.column), keys_);
   }
   values_.resize(keys_.size() * length);
   worker.pull(task_.factors.table, keys_, values_).wait();
@@ -64,15 +63,6 @@ void ClassicRunner::sum_gradients(std::span<const io::Cell> batch, const SgdStep
     for (std::size_t k = 0; k < length; ++k) changes_[row + k] += row_gradient_[k];
     for (std::size_t k = 0; k < length; ++k) changes_[column + k] += column_gradient_[k];
   }
-}
-
-std::size_t ClassicRunner::slot(Key key) {
-  if (last_batch_[key.index()] != batches_) {
-    last_batch_[key.index()] = batches_;
-    slot_[key.index()] = static_cast<std::uint32_t>(keys_.size());
-    keys_.push_back(key);
-  }
-  return slot_[key.index()];
 }
 
 }  // namespace lapse::apps

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "apps/common/key_slots.hpp"
 #include "apps/matrix_factorization/epoch_runner.hpp"
 
 namespace lapse::apps {
@@ -26,22 +27,18 @@ class ClassicRunner final : public EpochRunner {
   // Both write changes_.
   void step_one_after_the_other(std::span<const io::Cell> batch, const SgdSteps& steps);
   void sum_gradients(std::span<const io::Cell> batch, const SgdSteps& steps);
-  // The place of a key in the batch, where it is added if it is new.
-  std::size_t slot(Key key);
-  // Of its value in values_.
-  std::size_t offset(Key key) { return slot(key) * task_.model.length(); }
+  // Of a key's value in values_.
+  std::size_t offset(Key key) { return slots_.slot(key, keys_) * task_.model.length(); }
 
   WorkerTask task_;
   std::size_t batch_;
   CellVisits visits_;
   std::vector<io::Cell> cells_;  // sorted
-  std::uint64_t batches_ = 0;
-  std::vector<std::uint64_t> last_batch_;  // by key: number of the last batch with it
-  std::vector<std::uint32_t> slot_;        // by key: its place in that batch
-  std::vector<Key> keys_;                  // of the batch
-  std::vector<float> values_;              // of the keys, row by row
-  std::vector<float> changes_;             // the same before the batch, then what is pushed
-  std::vector<float> row_gradient_;        // of one cell
+  KeySlots slots_;
+  std::vector<Key> keys_;            // of the batch
+  std::vector<float> values_;        // of the keys, row by row
+  std::vector<float> changes_;       // the same before the batch, then what is pushed
+  std::vector<float> row_gradient_;  // of one cell
   std::vector<float> column_gradient_;
 };
 

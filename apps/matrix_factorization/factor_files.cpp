@@ -1,17 +1,11 @@
 #include "apps/matrix_factorization/factor_files.hpp"
 
-#include <algorithm>
 #include <span>
 #include <utility>
-#include <vector>
+
+#include "apps/common/table_reader.hpp"
 
 namespace lapse::apps {
-
-namespace {
-
-constexpr std::uint64_t kKeysPerPull = 4096;
-
-}  // namespace
 
 FactorFiles::FactorFiles(const std::string& prefix, std::uint64_t rows, std::uint64_t columns,
                          const FactorModel& model)
@@ -30,20 +24,13 @@ void FactorFiles::write(Worker& worker, const FactorTable& factors) {
 
 void FactorFiles::write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t ids,
                              Side& side) const {
-  std::vector<Key> keys;
-  std::vector<float> values;
-  for (std::uint64_t done = 0; done < ids; done += keys.size()) {
-    keys.clear();
-    const std::uint64_t end = std::min(ids, done + kKeysPerPull);
-    for (std::uint64_t id = done; id < end; ++id) keys.push_back(Key{first.value() + id});
-    values.resize(keys.size() * model_.length());
-    worker.pull(factors.table, keys, values).wait();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto value = std::span<const float>(values).subspan(i * model_.length(), model_.length());
-      side.factors.append(value.first(model_.rank()));
-      if (side.biases) side.biases->append(value.last(1));
+  const std::size_t length = model_.length();
+  read_keys(worker, factors.table, first.value(), first.value() + ids, [&](std::span<const float> values) {
+    for (; !values.empty(); values = values.subspan(length)) {
+      side.factors.append(values.first(model_.rank()));
+      if (side.biases) side.biases->append(values.subspan(model_.rank(), 1));
     }
-  }
+  });
   side.factors.close();
   if (side.biases) side.biases->close();
 }

@@ -7,26 +7,11 @@
 #include <system_error>
 #include <vector>
 
+#include "apps/common/option_values.hpp"
+
 namespace lapse::apps {
 
 namespace {
-
-// An option whose values have names; the default is the one that the target has.
-template <class Enum>
-void add_names(CLI::App& app, const std::string& option, Enum& target,
-               const std::map<std::string, Enum>& names, const std::string& meaning) {
-  std::vector<std::string> values;
-  std::string chosen;
-  for (const auto& [name, value] : names) {
-    values.push_back(name);
-    if (value == target) chosen = name;
-  }
-  app.add_option_function<std::string>(
-         option, [&target, names](const std::string& name) { target = names.at(name); }, meaning)
-      ->check(CLI::IsMember(values))
-      ->default_str(chosen)
-      ->type_name("");
-}
 
 template <class Integer>
 bool parse_integer(const std::string& text, Integer& number) {

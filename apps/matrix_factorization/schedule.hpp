@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/matrix_factorization/partition.hpp"
+#include "apps/common/balanced_partition.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "io/coordinate_matrix.hpp"
 

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
-#include "apps/common/counter_difference.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/matrix_factorization/evaluation.hpp"
 #include "lapse/core/error.hpp"
@@ -92,23 +90,11 @@ EpochRecord Trainer::run_epoch() {
   const SgdSteps steps{static_cast<float>(rate), static_cast<float>(options_.l2_factors),
                        static_cast<float>(options_.l2_biases),
                        static_cast<float>(rate / options_.learning_rate.initial)};
-  const Statistics before = server_.statistics();
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point called = Clock::now();
-  std::chrono::duration<double> duration{};
-  server_.run_workers(local_workers_, [&](Worker& worker) {
-    worker.barrier();
-    const Clock::time_point begin = Clock::now();
+  const std::array tables{factors_.table.id()};
+  const PhaseCost cost = run_measured(server_, local_workers_, tables, [&](Worker& worker) {
     states_[worker.local_index()]->runner->run(worker, epoch, steps);
-    worker.barrier();
-    if (worker.local_index() == 0) duration = Clock::now() - begin;
   });
-  if (local_workers_ == 0) duration = Clock::now() - called;
-  const Statistics after = server_.statistics();
-  const TableId table = factors_.table.id();
-  epochs_.push_back({epoch + 1, rate, duration.count(), std::nullopt,
-                     counter_difference(after.table_total(table), before.table_total(table)),
-                     counter_difference(after.rank_total(), before.rank_total())});
+  epochs_.push_back({epoch + 1, rate, std::nullopt, cost});
   return epochs_.back();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/measured_phase.hpp"
 #include "apps/matrix_factorization/epoch_runner.hpp"
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/learning_rate.hpp"
@@ -49,11 +50,8 @@ struct Errors {
 struct EpochRecord {
   std::uint64_t epoch = 0;  // from 1
   double learning_rate = 0;
-  double seconds = 0;            // of training, between two barriers of all workers
   std::optional<Errors> errors;  // after the epoch, if it was evaluated
-  // Of all ranks, while training.
-  TableCounters accesses;
-  RankCounters traffic;
+  PhaseCost cost;                // of training alone
 };
 
 // Used by the thread that owns the server. Every call is collective, and does the same on every rank, also on

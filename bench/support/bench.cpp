@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -13,6 +14,17 @@
 #include "lapse/transport/mpi_environment.hpp"
 
 namespace lapse::bench {
+
+namespace {
+
+void write_file(const std::string& name, const std::string& text) {
+  std::ofstream file(name);
+  file << text;
+  file.close();
+  if (!file) throw FileError(name, "the results cannot be written");
+}
+
+}  // namespace
 
 Bench::Bench(Settings settings) : settings_(std::move(settings)) {
   MPI_Comm_dup(MPI_COMM_WORLD, &plain_);
@@ -55,12 +67,16 @@ void Bench::add(const Case& what, std::string_view twin_name, const Series& seri
   results_.push_back(result);
 }
 
+void Bench::add_file(std::string_view extension, std::string text) {
+  files_.emplace_back(extension, std::move(text));
+}
+
 void Bench::write() const {
   if (rank_ != 0 || settings_.out.empty()) return;
-  std::ofstream file(settings_.out);
-  file << to_json(results_);
-  file.close();
-  if (!file) throw FileError(settings_.out, "the results cannot be written");
+  write_file(settings_.out, to_json(results_));
+  for (const auto& [extension, text] : files_) {
+    write_file(std::filesystem::path(settings_.out).replace_extension(extension).string(), text);
+  }
 }
 
 int run_benchmark(int argc, char** argv, const std::string& description,

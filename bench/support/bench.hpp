@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/support/report.hpp"
@@ -51,7 +52,10 @@ class Bench {
   // Prints the result and keeps it; on other ranks than 0 nothing happens.
   void add(const Case& what, std::string_view twin_name, const Series& series);
 
-  // Writes the results to Settings::out. Throws FileError.
+  // Keeps a file of measurements for write(): beside Settings::out, with `extension` in place of its own.
+  void add_file(std::string_view extension, std::string text);
+
+  // Writes the results to Settings::out and the other files. Throws FileError.
   void write() const;
 
  private:
@@ -60,6 +64,7 @@ class Bench {
   std::int32_t rank_ = 0;
   std::int32_t ranks_ = 0;
   std::vector<Result> results_;
+  std::vector<std::pair<std::string, std::string>> files_;  // extension, text
 };
 
 // The main function of a benchmark: initialises MPI, reads the options, calls `body`, writes the results. An

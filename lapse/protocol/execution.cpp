@@ -125,8 +125,12 @@ Execution::Failed Execution::change(const TableState& table, const OperationPart
 void Execution::execute(TableState& table, const OperationPart& part) {
   if (table.store.is_sparse() && table.is_implicit(part.key)) {
     execute_implicit(table, part);
-    return;
+  } else {
+    execute_here(table, part);
   }
+}
+
+void Execution::execute_here(TableState& table, const OperationPart& part) {
   bool here = true;
   if (part.kind == FrameKind::pull) {
     std::byte* to = answer_row(table, part, FrameKind::pull_answer);
@@ -148,7 +152,7 @@ void Execution::execute_implicit(TableState& table, const OperationPart& part) {
       result_.resize(table.content_bytes(part.key));
       table.write_initial(part.key, result_.data());
     } else {
-      table.ensure_exists(part.key);
+      table.create_implicit(part.key);
     }
   } catch (const OutOfMemory&) {
     throw;
@@ -160,7 +164,7 @@ void Execution::execute_implicit(TableState& table, const OperationPart& part) {
   if (failed) {
     answer_failure(table, part, *failed);
   } else if (part.kind != FrameKind::pull) {
-    execute(table, part);
+    execute_here(table, part);
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
     std::memcpy(to, result_.data(), table.value_bytes(part.key));
   }

@@ -36,6 +36,7 @@ class Execution {
   // What the user's code threw, in words.
   using Failed = std::optional<std::string>;
 
+  void execute_here(TableState& table, const OperationPart& part);
   void execute_implicit(TableState& table, const OperationPart& part);
   // Push, set or call; the result of a call is in result_.
   Failed change(const TableState& table, const OperationPart& part, std::byte* content);

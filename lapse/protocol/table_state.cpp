@@ -6,7 +6,8 @@
 namespace lapse {
 
 KeyView TableState::view(Key key) const {
-  const SlotWord word = store.word(key);
+  const std::optional<Store::Known> known = store.is_sparse() ? store.known(key) : std::nullopt;
+  const SlotWord word = !store.is_sparse() ? store.word(key) : known ? known->word : SlotWord();
   KeyView view;
   view.self = home_map.self();
   view.home = home_map.home(key);
@@ -21,17 +22,14 @@ KeyView TableState::view(Key key) const {
       view.presence = KeyView::Presence::absent;
       break;
   }
-  if (view.at_home()) {
-    if (!store.is_sparse()) {
-      view.owner_by_table = ownership.owner(home_map.home_index(key));
-    } else {
-      const std::optional<std::uint32_t> number = store.number(key);
-      view.owner_by_table = number ? ownership.owner(*number) : view.self;
-      if (view.presence == KeyView::Presence::absent && view.owner_by_table == view.self)
-        view.presence = KeyView::Presence::owner;
-    }
-  } else {
+  if (!view.at_home()) {
     view.hint = cache.look_up(word.hint());
+  } else if (!store.is_sparse()) {
+    view.owner_by_table = ownership.owner(home_map.home_index(key));
+  } else {
+    view.owner_by_table = known ? ownership.owner(known->number) : view.self;
+    if (view.presence == KeyView::Presence::absent && view.owner_by_table == view.self)
+      view.presence = KeyView::Presence::owner;
   }
   return view;
 }
@@ -41,10 +39,11 @@ std::uint64_t TableState::ownership_index(Key key) {
 }
 
 bool TableState::is_implicit(Key key) const {
-  if (!store.is_sparse() || home_map.home(key) != home_map.self()) return false;
-  const std::optional<std::uint32_t> number = store.number(key);
-  if (!number) return true;
-  return store.word(key).role() == Role::absent && ownership.owner(*number) == home_map.self();
+  if (!store.is_sparse()) return false;
+  const std::optional<Store::Known> known = store.known(key);
+  if (known && known->word.role() != Role::absent) return false;
+  return home_map.home(key) == home_map.self() &&
+         (!known || ownership.owner(known->number) == home_map.self());
 }
 
 void TableState::write_initial(Key key, std::byte* content) const {
@@ -53,14 +52,13 @@ void TableState::write_initial(Key key, std::byte* content) const {
   rule.initialise(content, length);
 }
 
-void TableState::ensure_exists(Key key) {
-  if (!is_implicit(key)) return;
+void TableState::create_implicit(Key key) {
   store.create(key, [&](std::byte* content) { write_initial(key, content); });
 }
 
 bool TableState::read_implicit(Key key, std::byte* to) const {
   // A key without a word is nowhere else; once it has one, only the engine knows where it is.
-  if (home_map.home(key) != home_map.self() || store.number(key)) return false;
+  if (home_map.home(key) != home_map.self() || store.known(key)) return false;
   initialiser.fill(seed, key, store.sizes().layout().type, store.sizes().length(key), to);
   return true;
 }
@@ -70,7 +68,7 @@ void TableState::remember_location(Key key, Domain responder) {
   const Domain home = home_map.home(key);
   if (!cache.should_remember(responder, home_map.self(), home == home_map.self())) return;
   // A key without a word is looked for at home anyway.
-  if (responder == home && store.is_sparse() && !store.number(key)) return;
+  if (responder == home && store.is_sparse() && !store.known(key)) return;
   store.set_hint(key, responder);
 }
 

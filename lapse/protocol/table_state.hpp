@@ -57,13 +57,21 @@ struct TableState {
   // Writes the content that a key has before its first push.
   void write_initial(Key key, std::byte* content) const;
   // Makes a key that is implicit. Throws OutOfMemory, or what a function of the user throws.
-  void ensure_exists(Key key);
+  void create_implicit(Key key);
+  // The same if the key is implicit.
+  void ensure_exists(Key key) {
+    if (is_implicit(key)) create_implicit(key);
+  }
 
   // Copies the value to `to`; false when the key is not here or leased. Any thread.
   bool read(Key key, std::byte* to) const {
-    if (store.read(key, to)) [[likely]]
-      return true;
-    return store.is_sparse() && read_implicit(key, to);
+    return store.read(key, to) || (store.is_sparse() && read_implicit(key, to));
+  }
+  // The same for a caller who has found the word, or found that there is none (null).
+  bool read_at(const Store::Word* word, Key key, std::byte* to) const {
+    if (word != nullptr) [[likely]]
+      return store.read_at(*word, to, value_bytes(key));
+    return read_implicit(key, to);
   }
   void apply_push(Key key, std::byte* content, const std::byte* update, float scale) const {
     rule.apply(content, update, store.sizes().length(key), scale);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -77,6 +78,8 @@ void LeaseTaker::request() {
 }
 
 Lease LeaseTaker::take() {
+  // What the holder will write comes after the change of the words, for whoever reads without a latch.
+  std::atomic_thread_fence(std::memory_order_release);
   Lease lease(worker_);
   for (const LeaseKeys& part : parts_) {
     Lease::Part& taken =

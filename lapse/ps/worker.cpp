@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 
 #include "lapse/core/error.hpp"
@@ -49,13 +50,14 @@ void Worker::check_function(const void* server) const {
 
 // --- operations ---
 
-bool Worker::try_here(TableState& table, Key key, const Request& request, const std::byte* update,
-                      std::byte* to) {
-  if (request.kind == OperationKind::pull) return table.read(key, to);
+bool Worker::try_here(TableState& table, Key key, Store::Word* word, const Request& request,
+                      const std::byte* update, std::byte* to) {
+  if (request.kind == OperationKind::pull) return table.read_at(word, key, to);
+  if (word == nullptr) return false;
   const bool user_code = request.kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom;
   const BusyGuard guard(busy_, user_code ? Busy::user_code : busy_);
   try {
-    return table.store.update(key, [&](std::byte* content) {
+    return table.store.update_at(*word, [&](std::byte* content) {
       switch (request.kind) {
         case OperationKind::push:
           table.apply_push(key, content, update, request.scale);
@@ -76,9 +78,6 @@ bool Worker::try_here(TableState& table, Key key, const Request& request, const 
 }
 
 Operation Worker::begin(TableState& table, std::span<const Key> keys, const Request& request) {
-  constexpr std::size_t kFarAhead = 24;
-  constexpr std::size_t kWordsAhead = 16;
-  constexpr std::size_t kValuesAhead = 6;
   wait_for_room();
   const bool call = request.kind == OperationKind::call;
   const bool pull = request.kind == OperationKind::pull;
@@ -92,11 +91,12 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
   TableCounters& counters = endpoint_.counters()[table.id.value()];
   OperationState* operation = nullptr;
   std::optional<UserCodeFailed> failed;
+  std::array<Store::Word*, Store::kMostAtOnce> words;
   std::size_t offset = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
-    if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
-    if (i + kValuesAhead < keys.size()) store.prefetch_value(keys[i + kValuesAhead]);
+    const std::size_t in_group = i % Store::kMostAtOnce;
+    if (in_group == 0)
+      store.find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
     const Key key = keys[i];
     const std::size_t at = std::exchange(offset, offset + (call ? 1 : sizes.length(key)));
     const std::size_t update_bytes = pull ? 0 : (offset - at) * update_unit;
@@ -105,7 +105,7 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
     if (!unanswered.contains(table.id, key)) {
       try {
         std::byte* to = request.destination == nullptr ? nullptr : request.destination + at * row_unit;
-        if (try_here(table, key, request, update, to)) {
+        if (try_here(table, key, words[in_group], request, update, to)) {
           ++(pull ? counters.local_pulls : counters.local_pushes);
           continue;
         }

@@ -118,7 +118,8 @@ class Worker {
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     if (may_touch_memory(table, key, value.size()) &&
-        table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data()))) [[likely]] {
+        table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data()), value.size_bytes()))
+        [[likely]] {
       ++counters(table).local_pulls;
       return {};
     }
@@ -261,7 +262,7 @@ class Worker {
     if (!((table.server_ == phase_.server) & (key.value() <= table.last_key_) &
           (endpoint_.unanswered().total() == 0) & (busy_ == Busy::no))) [[unlikely]]
       return false;
-    return elements == table.length(key);
+    return elements == (table.length_ != 0 ? table.length_ : table.length(key));
   }
 
   template <Element T>
@@ -297,8 +298,9 @@ class Worker {
   void check_function(const void* server) const;
 
   Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
-  // In memory, if the key is here; `update` and `to` are the key's own. Throws UserCodeFailed.
-  bool try_here(TableState& table, Key key, const Request& request, const std::byte* update, std::byte* to);
+  // In memory, if the key is here; word (or null), update and to are the key's own. Throws UserCodeFailed.
+  bool try_here(TableState& table, Key key, Store::Word* word, const Request& request,
+                const std::byte* update, std::byte* to);
   Operation begin_localize(TableState& table, std::span<const Key> keys);
   void submit(Submission& submission);
   // Waits while as much is under way as the options allow.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
@@ -26,14 +27,27 @@ class KeyWords {
   // Any keys, at most max_keys of them.
   static KeyWords sparse(RegionAllocator& regions, std::uint64_t max_keys);
 
-  bool is_sparse() const { return sparse_ != nullptr; }
+  bool is_sparse() const { return dense_ == nullptr; }
   // The largest key there can be.
   std::uint64_t last_key() const { return last_key_; }
 
   // Null for a key of a sparse table that has no word.
   Word* find(Key key) const {
-    if (sparse_) return sparse_->find(key);
-    return &dense_[key.index()];
+    if (dense_ != nullptr) [[likely]]
+      return &dense_[key.index()];
+    return sparse_->find(key);
+  }
+  // The same for several keys, at most kMostAtOnce, with their cache misses under way together.
+  static constexpr std::size_t kMostAtOnce = SparseWords::kMostAtOnce;
+  void find(std::span<const Key> keys, Word** words) const {
+    if (is_sparse()) {
+      sparse_->find(keys, words);
+      return;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      words[i] = &dense_[keys[i].index()];
+      __builtin_prefetch(words[i]);
+    }
   }
   // Progress lock. Throws OutOfMemory.
   Word& find_or_insert(Key key) {
@@ -46,8 +60,8 @@ class KeyWords {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
   }
-  // Sparse: the number of a key that has a word.
-  std::uint32_t number(Key key) const { return sparse_->number(key); }
+  // Sparse: the number of the key whose word this is.
+  std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
   // Calls f(key, word) for every key that has a word.
   template <class F>

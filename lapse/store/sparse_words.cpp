@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <thread>
 
 #include "lapse/core/error.hpp"
@@ -13,27 +15,30 @@ namespace {
 constexpr std::uint64_t kFirstBuckets = 16;
 constexpr std::size_t kSmallPiece = std::size_t{64} << 10;
 constexpr std::size_t kLargePiece = std::size_t{2} << 20;
-
-std::uint64_t most_buckets(std::uint64_t keys) {
-  return kFirstBuckets + keys + keys / 3 + 1;
-}
+// Of the chains that are split next, this many splits ahead.
+constexpr std::uint64_t kPrefetchAhead = 8;
 }  // namespace
 
 SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
     : max_keys_(std::min<std::uint64_t>(max_keys, 0xffff'fffeU)),
       entry_region_(regions.reserve((max_keys_ + 1) * sizeof(Entry))),
-      bucket_region_(regions.reserve(most_buckets(max_keys_) * sizeof(Bucket))),
+      link_region_(regions.reserve((max_keys_ + 1) * sizeof(Link))),
+      bucket_region_(regions.reserve((kFirstBuckets + kBucketsPerKey * max_keys_) * sizeof(Link))),
       entries_(nullptr),
+      links_(nullptr),
       buckets_(nullptr),
-      state_(2 * kFirstBuckets) {
-  if (!entry_region_ || !bucket_region_) {
+      state_(2 * kFirstBuckets),
+      mask_(kFirstBuckets - 1) {
+  if (!entry_region_ || !link_region_ || !bucket_region_) {
     throw OutOfMemory(fmt::format("no address space for a sparse table of up to {} keys", max_keys_));
   }
   // Zeroed memory is an array of empty buckets and of entries whose words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
-  buckets_ = reinterpret_cast<Bucket*>(bucket_region_->base());
+  links_ = reinterpret_cast<Link*>(link_region_->base());
+  buckets_ = reinterpret_cast<Link*>(bucket_region_->base());
   commit(*entry_region_, entry_bytes_, sizeof(Entry));
-  commit(*bucket_region_, bucket_bytes_, kFirstBuckets * sizeof(Bucket));
+  commit(*link_region_, link_bytes_, sizeof(Link));
+  commit(*bucket_region_, bucket_bytes_, kFirstBuckets * sizeof(Link));
 }
 
 void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) {
@@ -59,6 +64,25 @@ std::uint64_t SparseWords::settled_state() const {
   return now;
 }
 
+void SparseWords::find(std::span<const Key> keys, Word** words) const {
+  std::array<const Link*, kMostAtOnce> buckets;
+  std::array<std::uint32_t, kMostAtOnce> first;
+  const std::uint64_t state = this->state();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    buckets[i] = &buckets_[bucket_of(hash_of(keys[i].value()), state)];
+    __builtin_prefetch(buckets[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    first[i] = buckets[i]->load(std::memory_order_acquire);
+    __builtin_prefetch(&entries_[first[i]]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Entry* entry = find_in_chain(first[i], keys[i]);
+    // Not finding it here proves nothing.
+    words[i] = entry != nullptr ? const_cast<Word*>(&entry->word) : find(keys[i]);
+  }
+}
+
 SparseWords::Word& SparseWords::find_or_insert(Key key) {
   if (Word* word = find(key)) return *word;
   const std::uint64_t size = size_.load(std::memory_order_relaxed);
@@ -66,12 +90,13 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
     throw OutOfMemory(fmt::format("a sparse table holds all the {} keys that it may hold", max_keys_));
   }
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
-  while ((state_.load(std::memory_order_relaxed) >> 1) * 3 < (size + 1) * 4) split_next();
+  commit(*link_region_, link_bytes_, (size + 2) * sizeof(Link));
+  while ((state_.load(std::memory_order_relaxed) >> 1) < (size + 1) * kBucketsPerKey) split_next();
   const auto at = static_cast<std::uint32_t>(size + 1);
-  Bucket& bucket = buckets_[bucket_of(key, state_.load(std::memory_order_relaxed))];
+  Link& bucket = buckets_[bucket_of(hash_of(key.value()), state_.load(std::memory_order_relaxed))];
   Entry& entry = entries_[at];
   entry.key = key.value();
-  entry.next.store(bucket.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  links_[at].store(bucket.load(std::memory_order_relaxed), std::memory_order_relaxed);
   bucket.store(at, std::memory_order_release);
   size_.store(size + 1, std::memory_order_release);
   return entry.word;
@@ -79,24 +104,27 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
 
 void SparseWords::split_next() {
   const std::uint64_t buckets = state_.load(std::memory_order_relaxed) >> 1;
-  commit(*bucket_region_, bucket_bytes_, (buckets + 1) * sizeof(Bucket));
+  commit(*bucket_region_, bucket_bytes_, (buckets + 1) * sizeof(Link));
   const std::uint64_t half = std::bit_floor(buckets);
-  Bucket& low = buckets_[buckets - half];
-  Bucket& high = buckets_[buckets];
+  Link& low = buckets_[buckets - half];
+  Link& high = buckets_[buckets];
+  // All buckets after `low` exist, as `high` is behind them.
+  const std::uint64_t ahead = std::min(buckets - half + kPrefetchAhead, buckets);
+  __builtin_prefetch(&entries_[buckets_[ahead].load(std::memory_order_relaxed)]);
   state_.store(2 * buckets + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
   // Both chains keep the old order, so that no link ever leads back: whoever walks along comes to an end.
-  std::atomic<std::uint32_t>* low_end = &low;
-  std::atomic<std::uint32_t>* high_end = &high;
+  Link* low_end = &low;
+  Link* high_end = &high;
   for (std::uint32_t at = low.load(std::memory_order_relaxed); at != 0;) {
-    Entry& entry = entries_[at];
-    std::atomic<std::uint32_t>*& end = (mix_bits(entry.key) & half) == 0 ? low_end : high_end;
+    Link*& end = (hash_of(entries_[at].key) & half) == 0 ? low_end : high_end;
     end->store(at, std::memory_order_release);
-    end = &entry.next;
-    at = entry.next.load(std::memory_order_relaxed);
+    end = &links_[at];
+    at = end->load(std::memory_order_relaxed);
   }
   low_end->store(0, std::memory_order_release);
   high_end->store(0, std::memory_order_release);
+  mask_.store(2 * half - 1, std::memory_order_relaxed);
   state_.store(2 * (buckets + 1), std::memory_order_release);
 }
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
-#include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
 
@@ -25,8 +24,9 @@ namespace lapse {
 // 2. A key that is found is found rightly, whatever is moved meanwhile: an entry's key never changes. Only
 // not finding a key needs proof: no bucket was split during the search.
 //
-//   entry, 24 bytes:  | key 64 | word 64 | next entry of the bucket 32 | unused 32 |
-//   bucket, 4 bytes:  | first entry 32 |           entries are numbered from 1, 0 ends a chain
+//   entry, 16 bytes:  | key 64 | word 64 |         entries are numbered from 1, 0 ends a chain
+//   link, 4 bytes:    | next entry of the bucket 32 |   by entry; apart, as most searches end at the first
+//   one bucket, 4 bytes:  | first entry 32 |
 class SparseWords {
  public:
   using Word = std::atomic<std::uint64_t>;
@@ -39,8 +39,12 @@ class SparseWords {
     const Entry* entry = find_entry(key);
     return entry == nullptr ? nullptr : const_cast<Word*>(&entry->word);
   }
-  // The key's number, 0, 1, 2, … in the order of insertion; it must have been inserted.
-  std::uint32_t number(Key key) const { return static_cast<std::uint32_t>(find_entry(key) - entries_) - 1; }
+  // The number of the key whose word this is: 0, 1, 2, … in the order of insertion.
+  std::uint32_t number(const Word& word) const {
+    const auto distance =
+        reinterpret_cast<const std::byte*>(&word) - reinterpret_cast<const std::byte*>(entries_);
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(distance) / kEntryBytes) - 1;
+  }
   // The word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has changed.
   Word& find_or_insert(Key key);
 
@@ -53,52 +57,77 @@ class SparseWords {
     for (std::uint64_t i = 1; i <= size; ++i) f(Key(entries_[i].key), entries_[i].word);
   }
 
-  // For batches, in this order, each some keys after the one before.
-  void prefetch_bucket(Key key) const { __builtin_prefetch(&buckets_[bucket_of(key, state())]); }
+  // Finds several keys, with the cache misses of all of them under way together. At most kMostAtOnce.
+  static constexpr std::size_t kMostAtOnce = 32;
+  void find(std::span<const Key> keys, Word** words) const;
+
+  // For single keys in a known order: in this order, each some keys after the one before.
+  void prefetch_bucket(Key key) const {
+    __builtin_prefetch(&buckets_[bucket_of(hash_of(key.value()), state())]);
+  }
   void prefetch_entry(Key key) const {
-    __builtin_prefetch(&entries_[buckets_[bucket_of(key, state())].load(std::memory_order_relaxed)]);
+    __builtin_prefetch(
+        &entries_[buckets_[bucket_of(hash_of(key.value()), state())].load(std::memory_order_relaxed)]);
   }
 
   // Any thread.
   std::size_t committed_bytes() const {
-    return entry_bytes_.load(std::memory_order_relaxed) + bucket_bytes_.load(std::memory_order_relaxed);
+    return entry_bytes_.load(std::memory_order_relaxed) + link_bytes_.load(std::memory_order_relaxed) +
+           bucket_bytes_.load(std::memory_order_relaxed);
   }
 
-  static constexpr std::size_t kEntryBytes = 24;
-  // Buckets are split so that there are at most three entries to four buckets.
-  static constexpr std::size_t kBytesPerKey = kEntryBytes + 2 * sizeof(std::uint32_t);
+  // At most one entry to two buckets: a key that is there is on average found at the 1.25th entry.
+  static constexpr std::uint64_t kBucketsPerKey = 2;
+  static constexpr std::size_t kEntryBytes = 16;
+  static constexpr std::size_t kBytesPerKey = kEntryBytes + (1 + kBucketsPerKey) * sizeof(std::uint32_t);
 
  private:
+  using Link = std::atomic<std::uint32_t>;
   struct Entry {
     std::uint64_t key;
     Word word;
-    std::atomic<std::uint32_t> next;
-    std::uint32_t unused;
   };
   static_assert(sizeof(Entry) == kEntryBytes);
-  using Bucket = std::atomic<std::uint32_t>;
 
   // Twice the number of buckets, plus 1 while one is being split: it only ever grows, so that equal states
   // mean that nothing was moved in between.
   std::uint64_t state() const { return state_.load(std::memory_order_acquire); }
 
-  static std::uint64_t bucket_of(Key key, std::uint64_t state) {
+  // The upper half of a product, folded into the lower one: half the time of a mixer in which each bit
+  // changes all others, and good enough that consecutive keys, strides and hashes spread alike.
+  static std::uint64_t hash_of(std::uint64_t key) {
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide product = Wide{key ^ 0x9e3779b97f4a7c15U} * 0xd6e8feb86659fd93U;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+  }
+
+  // The bucket for a hash in a state, which was loaded before.
+  std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) const {
     const std::uint64_t buckets = state >> 1;
-    const std::uint64_t hash = mix_bits(key.value());
-    const std::uint64_t mask = ~std::uint64_t{0} >> std::countl_zero(buckets - 1);
+    // At least as new as the state. A newer one may lead to another bucket: one that exists, and not finding
+    // the key there proves nothing, as the state is not the same any more.
+    const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
     const std::uint64_t bucket = hash & mask;
-    return bucket < buckets ? bucket : bucket & (mask >> 1);
+    // Without a branch, as it could not be predicted.
+    return bucket & (mask >> static_cast<unsigned>(bucket >= buckets));
+  }
+
+  const Entry* find_in_chain(std::uint32_t at, Key key) const {
+    while (at != 0) {
+      const Entry& entry = entries_[at];
+      if (entry.key == key.value()) [[likely]]
+        return &entry;
+      at = links_[at].load(std::memory_order_acquire);
+    }
+    return nullptr;
   }
 
   const Entry* find_entry(Key key) const {
+    const std::uint64_t hash = hash_of(key.value());
     std::uint64_t state = this->state();
     for (;;) {
-      std::uint32_t at = buckets_[bucket_of(key, state)].load(std::memory_order_acquire);
-      while (at != 0) {
-        const Entry& entry = entries_[at];
-        if (entry.key == key.value()) return &entry;
-        at = entry.next.load(std::memory_order_acquire);
-      }
+      const std::uint32_t first = buckets_[bucket_of(hash, state)].load(std::memory_order_acquire);
+      if (const Entry* entry = find_in_chain(first, key)) return entry;
       std::atomic_thread_fence(std::memory_order_acquire);
       const std::uint64_t now = state_.load(std::memory_order_relaxed);
       if (now == state && (now & 1) == 0) return nullptr;
@@ -109,19 +138,23 @@ class SparseWords {
   std::uint64_t settled_state() const;
   void split_next();
   // Makes sure that `bytes` of the region are usable.
-  static void commit(Region& region, std::atomic<std::size_t>& committed, std::size_t bytes);
+  static void commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes);
 
   // constant
   std::uint64_t max_keys_;
   std::unique_ptr<Region> entry_region_;
+  std::unique_ptr<Region> link_region_;
   std::unique_ptr<Region> bucket_region_;
   Entry* entries_;
-  Bucket* buckets_;
+  Link* links_;
+  Link* buckets_;
   // self-synchronised
   std::atomic<std::uint64_t> state_;
+  std::atomic<std::uint64_t> mask_;  // the lowest bits, as many as bucket numbers have
   std::atomic<std::uint64_t> size_{0};
   // written under the progress lock: how much of the regions is usable
   std::atomic<std::size_t> entry_bytes_{0};
+  std::atomic<std::size_t> link_bytes_{0};
   std::atomic<std::size_t> bucket_bytes_{0};
 };
 

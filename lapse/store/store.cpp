@@ -14,23 +14,18 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
   slots_.commit_for(expected_units);
 }
 
-bool Store::read_latched(Key key, std::byte* to) const {
-  std::atomic<std::uint64_t>* word = words_.find(key);
-  if (word == nullptr) return false;
-  // Before the latch is taken: lengths may come from a function of the user.
-  const std::size_t bytes = sizes_.value_bytes(key);
-  const std::optional<SlotWord> latched = latch_open_owner(*word);
+bool Store::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
+  const std::optional<SlotWord> latched = latch_open_owner(word);
   if (!latched) return false;
   std::memcpy(to, slots_.address(latched->low()), bytes);
   // Nothing was written: readers that are under way stay valid, so the sequence stays.
-  word->store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
+  word.store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
   return true;
 }
 
 // --- roles ---
 
-void Store::publish(Key key, Role expected, SlotWord next) {
-  std::atomic<std::uint64_t>& word = words_.find_or_insert(key);
+void Store::publish(Key key, Word& word, Role expected, SlotWord next) {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   const bool was_here = SlotWord(bits).role() == Role::owner;
   if (SlotWord(bits).role() != expected ||
@@ -52,15 +47,18 @@ void Store::count_here(Key key, bool here) {
 }
 
 void Store::begin_arrival(Key key, std::uint32_t arrival) {
-  publish(key, Role::absent, word(key).with_role(Role::arriving, arrival));
+  Word& word = words_.find_or_insert(key);
+  publish(key, word, Role::absent, load(word).with_role(Role::arriving, arrival));
 }
 
 void Store::publish_owner(Key key, std::uint32_t slot, LeaseState lease) {
-  publish(key, Role::arriving, word(key).with_role(Role::owner, slot).with_lease(lease));
+  Word& word = words_.find_or_insert(key);
+  publish(key, word, Role::arriving, load(word).with_role(Role::owner, slot).with_lease(lease));
 }
 
 void Store::pass_on(Key key, Domain next) {
-  publish(key, Role::arriving, word(key).absent(next));
+  Word& word = words_.find_or_insert(key);
+  publish(key, word, Role::arriving, load(word).absent(next));
 }
 
 void Store::forget(Key key, std::uint32_t slot) {
@@ -69,7 +67,7 @@ void Store::forget(Key key, std::uint32_t slot) {
 }
 
 bool Store::hand_over(Key key, std::byte* to, Domain next) {
-  std::atomic<std::uint64_t>* word = words_.find(key);
+  Word* word = words_.find(key);
   const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) {
@@ -84,7 +82,7 @@ bool Store::hand_over(Key key, std::byte* to, Domain next) {
 }
 
 void Store::hand_over_leased(Key key, std::byte* to, Domain next) {
-  std::atomic<std::uint64_t>& word = leased_word(key);
+  Word& word = leased_word(key);
   const SlotWord now(word.load(std::memory_order_acquire));
   std::memcpy(to, slots_.address(now.low()), sizes_.content_bytes(key));
   word.store(now.absent(next).bits(), std::memory_order_release);
@@ -92,7 +90,7 @@ void Store::hand_over_leased(Key key, std::byte* to, Domain next) {
 }
 
 void Store::set_hint(Key key, Domain hint) {
-  std::atomic<std::uint64_t>* word = words_.find_or_try_insert(key);
+  Word* word = words_.find_or_try_insert(key);
   if (word == nullptr) return;
   std::uint64_t bits = word->load(std::memory_order_relaxed);
   if (SlotWord(bits).role() != Role::absent || SlotWord(bits).hint() == hint) return;
@@ -101,8 +99,8 @@ void Store::set_hint(Key key, Domain hint) {
 
 // --- leases ---
 
-std::atomic<std::uint64_t>& Store::leased_word(Key key) const {
-  std::atomic<std::uint64_t>* word = words_.find(key);
+Store::Word& Store::leased_word(Key key) const {
+  Word* word = words_.find(key);
   if (word == nullptr || !SlotWord(word->load(std::memory_order_relaxed)).leased()) {
     throw ProtocolError(fmt::format("key {} is not leased", key.value()));
   }
@@ -110,7 +108,7 @@ std::atomic<std::uint64_t>& Store::leased_word(Key key) const {
 }
 
 bool Store::grant_lease(Key key) {
-  std::atomic<std::uint64_t>* word = words_.find(key);
+  Word* word = words_.find(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) return false;
   word->store(latched->with_lease(LeaseState::held).bits(), std::memory_order_release);
@@ -118,7 +116,7 @@ bool Store::grant_lease(Key key) {
 }
 
 bool Store::mark_queued(Key key) {
-  std::atomic<std::uint64_t>* word = words_.find(key);
+  Word* word = words_.find(key);
   if (word == nullptr) return false;
   std::uint64_t bits = word->load(std::memory_order_relaxed);
   for (;;) {
@@ -130,7 +128,7 @@ bool Store::mark_queued(Key key) {
 }
 
 bool Store::release_lease(Key key) {
-  std::atomic<std::uint64_t>& word = leased_word(key);
+  Word& word = leased_word(key);
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   do {
     if (SlotWord(bits).queued()) return false;
@@ -140,7 +138,7 @@ bool Store::release_lease(Key key) {
 }
 
 void Store::set_lease(Key key, LeaseState lease) {
-  std::atomic<std::uint64_t>& word = leased_word(key);
+  Word& word = leased_word(key);
   word.store(SlotWord(word.load(std::memory_order_relaxed)).with_lease(lease).bits(),
              std::memory_order_release);
 }

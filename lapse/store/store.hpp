@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -46,43 +47,60 @@ class Store {
 
   // --- access ---
 
+  using Word = std::atomic<std::uint64_t>;
+
   // Copies the value to `to`; false when the key is not here or leased.
-  bool read(Key key, std::byte* to) const {
-#if !defined(__SANITIZE_THREAD__)
-    const std::atomic<std::uint64_t>* word = words_.find(key);
-    if (word == nullptr) [[unlikely]]
-      return false;
-    const std::size_t bytes = sizes_.value_bytes(key);
-    for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
-      const SlotWord before(word->load(std::memory_order_acquire));
-      if (!before.is_readable()) [[unlikely]] {
-        if (!before.is_open_owner()) return false;
-        continue;
-      }
-      racy_copy(to, slots_.address(before.low()), bytes);
-      std::atomic_thread_fence(std::memory_order_acquire);
-      if (word->load(std::memory_order_relaxed) == before.bits()) [[likely]]
-        return true;
-    }
-#endif
-    return read_latched(key, to);
+  bool read(Key key, std::byte* to) const { return read(key, to, sizes_.value_bytes(key)); }
+  // The same for a caller who knows how long the value is.
+  bool read(Key key, std::byte* to, std::size_t bytes) const {
+    const Word* word = words_.find(key);
+    return word != nullptr && read_at(*word, to, bytes);
   }
 
   // Calls f(content) with the latch held, in place; false (and no call) when the key is not here or leased.
   // When f throws, the latch is released and what f wrote stays.
   template <class F>
   bool update(Key key, F&& f) {
-    std::atomic<std::uint64_t>* word = words_.find(key);
-    if (word == nullptr) [[unlikely]]
-      return false;
-    const std::optional<SlotWord> latched = latch_open_owner(*word);
+    Word* word = words_.find(key);
+    return word != nullptr && update_at(*word, std::forward<F>(f));
+  }
+
+  // The words of up to kMostAtOnce keys, null for one that is unknown here; their values are on their way to
+  // the cache. Then the same as read and update, for a key whose word this is.
+  static constexpr std::size_t kMostAtOnce = KeyWords::kMostAtOnce;
+  void find(std::span<const Key> keys, Word** words) const {
+    words_.find(keys, words);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (words[i] != nullptr) prefetch_content(*words[i], sizes_.content_bytes(keys[i]));
+    }
+  }
+  bool read_at(const Word& word, std::byte* to, std::size_t bytes) const {
+#if !defined(__SANITIZE_THREAD__)
+    for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
+      const SlotWord before(word.load(std::memory_order_acquire));
+      if (!before.is_readable()) [[unlikely]] {
+        if (!before.is_open_owner()) return false;
+        continue;
+      }
+      racy_copy(to, slots_.address(before.low()), bytes);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (word.load(std::memory_order_relaxed) == before.bits()) [[likely]]
+        return true;
+    }
+#endif
+    return read_latched(const_cast<Word&>(word), to, bytes);
+  }
+  template <class F>
+  bool update_at(Word& word, F&& f) {
+    const std::optional<SlotWord> latched = latch_open_owner(word);
     if (!latched) return false;
-    const Unlatch unlatch{*word, *latched};
+    const Unlatch unlatch{word, *latched};
     std::forward<F>(f)(slots_.address(latched->low()));
     return true;
   }
 
-  // For batches: far ahead, nearer (words), and near (the value's first lines, if the key is here).
+  // For keys one after the other: far ahead, nearer (words), and near (the value's first lines, if the key is
+  // here).
   void prefetch_far(Key key) const {
     words_.prefetch_far(key);
   }
@@ -90,14 +108,7 @@ class Store {
     words_.prefetch_near(key);
   }
   void prefetch_value(Key key) const {
-    const std::atomic<std::uint64_t>* at = words_.find(key);
-    if (at == nullptr) return;
-    const SlotWord word(at->load(std::memory_order_relaxed));
-    if (!word.is_open_owner()) return;
-    const std::size_t bytes = sizes_.content_bytes(key);
-    const std::byte* value = slots_.address(word.low());
-    for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
-      __builtin_prefetch(value + line);
+    if (const Word* word = words_.find(key)) prefetch_content(*word, sizes_.content_bytes(key));
   }
 
   // --- roles ---
@@ -105,15 +116,19 @@ class Store {
   SlotWord word(Key key) const {
     return words_.load(key);
   }
-  // The number of a sparse key's word; nothing when it has none.
-  std::optional<std::uint32_t> number(Key key) const {
-    if (words_.find(key) == nullptr) return std::nullopt;
-    return words_.number(key);
+  // What is known of a sparse key here: nothing when it has no word.
+  struct Known {
+    SlotWord word;
+    std::uint32_t number;  // of the key: 0, 1, 2, … in the order in which keys became known
+  };
+  std::optional<Known> known(Key key) const {
+    const Word* word = words_.find(key);
+    if (word == nullptr) return std::nullopt;
+    return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
-  // The same, for a key that is to have a word.
+  // The number of a sparse key, which becomes known.
   std::uint32_t make_number(Key key) {
-    words_.find_or_insert(key);
-    return words_.number(key);
+    return words_.number(words_.find_or_insert(key));
   }
 
   // absent -> owner of a new content, which fill(content) writes before anybody may look.
@@ -122,7 +137,8 @@ class Store {
     const std::uint32_t slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
     std::forward<F>(fill)(slots_.address(slot));
-    publish(key, Role::absent, word(key).with_role(Role::owner, slot));
+    Word& word = words_.find_or_insert(key);
+    publish(key, word, Role::absent, load(word).with_role(Role::owner, slot));
     guard.published = true;
   }
   // absent -> arriving; `arrival` is kept in the word.
@@ -170,7 +186,7 @@ class Store {
   // Calls f(key) for every key that is here at the moment of looking.
   template <class F>
   void for_each_here(F&& f) const {
-    words_.for_each([&](Key key, const std::atomic<std::uint64_t>& word) {
+    words_.for_each([&](Key key, const Word& word) {
       if (SlotWord(word.load(std::memory_order_acquire)).role() == Role::owner) f(key);
     });
   }
@@ -195,7 +211,7 @@ class Store {
   static constexpr std::size_t kPrefetchBytes = 512;
 
   struct Unlatch {
-    std::atomic<std::uint64_t>& word;
+    Word& word;
     SlotWord latched;
     ~Unlatch() { word.store(latched.after_write().bits(), std::memory_order_release); }
   };
@@ -210,7 +226,7 @@ class Store {
   };
 
   // Takes the latch and returns the word as it is now (latched); nothing when the key is not here or leased.
-  static std::optional<SlotWord> latch_open_owner(std::atomic<std::uint64_t>& word) {
+  static std::optional<SlotWord> latch_open_owner(Word& word) {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
     for (int spins = 0;;) {
       const SlotWord seen(bits);
@@ -231,9 +247,19 @@ class Store {
     }
   }
 
-  bool read_latched(Key key, std::byte* to) const;
+  bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
+  void prefetch_content(const Word& at, std::size_t bytes) const {
+    const SlotWord word(at.load(std::memory_order_relaxed));
+    if (!word.is_open_owner()) return;
+    const std::byte* content = slots_.address(word.low());
+    for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
+      __builtin_prefetch(content + line);
+  }
   // The one place where the role of a key changes without its latch: nobody else may touch it meanwhile.
-  void publish(Key key, Role expected, SlotWord next);
+  void publish(Key key, Word& word, Role expected, SlotWord next);
+  static SlotWord load(const Word& word) {
+    return SlotWord(word.load(std::memory_order_relaxed));
+  }
   void count_here(Key key, bool here);
   void forget(Key key, std::uint32_t slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;

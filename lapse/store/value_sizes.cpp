@@ -26,6 +26,8 @@ ValueSizes::ValueSizes(const ValueLayout& layout)
 ValueSizes ValueSizes::computed(const ValueLayout& layout, Function f) {
   ValueSizes sizes(layout);
   sizes.uniform_ = false;
+  sizes.value_bytes_ = 0;
+  sizes.content_bytes_ = 0;
   sizes.function_ = std::move(f);
   return sizes;
 }

@@ -36,12 +36,12 @@ class ValueSizes {
   }
   // Bytes of the value; of the value and the update rule's state; of the slot for both.
   std::size_t value_bytes(Key key) const {
-    if (uniform_) [[likely]]
+    if (value_bytes_ != 0) [[likely]]
       return value_bytes_;
     return layout_.value_bytes(length(key));
   }
   std::size_t content_bytes(Key key) const {
-    if (uniform_) [[likely]]
+    if (content_bytes_ != 0) [[likely]]
       return content_bytes_;
     return layout_.content_bytes(length(key));
   }
@@ -67,8 +67,8 @@ class ValueSizes {
 
   ValueLayout layout_;
   bool uniform_;
-  std::size_t value_bytes_;
-  std::size_t content_bytes_;
+  std::size_t value_bytes_;    // 0 when not uniform
+  std::size_t content_bytes_;  // 0 when not uniform
   std::vector<std::uint32_t> lengths_;
   Function function_;
   std::uint64_t fingerprint_ = 0;

@@ -57,11 +57,11 @@ TEST_CASE("training by blocks gives the values of a single thread, bit for bit, 
       array.epoch(problem, trainer.schedule(), steps_of(options, record.learning_rate));
       CHECK(record.errors->train_rmse == Approx(array.rmse(problem.train)).epsilon(1e-9));
       CHECK(record.errors->test_rmse == Approx(array.rmse(problem.test)).epsilon(1e-9));
-      CHECK(remote_accesses(record.accesses) == 0);
+      CHECK(remote_accesses(record.cost.accesses) == 0);
       const std::uint64_t pulls = access == BlockAccess::pull ? problem.train.size() : 0;
-      CHECK(record.accesses.local_pulls == pulls);
-      CHECK(record.accesses.local_pushes == 2 * pulls);
-      CHECK(record.seconds > 0);
+      CHECK(record.cost.accesses.local_pulls == pulls);
+      CHECK(record.cost.accesses.local_pushes == 2 * pulls);
+      CHECK(record.cost.seconds > 0);
     }
     CHECK(all_values(server, trainer.factors()) == array.values);
   }
@@ -106,7 +106,7 @@ TEST_CASE("all ways to train reach the same quality") {
       CHECK(errors.train_rmse < 1.3 * array.rmse(problem.train));
       CHECK(errors.test_rmse < 1.3 * array.rmse(problem.test));
       CHECK(errors.train_rmse < 0.6);
-      const TableCounters& accesses = trainer.epochs().back().accesses;
+      const TableCounters& accesses = trainer.epochs().back().cost.accesses;
       if (mode == TrainingMode::classic) CHECK(accesses.relocations_in == 0);
       if (mode == TrainingMode::classic && server.ranks() > 1) CHECK(remote_accesses(accesses) > 0);
     }

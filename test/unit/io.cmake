@@ -1,13 +1,5 @@
 # The program text in docs/data-files.md is compiled and run.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/data-files.md")
-file(READ "${PROJECT_SOURCE_DIR}/docs/data-files.md" document)
-string(FIND "${document}" "```cpp\n" begin)
-string(SUBSTRING "${document}" ${begin} -1 document)
-string(LENGTH "```cpp\n" begin)
-string(SUBSTRING "${document}" ${begin} -1 document)
-string(FIND "${document}" "```" end)
-string(SUBSTRING "${document}" 0 ${end} example)
-file(CONFIGURE OUTPUT data_files_example/data_files_example.hpp CONTENT "${example}" @ONLY)
+lapse_example_in(docs/data-files.md data_files_example/data_files_example.hpp)
 
 lapse_test(test_io
   SOURCES

@@ -112,19 +112,19 @@ TEST_CASE("parts have about equally many cells also when ids are skewed") {
   std::sort(cells.begin(), cells.end());
   CHECK(cells == std::vector<std::uint64_t>{30, 30, 50});
   for (std::size_t part = 0; part < 3; ++part) {
-    CHECK(partition.ids_with_cells(part).size() == ids[part]);
-    for (const std::uint32_t id : partition.ids_with_cells(part)) CHECK(partition.part_of(id) == part);
+    CHECK(partition.ids_with_work(part).size() == ids[part]);
+    for (const std::uint32_t id : partition.ids_with_work(part)) CHECK(partition.part_of(id) == part);
   }
 }
 
 TEST_CASE("ids without cells and parts without ids are allowed") {
   const BalancedPartition empty({}, 3);
   CHECK(empty.parts() == 3);
-  CHECK(empty.ids_with_cells(2).empty());
+  CHECK(empty.ids_with_work(2).empty());
   const std::vector<std::uint32_t> counts{0, 0, 0, 0, 0, 7};
   const BalancedPartition partition(counts, 8);
   for (std::uint32_t id = 0; id < counts.size(); ++id) CHECK(partition.part_of(id) < 8);
-  CHECK(partition.ids_with_cells(partition.part_of(5)).size() == 1);
+  CHECK(partition.ids_with_work(partition.part_of(5)).size() == 1);
 }
 
 TEST_CASE("blocks of a Zipf matrix are even as long as no single row or column dominates") {

@@ -54,7 +54,7 @@ void look_up(const SparseWords& words, const std::atomic<std::uint64_t>& done,
       ++seen.lost;
     } else {
       if (word != addresses[n].load(std::memory_order_relaxed)) ++seen.moved;
-      if (words.number(inserted(n)) != n) ++seen.wrong_number;
+      if (words.number(*words.find(inserted(n))) != n) ++seen.wrong_number;
     }
     if (words.find(missing(random.below(kKeys))) != nullptr) ++seen.invented;
     words.prefetch_bucket(inserted(n));

@@ -75,12 +75,13 @@ void update(Store& store, Observation& seen) {
 }
 
 // Takes leases, changes the values in place without any latch, and ends the leases itself where it may.
-void take(Store& store, Taker& taker, Observation& seen) {
-  while (seen.changes < kChanges / 4) {
+void take(Store& store, Taker& taker, const std::atomic<bool>& everything_happened, Observation& seen) {
+  while (seen.changes < kChanges / 4 || !everything_happened.load(std::memory_order_relaxed)) {
     taker.key = Key(seen.changes % kKeys);
     taker.step.store(Step::wanted, std::memory_order_release);
     while (taker.step.load(std::memory_order_acquire) != Step::granted) std::this_thread::yield();
     add_one(store.leased_content(taker.key), seen);
+    if (seen.changes % 8 == 0) std::this_thread::yield();  // so that others come to wait for it
     const bool alone = store.release_lease(taker.key);
     taker.step.store(alone ? Step::idle : Step::ended, std::memory_order_release);
     while (taker.step.load(std::memory_order_acquire) != Step::idle) std::this_thread::yield();
@@ -103,8 +104,8 @@ class Engine {
       std::this_thread::yield();
     }
   }
-  std::uint64_t queued() const { return queued_; }
-  std::uint64_t moves() const { return moves_; }
+  // Takers have waited for leases, and keys have moved between two of them.
+  const std::atomic<bool>& everything_happened() const { return everything_happened_; }
 
  private:
   bool is_queued(const Taker& taker) const {
@@ -117,7 +118,6 @@ class Engine {
     } else if (store_.mark_queued(taker.key)) {
       // Else the lease has ended meanwhile: another look will grant it.
       queues_[taker.key.index()].push_back(&taker);
-      ++queued_;
     }
   }
   void end(Taker& taker) {
@@ -132,7 +132,7 @@ class Engine {
       const std::uint32_t slot = store_.allocate_slot(taker.key);
       std::memcpy(store_.slot(slot), value.data(), sizeof value);
       store_.publish_owner(taker.key, slot, lease);
-      ++moves_;
+      everything_happened_.store(true, std::memory_order_relaxed);
     } else {
       store_.set_lease(taker.key, lease);
     }
@@ -144,8 +144,7 @@ class Engine {
   std::array<Taker, kTakers>& takers_;
   std::array<std::deque<Taker*>, kKeys> queues_;
   std::uint64_t ends_ = 0;
-  std::uint64_t queued_ = 0;
-  std::uint64_t moves_ = 0;
+  std::atomic<bool> everything_happened_{false};
 };
 
 void run(KeyWords words, lapse::RegionAllocator& regions) {
@@ -163,7 +162,8 @@ void run(KeyWords words, lapse::RegionAllocator& regions) {
   for (std::size_t i = 0; i < kReaders; ++i) others.emplace_back([&, i] { watch(store, stop, seen[i]); });
   changers.emplace_back([&] { update(store, seen[kReaders]); });
   for (std::size_t i = 0; i < kTakers; ++i) {
-    changers.emplace_back([&, i] { take(store, takers[i], seen[kReaders + 1 + i]); });
+    changers.emplace_back(
+        [&, i] { take(store, takers[i], engine.everything_happened(), seen[kReaders + 1 + i]); });
   }
   for (std::thread& changer : changers) changer.join();
   stop = true;
@@ -183,8 +183,6 @@ void run(KeyWords words, lapse::RegionAllocator& regions) {
     sum += static_cast<std::uint64_t>(value[0]);
   }
   CHECK(sum == changes);
-  CHECK(engine.queued() > 0);
-  CHECK(engine.moves() > 0);
 }
 
 }  // namespace

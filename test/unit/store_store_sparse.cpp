@@ -70,7 +70,7 @@ TEST_CASE("A sparse store takes any key and begins with nothing") {
   for (const Key key : {kOwned, kOther, kNew}) {
     CHECK(store.has(key));
     CHECK(store.word(key).bits() == 0);
-    CHECK_FALSE(store.number(key).has_value());
+    CHECK_FALSE(store.known(key).has_value());
     CHECK_FALSE(store.read(key, value.data()));
   }
   CHECK(store.keys_here() == 0);
@@ -85,8 +85,8 @@ TEST_CASE("Created keys of a sparse store are read, updated and counted") {
   CHECK(fixture.read(kOwned)[0] == 7);
   CHECK(fixture.store.keys_here() == 2);
   CHECK(fixture.store.content_bytes_here() == 2 * kBytes);
-  CHECK(fixture.store.number(kOwned) == 0U);
-  CHECK(fixture.store.number(kOther) == 1U);
+  CHECK(fixture.store.known(kOwned)->number == 0U);
+  CHECK(fixture.store.known(kOther)->number == 1U);
 }
 
 TEST_CASE("Looking for a key of a sparse store does not give it a word") {
@@ -101,7 +101,7 @@ TEST_CASE("Looking for a key of a sparse store does not give it a word") {
   fixture.store.prefetch_word(kNew);
   fixture.store.prefetch_value(kNew);
   CHECK(fixture.store.word(kNew).role() == Role::absent);
-  CHECK_FALSE(fixture.store.number(kNew).has_value());
+  CHECK_FALSE(fixture.store.known(kNew).has_value());
 }
 
 TEST_CASE("A key of a sparse store arrives and is handed over as often as it likes") {
@@ -123,7 +123,7 @@ TEST_CASE("A key of a sparse store arrives and is handed over as often as it lik
     CHECK(fixture.store.word(kNew).hint() == Domain(6));
     CHECK(fixture.store.keys_here() == 2);
     CHECK(fixture.store.content_bytes_here() == 2 * kBytes);
-    CHECK(fixture.store.number(kNew) == 2U);
+    CHECK(fixture.store.known(kNew)->number == 2U);
     CHECK(fixture.store.word(kNew).sequence() > sequence);
     sequence = fixture.store.word(kNew).sequence();
   }
@@ -141,7 +141,7 @@ TEST_CASE("A hint gives a key of a sparse store a word, and a number can be had 
   Fixture fixture;
   fixture.store.set_hint(kNew, Domain(4));
   CHECK(fixture.store.word(kNew).hint() == Domain(4));
-  CHECK(fixture.store.number(kNew) == 2U);
+  CHECK(fixture.store.known(kNew)->number == 2U);
   CHECK(fixture.store.make_number(Key(77)) == 3);
   CHECK(fixture.store.make_number(Key(77)) == 3);
   CHECK(fixture.store.word(Key(77)).bits() == 0);
@@ -183,7 +183,7 @@ TEST_CASE("A content that cannot be written leaves the key without a word and it
   Fixture fixture;
   CHECK_THROWS_AS(fixture.store.create(kNew, [](std::byte*) { throw std::runtime_error("test"); }),
                   std::runtime_error);
-  CHECK_FALSE(fixture.store.number(kNew).has_value());
+  CHECK_FALSE(fixture.store.known(kNew).has_value());
   CHECK(fixture.store.keys_here() == 2);
   // The last slot released is the next one given.
   const std::uint32_t slot = fixture.store.allocate_slot(kNew);
@@ -214,7 +214,7 @@ TEST_CASE("A hint that there is no memory for is not kept") {
   Store store = sparse_store(regions, 1);
   store.set_hint(kOwned, Domain(1));
   store.set_hint(kOther, Domain(1));
-  CHECK_FALSE(store.number(kOther).has_value());
+  CHECK_FALSE(store.known(kOther).has_value());
   store.set_hint(kOwned, Domain(2));
   CHECK(store.word(kOwned).hint() == Domain(2));
 }

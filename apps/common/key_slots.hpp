@@ -1,0 +1,36 @@
+// The different keys of a batch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse::apps {
+
+// Gives each key that occurs in a batch one place, in order of first appearance, so that it is pulled and
+// pushed once however often it occurs. 12 bytes per key of the table. Belongs to one worker.
+class KeySlots {
+ public:
+  // Of the keys 0 to keys - 1.
+  explicit KeySlots(std::uint64_t keys) : last_batch_(keys), slot_(keys) {}
+
+  // Forgets all keys.
+  void start_batch() { ++batches_; }
+  // The place of the key in the batch, and in `keys`, to which it is added if it is new.
+  std::uint32_t slot(Key key, std::vector<Key>& keys) {
+    if (last_batch_[key.index()] != batches_) {
+      last_batch_[key.index()] = batches_;
+      slot_[key.index()] = static_cast<std::uint32_t>(keys.size());
+      keys.push_back(key);
+    }
+    return slot_[key.index()];
+  }
+
+ private:
+  std::uint64_t batches_ = 1;
+  std::vector<std::uint64_t> last_batch_;  // by key: number of the last batch with it
+  std::vector<std::uint32_t> slot_;        // by key: its place in that batch
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,32 @@
+// What a phase of training cost.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "apps/common/summary.hpp"
+#include "lapse/core/counters.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse::apps {
+
+struct PhaseCost {
+  double seconds = 0;      // between two barriers of all workers
+  TableCounters accesses;  // of all ranks, to the tables that were asked about
+  RankCounters traffic;    // of all ranks
+
+  PhaseCost& operator+=(const PhaseCost& other);
+};
+
+// Collective. Runs f on `workers` workers of this rank, between two barriers.
+PhaseCost run_measured(ParameterServer& server, std::int32_t workers, std::span<const TableId> tables,
+                       const std::function<void(Worker&)>& f);
+
+// The share of the accesses that were answered from this rank's memory at once; 1 without accesses.
+double local_share(const TableCounters& accesses);
+
+// Adds the averages of so many epochs: time, local accesses, relocations, messages, bytes.
+void add_costs(Summary& summary, const PhaseCost& total, std::uint64_t epochs);
+
+}  // namespace lapse::apps

@@ -1,0 +1,67 @@
+// Trains embeddings of a knowledge graph with Adagrad and negative sampling on the parameter server.
+//   mpirun -n 4 knowledge_graph_embeddings train.txt --valid valid.txt --test test.txt --workers 2
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "apps/common/command_line.hpp"
+#include "apps/common/mpi_session.hpp"
+#include "apps/common/progress_line.hpp"
+#include "apps/common/server_program.hpp"
+#include "apps/knowledge_graph_embeddings/embedding_files.hpp"
+#include "apps/knowledge_graph_embeddings/options.hpp"
+#include "apps/knowledge_graph_embeddings/report.hpp"
+#include "apps/knowledge_graph_embeddings/trainer.hpp"
+
+namespace {
+
+using namespace lapse::apps;
+using lapse::ParameterServer;
+using lapse::Worker;
+
+void train(Trainer& trainer, const KnowledgeGraph& graph, bool reports) {
+  if (!reports) return trainer.run();
+  ProgressLine progress(stdout);
+  trainer.run([&](const EpochRecord& record) { progress.report(describe(record, graph)); });
+}
+
+void embed(ParameterServer& server, const KnowledgeGraphOptions& options) {
+  const bool reports = server.rank() == lapse::Rank{0};
+  options.training.check(server.ranks());
+  // Every rank reads the files for itself; an error on one of them ends all.
+  KnowledgeGraph graph;
+  server.run_workers(1, [&](Worker&) { graph = load_graph(options.data); });
+  if (reports) fmt::print("{}\n", describe(graph));
+
+  Trainer trainer(server, graph, options.training);
+  std::optional<EmbeddingFiles> files;
+  run_on_rank_0(server, [&](Worker&) {
+    if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
+    if (!options.output_prefix.empty()) files.emplace(options.output_prefix, graph, trainer.model());
+  });
+  train(trainer, graph, reports);
+  run_on_rank_0(server, [&](Worker& worker) {
+    if (files) files->write(worker, trainer.tables());
+  });
+
+  const Summary summary = summarize(trainer, graph, server.statistics());
+  run_on_rank_0(server, [&](Worker&) {
+    fmt::print("{}", summary.to_text());
+    if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
+  });
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const MpiSession mpi(argument_count, arguments);
+  CLI::App app{
+      "Knowledge graph embeddings on the parameter server Lapse. Without a triple file, a graph is "
+      "generated."};
+  KnowledgeGraphOptions options;
+  add_options(app, options);
+  if (const auto status = parse_command_line(app, argument_count, arguments, mpi.is_rank_0())) return *status;
+  return run_server_program([&](ParameterServer& server) { embed(server, options); });
+}

@@ -1,0 +1,62 @@
+// Models of knowledge graph embeddings: how entities and relations become the score of a triple.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace lapse::apps {
+
+enum class ModelKind : std::uint8_t { complex, distmult, rescal, transe };
+
+struct ModelOptions {
+  ModelKind kind = ModelKind::complex;
+  std::size_t dimensions = 50;  // complex numbers for ComplEx, real numbers for the others
+  double margin = 4;            // TransE: the score of a triple that fits exactly
+};
+
+// The entity of a triple that is asked for.
+enum class Side : std::uint8_t { subject, object };
+
+// Every model works in two steps. A query is made of the relation and the known entity of a triple, and has
+// the length of an entity; the score compares it with a candidate for the missing entity. So the candidates
+// of one query, as training (negatives) and evaluation (all entities) have many, cost little each.
+//
+// Gradients are those of any function L of the score, by the chain rule, and are added to what is there.
+// All spans have the length of what they hold: entity_length(), also queries, or relation_length(). None of
+// those written to overlaps another. Immutable.
+class EmbeddingModel {
+ public:
+  EmbeddingModel(std::size_t entity_length, std::size_t relation_length)
+      : entity_length_(entity_length), relation_length_(relation_length) {}
+  virtual ~EmbeddingModel() = default;
+
+  std::size_t entity_length() const { return entity_length_; }
+  std::size_t relation_length() const { return relation_length_; }
+
+  virtual void query(Side missing, std::span<const float> known, std::span<const float> relation,
+                     std::span<float> query) const = 0;
+  // From dL/dquery to dL/dknown and dL/drelation.
+  virtual void add_query_gradient(Side missing, std::span<const float> known, std::span<const float> relation,
+                                  std::span<const float> query_gradient, std::span<float> known_gradient,
+                                  std::span<float> relation_gradient) const = 0;
+
+  virtual float score(std::span<const float> query, std::span<const float> candidate) const = 0;
+  // The scores of several candidates, row by row: the same numbers, bit for bit.
+  virtual void scores(std::span<const float> query, std::span<const float> candidates,
+                      std::span<float> scores) const = 0;
+  // From slope = dL/dscore to dL/dquery and dL/dcandidate.
+  virtual void add_score_gradient(std::span<const float> query, std::span<const float> candidate, float slope,
+                                  std::span<float> query_gradient,
+                                  std::span<float> candidate_gradient) const = 0;
+
+ private:
+  std::size_t entity_length_;
+  std::size_t relation_length_;
+};
+
+// dimensions >= 1.
+std::unique_ptr<const EmbeddingModel> make_model(const ModelOptions& options);
+
+}  // namespace lapse::apps

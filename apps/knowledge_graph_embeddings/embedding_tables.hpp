@@ -1,0 +1,30 @@
+// The embeddings in the parameter server.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "apps/knowledge_graph_embeddings/embedding_model.hpp"
+#include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/store/update_rules/adagrad.hpp"
+
+namespace lapse::apps {
+
+// Two tables; their keys are the numbers of the entities and of the relations. Pushes carry gradients.
+struct EmbeddingTables {
+  std::array<TableId, 2> ids() const { return {entities.id(), relations.id()}; }
+
+  Table<float> entities;
+  Table<float> relations;
+};
+
+// Collective. Creates the tables <name>-entities and <name>-relations; with an empty name, tables without
+// given names. Elements start normally distributed around 0.
+EmbeddingTables create_embedding_tables(ParameterServer& server, const std::string& name,
+                                        const KnowledgeGraph& graph, const EmbeddingModel& model,
+                                        double standard_deviation, const Adagrad& optimiser,
+                                        std::uint64_t seed);
+
+}  // namespace lapse::apps

@@ -1,0 +1,81 @@
+// One worker's share of an epoch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/knowledge_graph_embeddings/embedding_model.hpp"
+#include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
+#include "apps/knowledge_graph_embeddings/triple_batch.hpp"
+#include "apps/knowledge_graph_embeddings/triple_partition.hpp"
+
+namespace lapse::apps {
+
+// The ways of the paper (Renz-Wieland et al., VLDB'20, sections 2.2 and 4.1, appendix A) to have parameters
+// where they are used.
+enum class TrainingMode : std::uint8_t {
+  classic,     // triples dealt out at random, nothing is localized: parameters stay where the tables put them
+  clustering,  // triples clustered by relation, relations localized once to where their triples are
+  latency_hiding,  // triples dealt out at random, entities localized ahead of their use
+  combined         // triples clustered by relation, relations localized once, entities ahead of their use
+};
+
+constexpr TripleClustering clustering_of(TrainingMode mode) {
+  const bool clusters = mode == TrainingMode::clustering || mode == TrainingMode::combined;
+  return clusters ? TripleClustering::by_relation : TripleClustering::none;
+}
+constexpr bool localizes_entities(TrainingMode mode) {
+  return mode == TrainingMode::latency_hiding || mode == TrainingMode::combined;
+}
+
+struct RunnerOptions {
+  TrainingMode mode = TrainingMode::combined;
+  std::size_t batch = 8;      // triples whose embeddings are pulled and pushed together
+  std::size_t lookahead = 4;  // batches that entities are localized ahead of their use
+  std::size_t prefetch = 1;   // batches whose embeddings are pulled ahead of their use
+  NegativeOptions negatives;
+  double l2 = 0.01;        // see TripleLoss
+  std::uint64_t seed = 1;  // of orders and negatives
+};
+
+// What the runner of one worker works on; referred to, not copied.
+struct WorkerTask {
+  const EmbeddingTables& tables;
+  const EmbeddingModel& model;
+  const KnowledgeGraph& graph;
+  const TriplePartition& partition;
+  std::size_t worker;  // its number in the partition
+};
+
+// Trains a worker's triples in batches, in another random order in every epoch. Each batch passes three
+// stages, and several are under way: it is filled, and its entities are asked for, if the mode localizes
+// them; `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that
+// a batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push
+// meanwhile. Workers that ask for the same entity at the same time take it from each other; whoever finds it
+// gone reaches it by message.
+//
+// Belongs to one worker; every worker calls the same functions in the same order, each time with the Worker
+// of the current phase.
+class EpochRunner {
+ public:
+  EpochRunner(const WorkerTask& task, const RunnerOptions& options);
+
+  // Before the first epoch: brings the relations of the rank's triples here, where they stay.
+  void place(Worker& worker);
+  // Trains each of the worker's triples once. Returns the sum of their losses.
+  double run(Worker& worker, std::uint64_t epoch);
+
+ private:
+  // Fills the batch with this number and asks for its entities.
+  void prepare(Worker& worker, std::size_t number, TripleBatch& batch);
+
+  WorkerTask task_;
+  RunnerOptions options_;
+  TripleLoss loss_;
+  TripleBatcher batcher_;
+  std::vector<Triple> triples_;
+};
+
+}  // namespace lapse::apps

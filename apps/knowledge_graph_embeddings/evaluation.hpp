@@ -1,0 +1,46 @@
+// How well the embeddings predict held-out triples.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
+#include "apps/knowledge_graph_embeddings/known_triples.hpp"
+#include "apps/knowledge_graph_embeddings/ranking.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse::apps {
+
+// Of held-out triples, both sides of each.
+struct SplitMetrics {
+  RankingMetrics all;
+  RankingMetrics seen;  // of the triples whose entities both occur in training triples
+};
+
+struct Evaluation {
+  SplitMetrics valid;
+  SplitMetrics test;
+  double seconds = 0;
+};
+
+// Ranks the held-out triples of a graph. Used by the thread that owns the server; graph and model must
+// outlive it.
+class Evaluator {
+ public:
+  Evaluator(const KnowledgeGraph& graph, const EmbeddingModel& model)
+      : graph_(graph), model_(model), known_(graph) {}
+
+  // Collective; gives the same result on every rank. The workers of a rank gather all embeddings once, each a
+  // part of them, into memory that they share; then every worker of the job ranks a share of the triples.
+  Evaluation evaluate(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables) const;
+
+ private:
+  SplitMetrics evaluate(Worker& worker, const std::vector<Triple>& split,
+                        const EmbeddingValues& values) const;
+
+  const KnowledgeGraph& graph_;
+  const EmbeddingModel& model_;
+  KnownTriples known_;
+};
+
+}  // namespace lapse::apps

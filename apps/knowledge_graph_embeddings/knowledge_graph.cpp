@@ -1,0 +1,89 @@
+#include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+void check_inside(const std::vector<Triple>& triples, std::uint64_t entities, std::uint64_t relations) {
+  for (const Triple& triple : triples) {
+    if (triple.subject >= entities || triple.object >= entities || triple.relation >= relations) {
+      throw UsageError(fmt::format("triple ({}, {}, {}) outside a graph of {} entities and {} relations",
+                                   triple.subject, triple.relation, triple.object, entities, relations));
+    }
+  }
+}
+
+KnowledgeGraph make_random_graph(const RandomGraphOptions& options, std::uint64_t seed) {
+  if (options.entities == 0 || options.relations == 0)
+    throw UsageError("a random graph needs at least one entity and one relation");
+  RandomEngine random(seed);
+  const auto id_below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random.below(bound)); };
+  std::vector<Triple> triples(options.triples);
+  for (Triple& triple : triples) {
+    triple.subject = id_below(options.entities);
+    triple.relation = id_below(options.relations);
+    triple.object = id_below(options.entities);
+  }
+  return make_graph(options.entities, options.relations, std::move(triples));
+}
+
+std::vector<Triple> read_held_out(const std::string& path, io::Vocabulary& entities,
+                                  const io::Vocabulary& relations) {
+  if (path.empty()) return {};
+  io::TripleFile file =
+      io::read_triples(path, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations));
+  if (file.unknown_relations.count != 0)
+    throw file.unknown_relations.error("relation (no training triple has it)");
+  return std::move(file.triples);
+}
+
+}  // namespace
+
+std::uint64_t KnowledgeGraph::unseen(const std::vector<Triple>& triples) const {
+  return static_cast<std::uint64_t>(std::count_if(triples.begin(), triples.end(), [&](const Triple& triple) {
+    return !entity_seen[triple.subject] || !entity_seen[triple.object];
+  }));
+}
+
+KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
+                          std::vector<Triple> valid, std::vector<Triple> test) {
+  if (train.empty()) throw UsageError("no triples to train on");
+  KnowledgeGraph graph{entities, relations, std::move(train), std::move(valid), std::move(test), {}, {},
+                       {},       {}};
+  for (const auto* triples : {&graph.train, &graph.valid, &graph.test})
+    check_inside(*triples, entities, relations);
+  graph.relation_counts.resize(relations);
+  graph.entity_seen.resize(entities);
+  for (const Triple& triple : graph.train) {
+    ++graph.relation_counts[triple.relation];
+    graph.entity_seen[triple.subject] = true;
+    graph.entity_seen[triple.object] = true;
+  }
+  return graph;
+}
+
+KnowledgeGraph load_graph(const DataOptions& options) {
+  if (options.train_file.empty()) return make_random_graph(options.random, options.seed);
+  io::Vocabulary entities;
+  io::Vocabulary relations;
+  io::TripleFile train =
+      io::read_triples(options.train_file, io::NameIds::growing(entities), io::NameIds::growing(relations));
+  if (train.triples.empty()) throw FileError(options.train_file, "contains no triples");
+  std::vector<Triple> valid = read_held_out(options.valid_file, entities, relations);
+  std::vector<Triple> test = read_held_out(options.test_file, entities, relations);
+  KnowledgeGraph graph = make_graph(entities.size(), relations.size(), std::move(train.triples),
+                                    std::move(valid), std::move(test));
+  graph.entity_names = std::move(entities);
+  graph.relation_names = std::move(relations);
+  return graph;
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,57 @@
+// The graph to embed: triples to train on, and triples held out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/triple_file.hpp"
+#include "io/vocabulary.hpp"
+
+namespace lapse::apps {
+
+using io::Triple;
+
+// A graph of uniformly random triples.
+struct RandomGraphOptions {
+  std::uint32_t entities = 10000;
+  std::uint32_t relations = 100;
+  std::uint64_t triples = 100000;
+};
+
+// Where the triples come from.
+struct DataOptions {
+  std::string train_file;  // triple file; empty: a random graph
+  std::string valid_file;  // triple file; empty: none
+  std::string test_file;   // triple file; empty: none
+  RandomGraphOptions random;
+  std::uint64_t seed = 1;  // of the random graph
+};
+
+struct KnowledgeGraph {
+  std::uint64_t entities = 0;
+  std::uint64_t relations = 0;
+  std::vector<Triple> train;
+  std::vector<Triple> valid;
+  std::vector<Triple> test;
+  std::vector<std::uint32_t> relation_counts;  // training triples of each relation
+  std::vector<bool> entity_seen;               // whether a training triple has the entity
+  // Empty for a random graph.
+  io::Vocabulary entity_names;
+  io::Vocabulary relation_names;
+
+  // Held-out triples with an entity that no training triple has.
+  std::uint64_t unseen(const std::vector<Triple>& triples) const;
+};
+
+// Fills in what is counted. Throws UsageError when there are no triples to train on, or triples outside the
+// graph.
+KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
+                          std::vector<Triple> valid = {}, std::vector<Triple> test = {});
+
+// Reads or generates. The entities are those of all files, the counts of the names those of the training
+// file. Throws FileError, also for a relation that only held-out triples have, about which nothing can be
+// learned, and as make_graph does.
+KnowledgeGraph load_graph(const DataOptions& options);
+
+}  // namespace lapse::apps

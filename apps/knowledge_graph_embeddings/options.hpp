@@ -1,0 +1,25 @@
+// The command line of the knowledge graph embeddings.
+#pragma once
+
+#include <string>
+
+#include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
+#include "apps/knowledge_graph_embeddings/trainer.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace lapse::apps {
+
+struct KnowledgeGraphOptions {
+  DataOptions data;
+  TrainingOptions training;
+  std::string output_prefix;  // of the files of the embeddings; empty: none
+  std::string summary_json;   // file; empty: none
+};
+
+// Adds every option to the parser, which fills in `options` when it parses.
+void add_options(CLI::App& app, KnowledgeGraphOptions& options);
+
+}  // namespace lapse::apps

@@ -1,0 +1,129 @@
+#include "apps/knowledge_graph_embeddings/ranking.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace lapse::apps {
+
+namespace {
+
+// A block of queries and one of candidates fit into the nearest caches together.
+constexpr std::size_t kQueriesPerBlock = 32;
+constexpr std::size_t kCandidatesPerBlock = 64;
+
+// Entities by how their score compares with the true one's.
+struct Places {
+  std::uint64_t worse = 0;
+  std::uint64_t equal = 0;
+  std::uint64_t all = 0;
+
+  void add(float score, float truth) {
+    worse += score < truth ? 1 : 0;
+    equal += score == truth ? 1 : 0;
+    ++all;
+  }
+};
+
+void count(std::span<const float> scores, float truth, Places& places) {
+  std::uint32_t worse = 0;
+  std::uint32_t equal = 0;
+  for (const float score : scores) {
+    worse += score < truth ? 1U : 0U;
+    equal += score == truth ? 1U : 0U;
+  }
+  places.worse += worse;
+  places.equal += equal;
+  places.all += scores.size();
+}
+
+std::span<const float> row(std::span<const float> values, std::uint32_t id, std::size_t length) {
+  return values.subspan(id * length, length);
+}
+
+}  // namespace
+
+struct Ranker::Query {
+  Triple triple;
+  Side missing;
+  std::vector<float> query;
+  float truth = 0;  // score of the triple
+  Places places;    // of all entities, the true one among them
+
+  std::uint32_t answer() const { return missing == Side::object ? triple.object : triple.subject; }
+  std::uint32_t known() const { return missing == Side::object ? triple.subject : triple.object; }
+};
+
+void RankingSums::add(double rank) {
+  values_[0] += 1;
+  values_[1] += 1 / rank;
+  values_[2] += rank <= 1 ? 1 : 0;
+  values_[3] += rank <= 3 ? 1 : 0;
+  values_[4] += rank <= 10 ? 1 : 0;
+}
+
+RankingMetrics RankingSums::metrics() const {
+  const double ranks = values_[0];
+  if (ranks == 0) return {};
+  return {static_cast<std::uint64_t>(ranks), values_[1] / ranks, values_[2] / ranks, values_[3] / ranks,
+          values_[4] / ranks};
+}
+
+std::vector<double> Ranker::ranks(std::span<const Triple> triples, const EmbeddingValues& values) const {
+  std::vector<double> ranks;
+  ranks.reserve(2 * triples.size());
+  std::vector<Query> queries;
+  while (!triples.empty()) {
+    const auto block = triples.first(std::min(kQueriesPerBlock / 2, triples.size()));
+    triples = triples.subspan(block.size());
+    queries.clear();
+    for (const Triple& triple : block) {
+      for (const Side missing : {Side::subject, Side::object}) {
+        queries.push_back({triple, missing, std::vector<float>(model_.entity_length()), 0, {}});
+        ask(queries.back(), values);
+      }
+    }
+    compare(queries, values.entities);
+    for (const Query& query : queries) ranks.push_back(filtered_rank(query, values));
+  }
+  return ranks;
+}
+
+void Ranker::ask(Query& query, const EmbeddingValues& values) const {
+  const std::size_t length = model_.entity_length();
+  model_.query(query.missing, row(values.entities, query.known(), length),
+               row(values.relations, query.triple.relation, model_.relation_length()), query.query);
+  query.truth = model_.score(query.query, row(values.entities, query.answer(), length));
+}
+
+void Ranker::compare(std::span<Query> queries, std::span<const float> entities) const {
+  const std::size_t length = model_.entity_length();
+  std::array<float, kCandidatesPerBlock> buffer{};
+  while (!entities.empty()) {
+    const std::size_t candidates = std::min(kCandidatesPerBlock, entities.size() / length);
+    const auto block = entities.first(candidates * length);
+    const auto scores = std::span(buffer).first(candidates);
+    for (Query& query : queries) {
+      model_.scores(query.query, block, scores);
+      count(scores, query.truth, query.places);
+    }
+    entities = entities.subspan(block.size());
+  }
+}
+
+double Ranker::filtered_rank(const Query& query, const EmbeddingValues& values) const {
+  Places true_ones;
+  bool has_answer = false;
+  for (const std::uint32_t entity : known_.answers(query.missing, query.triple)) {
+    has_answer |= entity == query.answer();
+    true_ones.add(model_.score(query.query, row(values.entities, entity, model_.entity_length())),
+                  query.truth);
+  }
+  // A triple that is none of the graph's is true as well.
+  if (!has_answer) true_ones.add(query.truth, query.truth);
+  const std::uint64_t others = query.places.all - true_ones.all;
+  const std::uint64_t worse = query.places.worse - true_ones.worse;
+  const std::uint64_t equal = query.places.equal - true_ones.equal;
+  return 1 + static_cast<double>(others - worse - equal) + static_cast<double>(equal) / 2;
+}
+
+}  // namespace lapse::apps

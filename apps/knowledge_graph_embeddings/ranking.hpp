@@ -1,0 +1,62 @@
+// The rank of the true entity among all entities.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/knowledge_graph_embeddings/embedding_model.hpp"
+#include "apps/knowledge_graph_embeddings/known_triples.hpp"
+
+namespace lapse::apps {
+
+// Averages over ranks; 0 over no ranks.
+struct RankingMetrics {
+  std::uint64_t ranks = 0;
+  double mean_reciprocal_rank = 0;
+  double hits_at_1 = 0;  // share of the ranks that are at most 1
+  double hits_at_3 = 0;
+  double hits_at_10 = 0;
+};
+
+// The sums behind these averages, which workers add up.
+class RankingSums {
+ public:
+  void add(double rank);
+  std::span<double> values() { return values_; }
+  RankingMetrics metrics() const;
+
+ private:
+  std::array<double, 5> values_{};  // ranks, reciprocals, hits at 1, 3, 10
+};
+
+// The embeddings of all entities and relations, row by row.
+struct EmbeddingValues {
+  std::span<const float> entities;
+  std::span<const float> relations;
+};
+
+// Ranks entities by their scores, the largest first. Filtered: entities that make other true triples do not
+// count. Entities with equal scores share the mean of their places, so that a model that cannot tell entities
+// apart is not rewarded. A score that is not a number counts as larger than the true entity's. Any number of
+// threads may use it.
+class Ranker {
+ public:
+  Ranker(const EmbeddingModel& model, const KnownTriples& known) : model_(model), known_(known) {}
+
+  // The rank, from 1, of the subject and then of the object of each triple.
+  std::vector<double> ranks(std::span<const Triple> triples, const EmbeddingValues& values) const;
+
+ private:
+  struct Query;
+
+  void ask(Query& query, const EmbeddingValues& values) const;
+  void compare(std::span<Query> queries, std::span<const float> entities) const;
+  double filtered_rank(const Query& query, const EmbeddingValues& values) const;
+
+  const EmbeddingModel& model_;
+  const KnownTriples& known_;
+};
+
+}  // namespace lapse::apps

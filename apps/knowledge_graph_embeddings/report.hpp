@@ -1,0 +1,22 @@
+// What a training tells its user.
+#pragma once
+
+#include <string>
+
+#include "apps/common/summary.hpp"
+#include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
+#include "apps/knowledge_graph_embeddings/trainer.hpp"
+#include "lapse/core/statistics.hpp"
+
+namespace lapse::apps {
+
+// A line, and one more when held-out triples have entities without training triples.
+std::string describe(const KnowledgeGraph& graph);
+// One line.
+std::string describe(const EpochRecord& record, const KnowledgeGraph& graph);
+
+// Quality after the last evaluation, times and communication of the training (without the evaluations), and
+// all counters of the server.
+Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const Statistics& statistics);
+
+}  // namespace lapse::apps

@@ -1,0 +1,83 @@
+// Trains embeddings of a knowledge graph on a parameter server.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/common/measured_phase.hpp"
+#include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
+#include "apps/knowledge_graph_embeddings/epoch_runner.hpp"
+#include "apps/knowledge_graph_embeddings/evaluation.hpp"
+#include "apps/knowledge_graph_embeddings/triple_partition.hpp"
+
+namespace lapse::apps {
+
+// The defaults suit WN18RR.
+struct TrainingOptions {
+  std::string tables = "embeddings";     // beginning of the tables' names; one trainer of a server has them
+  std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
+  ModelOptions model;
+  double initial_scale = 0.1;  // standard deviation of the initial embeddings
+  Adagrad optimiser{.learning_rate = 0.1, .l2 = 0, .initial_accumulator = 1e-6, .epsilon = 1e-10};
+  std::uint64_t epochs = 20;
+  std::uint64_t evaluate_every = 10;  // epochs from one evaluation to the next; 0: none
+  std::uint64_t seed = 1;             // of initial embeddings, partition, orders and negatives
+  RunnerOptions runner;
+
+  // Throws ConfigurationError for values that make no sense, alone or together.
+  void check(std::int32_t ranks) const;
+};
+
+struct EpochRecord {
+  std::uint64_t epoch = 0;               // from 1
+  double loss = 0;                       // mean per triple, with its negatives, as it was when trained
+  std::optional<Evaluation> evaluation;  // after the epoch, if it was evaluated
+  PhaseCost cost;                        // of training alone
+};
+
+// Used by the thread that owns the server. Every call is collective, and does the same on every rank, also on
+// ranks without workers; errors that it throws are thrown on every rank.
+class Trainer {
+ public:
+  // Collective. Creates the tables, distributes the triples and places the relations. Server and graph must
+  // outlive the trainer; the graph is the same on every rank. Throws ConfigurationError for impossible
+  // options.
+  Trainer(ParameterServer& server, const KnowledgeGraph& graph, const TrainingOptions& options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. Throws
+  // Error when the loss is no longer finite.
+  void run(const std::function<void(const EpochRecord&)>& on_epoch = {});
+
+  // Collective. One epoch, without an evaluation.
+  EpochRecord run_epoch();
+  // Collective. In parallel over all workers.
+  Evaluation evaluate();
+
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  const EmbeddingTables& tables() const { return tables_; }
+  const EmbeddingModel& model() const { return *model_; }
+  const TriplePartition& partition() const { return partition_; }
+
+ private:
+  bool is_due(std::uint64_t epoch) const;
+
+  ParameterServer& server_;
+  const KnowledgeGraph& graph_;
+  TrainingOptions options_;
+  std::int32_t local_workers_;
+  std::unique_ptr<const EmbeddingModel> model_;
+  TriplePartition partition_;
+  EmbeddingTables tables_;
+  Evaluator evaluator_;
+  std::vector<EpochRecord> epochs_;
+  std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,47 @@
+// Which worker trains which triples.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/common/balanced_partition.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
+#include "lapse/core/types.hpp"
+
+namespace lapse::apps {
+
+enum class TripleClustering : std::uint8_t {
+  by_relation,  // all triples of a relation on one rank, so that its parameters can stay there
+  none          // triples dealt out at random
+};
+
+// Divides the training triples among the workers of all ranks, evenly; with clustering the ranks are as even
+// as whole relations allow (the largest first, each to the rank with the least work per worker), and each
+// rank's workers are even. The same on every rank. Immutable; refers to the graph.
+class TriplePartition {
+ public:
+  // The counts of workers are valid for `ranks` ranks, with at least one worker.
+  TriplePartition(const KnowledgeGraph& graph, TripleClustering clustering, WorkerCounts workers,
+                  std::int32_t ranks, std::uint64_t seed);
+
+  std::size_t workers() const { return counts_.size(); }
+  std::vector<Triple> triples(std::size_t worker) const;
+  // With clustering: the relations whose triples are on this rank; without: none.
+  std::span<const std::uint32_t> relations(Rank rank) const;
+  // Triples of the busiest worker, divided by the mean.
+  double imbalance() const;
+
+ private:
+  void cluster(const BalancedPartition& relations, WorkerCounts workers, std::int32_t ranks);
+  void deal(std::uint64_t seed);
+
+  const KnowledgeGraph& graph_;
+  std::vector<std::uint32_t> worker_of_;               // by number of the triple
+  std::vector<std::uint64_t> counts_;                  // triples by worker
+  std::vector<std::vector<std::uint32_t>> relations_;  // by rank
+};
+
+}  // namespace lapse::apps

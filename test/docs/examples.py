@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Makes programs of the C++ in documents.
+
+examples.py program DOCUMENT OUTPUT      all blocks of the document, one after the other, are a program
+examples.py fragments DOCUMENT OUTPUT    each block that does not begin with an #include becomes the body of a
+                                         function that is given a server; the program calls them in turn. What a
+                                         fragment needs beside the server stands before it in the document, in a
+                                         comment that begins with <!-- given.
+"""
+import re
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"(?:<!-- given\n(?P<given>.*?)-->\n)?```cpp\n(?P<code>.*?)```", re.DOTALL)
+
+FRAGMENTS_HEAD = """#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/transport/mpi_environment.hpp"
+
+"""
+
+FRAGMENTS_MAIN = """
+int main(int argc, char** argv) {{
+  lapse::prepare_mpi_environment();
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  {{
+    lapse::ParameterServer server(MPI_COMM_WORLD);
+{calls}
+    server.close();
+  }}
+  MPI_Finalize();
+}}
+"""
+
+
+def blocks(document):
+    return [(match["given"] or "", match["code"]) for match in BLOCK.finditer(document.read_text())]
+
+
+def program(document):
+    return "\n".join(code for _, code in blocks(document))
+
+
+def fragments(document):
+    functions = []
+    for given, code in blocks(document):
+        if code.startswith("#include"):
+            continue
+        body = given + code
+        functions.append(f"static void fragment_{len(functions)}(lapse::ParameterServer& server) {{\n{body}}}\n")
+    if not functions:
+        sys.exit(f"{document} has no fragment of C++")
+    calls = "\n".join(f"    fragment_{number}(server);" for number in range(len(functions)))
+    return FRAGMENTS_HEAD + "\n".join(functions) + FRAGMENTS_MAIN.format(calls=calls)
+
+
+def main():
+    kind, document, output = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    output.write_text({"program": program, "fragments": fragments}[kind](document))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+#!/bin/bash
+# knowledge_graph_embeddings_program.sh <program> <folder of WN18RR> <launcher...>: the knowledge graph embeddings from
+# their command line to their files. Prints what is wrong and exits with 1.
+set -u
+program=$1
+data=$2
+shift 2
+launcher=("$@")
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+run() {  # <arguments...>: output in $directory/out and err
+  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
+}
+
+# Refuses these arguments with exactly one line that begins with "error:" and contains the texts.
+refuses() {  # <texts, separated by |> <arguments...>
+  local texts text
+  IFS='|' read -ra texts <<<"$1"
+  shift
+  run "$@" && fail "accepted: $*"
+  local lines
+  lines=$(grep -c '^error: ' "$directory/err")
+  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
+  for text in "${texts[@]}"; do
+    grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
+  done
+}
+
+# A short training on WordNet: every kind of output is there, and the embeddings know more than nothing.
+xz -dc "$data/test.txt.xz" | head -n 200 >"$directory/some-test.txt"
+run "$data/train.txt.xz" --test "$directory/some-test.txt" --dim 32 --negatives 4 --epochs 4 --evaluate-every 4 \
+  --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/wn" ||
+  fail "training: $(cat "$directory/err")"
+[[ $(grep -c '^epoch ' "$directory/out") -eq 4 ]] || fail "not one line per epoch: $(cat "$directory/out")"
+grep -q ' 11 relations, 86835 triples to train on' "$directory/out" || fail "no description of the graph"
+grep -q '^with an entity that no training triple has: 0 valid, 1[0-9] test triples' "$directory/out" ||
+  fail "unseen entities: $(head -n 2 "$directory/out")"
+grep -q '^time per epoch' "$directory/out" || fail "no summary"
+for file in entities.npy relations.npy entities.txt relations.txt; do
+  [[ -s $directory/wn-$file ]] || fail "no file $file"
+done
+[[ $(head -n 1 "$directory/wn-relations.txt") == $'_hypernym\t34796' ]] || fail "names of the relations"
+[[ $(wc -l <"$directory/wn-relations.txt") -eq 11 ]] || fail "number of relations"
+python=$(command -v python3) || echo "no python3: the summary is not checked"
+if [[ -n $python ]]; then
+  "$python" - "$directory/summary.json" <<'END' || fail "summary: $(head -c 2000 "$directory/summary.json")"
+import json, sys
+summary = json.load(open(sys.argv[1]))
+assert len(summary["history"]) == 4 and summary["epochs"] == 4
+assert "test" not in summary["history"][0]
+assert summary["history"][3]["test"]["all"]["ranks"] == 400
+assert summary["test_mrr"] > 0.1, summary["test_mrr"]
+assert summary["test_mrr_seen_entities"] > summary["test_mrr"]
+assert summary["seconds_per_epoch"] > 0 and summary["triples_per_second"] > 0
+END
+fi
+
+# Bad input ends all ranks with one clear line.
+printf 'a\tlikes\tb\nb\tlikes\tc\n' >"$directory/train"
+printf 'a\tlikes\tc\na\thates\tc\n' >"$directory/held-out"
+printf 'a\tlikes\tb\na\tlikes\n' >"$directory/malformed"
+: >"$directory/empty"
+refuses "held-out:2:3|relation|'hates'" "$directory/train" --test "$directory/held-out"
+refuses "held-out:2:3|relation|'hates'" "$directory/train" --valid "$directory/held-out"
+refuses "malformed:2" "$directory/malformed"
+refuses "contains no triples" "$directory/empty"
+refuses "No such file" "$directory/missing"
+refuses "cannot be created" "$directory/train" --output-prefix "$directory/missing/out" --epochs 1
+refuses "cannot be created" "$directory/train" --summary-json "$directory/missing/summary" --epochs 1
+refuses "diverged" "$directory/train" --rate 1e30
+refuses "--dim" "$directory/train" --dim 0
+refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate
+refuses "--mode|classic|clustering|latency_hiding|combined" "$directory/train" --mode fast
+refuses "workers" "$directory/train" --workers 0
+refuses "number" "$directory/train" --workers 1,1,1,1,1
+run --help || fail "--help: $(cat "$directory/err")"
+[[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
+
+exit $((failures > 0))

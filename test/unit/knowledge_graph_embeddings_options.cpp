@@ -1,0 +1,103 @@
+// The command line of the knowledge graph embeddings.
+#include "apps/knowledge_graph_embeddings/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <string>
+
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse::apps;
+
+namespace {
+
+KnowledgeGraphOptions parse(const std::string& arguments) {
+  CLI::App app;
+  KnowledgeGraphOptions options;
+  add_options(app, options);
+  app.parse(arguments);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("options are read into their fields") {
+  const auto options = parse(
+      "train.txt --valid valid.txt --test test.txt --model rescal --dim 8 --initial-scale 0.5 --negatives 3 "
+      "--shared-negatives --l2 0.25 --rate 0.5 --initial-accumulator 0.125 --epsilon 0.0625 --epochs 3 "
+      "--evaluate-every 2 --workers 2,0,1 --mode latency_hiding --batch 16 --lookahead 9 --prefetch 2 "
+      "--seed 9 --output-prefix out --summary-json summary");
+  CHECK(options.data.train_file == "train.txt");
+  CHECK(options.data.valid_file == "valid.txt");
+  CHECK(options.data.test_file == "test.txt");
+  CHECK(options.data.seed == 9);
+  const TrainingOptions& training = options.training;
+  CHECK(training.model.kind == ModelKind::rescal);
+  CHECK(training.model.dimensions == 8);
+  CHECK(training.initial_scale == 0.5);
+  CHECK(training.runner.negatives.per_side == 3);
+  CHECK(training.runner.negatives.shared);
+  CHECK(training.runner.l2 == 0.25);
+  CHECK(training.optimiser.learning_rate == 0.5);
+  CHECK(training.optimiser.initial_accumulator == 0.125);
+  CHECK(training.optimiser.epsilon == 0.0625);
+  CHECK(training.epochs == 3);
+  CHECK(training.evaluate_every == 2);
+  CHECK(training.workers == std::vector<std::int32_t>{2, 0, 1});
+  CHECK(training.runner.mode == TrainingMode::latency_hiding);
+  CHECK(training.runner.batch == 16);
+  CHECK(training.runner.lookahead == 9);
+  CHECK(training.runner.prefetch == 2);
+  CHECK(training.seed == 9);
+  CHECK(options.output_prefix == "out");
+  CHECK(options.summary_json == "summary");
+}
+
+TEST_CASE("a graph can be generated instead of read") {
+  const auto options = parse("--generate 30,2,100 --model transe --margin 3 --eval-every 0");
+  CHECK(options.data.train_file.empty());
+  CHECK(options.data.random.entities == 30);
+  CHECK(options.data.random.relations == 2);
+  CHECK(options.data.random.triples == 100);
+  CHECK(options.training.model.kind == ModelKind::transe);
+  CHECK(options.training.model.margin == 3);
+  CHECK(options.training.evaluate_every == 0);
+}
+
+TEST_CASE("command lines that make no sense are refused") {
+  const std::string arguments =
+      GENERATE("--generate 30,2", "--generate 30,2,1,1", "--generate 0,2,3", "--generate 3,0,3",
+               "--generate 3,2,0", "--generate 4294967296,2,3", "--generate a,2,3", "file --generate 3,2,1",
+               "--valid file", "--test file", "--dim 0", "--dim -1", "--negatives -1", "--rate 0", "--l2 -1",
+               "--batch 0", "--workers 1,x", "--epsilon -1", "--unknown", "file another");
+  CAPTURE(arguments);
+  CHECK_THROWS_AS(parse(arguments), CLI::ParseError);
+}
+
+TEST_CASE("an unknown model or mode is refused with the choices") {
+  CHECK_THROWS_WITH(parse("--model rotate"),
+                    Catch::Matchers::Contains("complex") && Catch::Matchers::Contains("distmult") &&
+                        Catch::Matchers::Contains("rescal") && Catch::Matchers::Contains("transe"));
+  CHECK_THROWS_WITH(parse("--mode fast"),
+                    Catch::Matchers::Contains("classic") && Catch::Matchers::Contains("clustering") &&
+                        Catch::Matchers::Contains("latency_hiding") && Catch::Matchers::Contains("combined"));
+}
+
+TEST_CASE("training options that make no sense, or contradict the job, are refused") {
+  TrainingOptions options;
+  CHECK_NOTHROW(options.check(3));
+  const auto refused = [](auto change) {
+    TrainingOptions changed;
+    change(changed);
+    CHECK_THROWS_AS(changed.check(3), lapse::ConfigurationError);
+  };
+  refused([](TrainingOptions& changed) { changed.workers = {1, 2}; });
+  refused([](TrainingOptions& changed) { changed.workers = {0}; });
+  refused([](TrainingOptions& changed) { changed.model.dimensions = 0; });
+  refused([](TrainingOptions& changed) { changed.initial_scale = -1; });
+  refused([](TrainingOptions& changed) { changed.optimiser.learning_rate = 0; });
+  refused([](TrainingOptions& changed) { changed.runner.batch = 0; });
+  refused([](TrainingOptions& changed) { changed.runner.l2 = -1; });
+  refused([](TrainingOptions& changed) { changed.model.margin = std::numeric_limits<double>::infinity(); });
+}

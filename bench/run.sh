@@ -13,7 +13,8 @@ start_folder=$PWD
 cd "$(dirname "$0")/.."
 
 # The ranks of a benchmark's cases: one run of its program for each.
-declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [growth]="1" [memory]="2" [phases]="2" [relocation]="2 3")
+declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [growth]="1" [memory]="2" [phases]="2" [relocation]="2 3"
+  [update_rules]="1 2")
 
 out=bench/results
 programs=

@@ -1,4 +1,4 @@
-// Distributed stochastic gradient descent by blocks.
+// Distributed stochastic gradient descent by blocks, with one access after the other.
 #pragma once
 
 #include <vector>

@@ -11,7 +11,8 @@ namespace lapse::apps {
 
 // Three accesses per cell: the row is pulled, the column changed in place where it is local, the row's change
 // pushed. A column that is elsewhere is pulled and its change pushed. Correct wherever the factors are; fast
-// where they are local. Belongs to one worker.
+// where they are local. A table that takes gradients gets them: four accesses, row and column pulled and
+// pushed to. Belongs to one worker.
 class CellTrainer {
  public:
   CellTrainer(Worker& worker, const FactorTable& factors, const FactorModel& model)
@@ -24,6 +25,7 @@ class CellTrainer {
         column_change_(model.length()) {}
 
   void train(const io::Cell& cell, const SgdSteps& steps) {
+    if (factors_.takes_gradients) return train_by_gradients(cell, steps);
     const Key row_key = factors_.row_key(cell.row);
     const Key column_key = factors_.column_key(cell.column);
     worker_.pull(factors_.table, row_key, row_).wait();
@@ -36,6 +38,7 @@ class CellTrainer {
   }
 
  private:
+  void train_by_gradients(const io::Cell& cell, const SgdSteps& steps);
   void train_remote_column(const io::Cell& cell, Key column_key, const SgdSteps& steps);
 
   Worker& worker_;

@@ -13,7 +13,8 @@ namespace lapse::apps {
 
 // Pulls the factors of a batch of cells, trains the cells one after the other on these copies, and pushes the
 // changes. Within a batch a row or column that occurs again is seen as the cells before have left it; what
-// other workers push meanwhile is seen by the next batch.
+// other workers push meanwhile is seen by the next batch. A table that takes gradients gets one for each row
+// and column: the sum over the batch, at the pulled values.
 class ClassicRunner final : public EpochRunner {
  public:
   ClassicRunner(const WorkerTask& task, const RunnerOptions& options);
@@ -23,16 +24,22 @@ class ClassicRunner final : public EpochRunner {
 
  private:
   void train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps);
+  // Both write changes_.
+  void step_one_after_the_other(std::span<const io::Cell> batch, const SgdSteps& steps);
+  void sum_gradients(std::span<const io::Cell> batch, const SgdSteps& steps);
+  // Of a key's value in values_.
+  std::size_t offset(Key key) { return slots_.slot(key, keys_) * task_.model.length(); }
 
   WorkerTask task_;
   std::size_t batch_;
   CellVisits visits_;
   std::vector<io::Cell> cells_;  // sorted
   KeySlots slots_;
-  std::vector<Key> keys_;       // of the batch
-  std::vector<float> values_;   // of the keys, row by row
-  std::vector<float> changes_;  // the same before the batch, then what it changed
-  std::vector<float> row_change_;
+  std::vector<Key> keys_;            // of the batch
+  std::vector<float> values_;        // of the keys, row by row
+  std::vector<float> changes_;       // the same before the batch, then what is pushed
+  std::vector<float> row_gradient_;  // of one cell
+  std::vector<float> column_gradient_;
 };
 
 }  // namespace lapse::apps

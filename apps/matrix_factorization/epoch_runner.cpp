@@ -5,12 +5,14 @@
 #include "apps/matrix_factorization/blocking_runner.hpp"
 #include "apps/matrix_factorization/classic_runner.hpp"
 #include "apps/matrix_factorization/latency_hiding_runner.hpp"
+#include "apps/matrix_factorization/leased_block_runner.hpp"
 
 namespace lapse::apps {
 
 std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options) {
   switch (options.mode) {
     case TrainingMode::blocking:
+      if (options.access == BlockAccess::lease) return std::make_unique<LeasedBlockRunner>(task, options);
       return std::make_unique<BlockingRunner>(task, options);
     case TrainingMode::latency_hiding:
       return std::make_unique<LatencyHidingRunner>(task, options);

@@ -17,6 +17,12 @@ enum class TrainingMode : std::uint8_t {
   classic,         // nothing is localized: factors stay where the table put them
 };
 
+// How a worker of mode `blocking` gets at its block; the values are the same, bit for bit.
+enum class BlockAccess : std::uint8_t {
+  lease,  // the block is leased and trained in place
+  pull,   // the columns are localized; three accesses per cell
+};
+
 // What the runner of one worker works on; referred to, not copied.
 struct WorkerTask {
   const FactorTable& factors;
@@ -28,6 +34,7 @@ struct WorkerTask {
 
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::blocking;
+  BlockAccess access = BlockAccess::lease;
   CellOrder order = CellOrder::sorted;
   std::uint64_t seed = 1;       // of the order
   std::size_t lookahead = 500;  // latency_hiding: cells in a window

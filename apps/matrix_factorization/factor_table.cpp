@@ -24,7 +24,7 @@ std::shared_ptr<const std::vector<bool>> keys_with_cells(const FactorizationProb
 
 FactorTable create_factor_table(ParameterServer& server, const std::string& name,
                                 const FactorizationProblem& problem, const FactorModel& model,
-                                double initial_scale, std::uint64_t seed) {
+                                double initial_scale, std::uint64_t seed, const UpdateRule& rule) {
   const auto initial_value = [with_cells = keys_with_cells(problem), random = PositionalRandom(seed),
                               initial_scale, rank = model.rank()](Key key, std::span<float> value) {
     std::fill(value.begin(), value.end(), 0.0F);
@@ -36,8 +36,9 @@ FactorTable create_factor_table(ParameterServer& server, const std::string& name
   return {server.create_table<float>({.name = name,
                                       .keys = problem.rows + problem.columns,
                                       .length = model.length(),
-                                      .initialiser = Initialiser::function<float>(initial_value)}),
-          problem.rows, problem.columns};
+                                      .initialiser = Initialiser::function<float>(initial_value),
+                                      .update_rule = rule}),
+          problem.rows, problem.columns, rule.kind() != UpdateRuleKind::add};
 }
 
 }  // namespace lapse::apps

@@ -18,12 +18,15 @@ struct FactorTable {
   Table<float> table;
   std::uint64_t rows;
   std::uint64_t columns;
+  // Pushes carry gradients, to which the table applies its update rule; else changes, which it adds.
+  bool takes_gradients = false;
 };
 
 // Collective. Factors start uniform in [-initial_scale, initial_scale), biases at 0. Rows and columns without
-// training cells are 0 and stay so: what is unknown is predicted from what is known.
+// training cells are 0 and stay so: what is unknown is predicted from what is known. The rule is add or an
+// optimiser.
 FactorTable create_factor_table(ParameterServer& server, const std::string& name,
                                 const FactorizationProblem& problem, const FactorModel& model,
-                                double initial_scale, std::uint64_t seed);
+                                double initial_scale, std::uint64_t seed, const UpdateRule& rule = {});
 
 }  // namespace lapse::apps

@@ -12,6 +12,7 @@ struct SgdSteps {
   float learning_rate = 0;
   float l2_factors = 0;
   float l2_biases = 0;
+  float scale = 1;  // the learning rate as a multiple of the first epoch's: of pushes that carry gradients
 };
 
 // A cell is predicted as  mean + b_row + b_column + p_row . q_column,  or without the biases.
@@ -49,6 +50,33 @@ class FactorModel {
     return error;
   }
 
+  // The same step, bit for bit, for row and column in place.
+  float step(float* row, float* column, float value, const SgdSteps& steps) const {
+    const float error = value - predict(row, column);
+    const float gradient = steps.learning_rate * error;
+    const float decay = steps.learning_rate * steps.l2_factors;
+    update_factors(row, column, gradient, decay);
+    if (biases_) {
+      const float bias_decay = steps.learning_rate * steps.l2_biases;
+      row[rank_] += gradient - bias_decay * row[rank_];
+      column[rank_] += gradient - bias_decay * column[rank_];
+    }
+    return error;
+  }
+
+  // Writes the gradient for a cell of this value; learning rate and scale have no part in it. All have
+  // length() elements; the gradients overlap nothing. Returns the error.
+  float gradients(const float* row, const float* column, float* row_gradient, float* column_gradient,
+                  float value, const SgdSteps& steps) const {
+    const float error = value - predict(row, column);
+    regularized_products(row, column, row_gradient, column_gradient, error, steps.l2_factors);
+    if (biases_) {
+      row_gradient[rank_] = steps.l2_biases * row[rank_] - error;
+      column_gradient[rank_] = steps.l2_biases * column[rank_] - error;
+    }
+    return error;
+  }
+
  private:
   // A compiler may not reorder a sum of floats on its own; these independent sums are what it can put into
   // vector registers.
@@ -73,6 +101,24 @@ class FactorModel {
       const float q = column[k];
       row_change[k] = gradient * q - decay * p;
       column[k] = q + (gradient * p - decay * q);
+    }
+  }
+
+  void update_factors(float* __restrict row, float* __restrict column, float gradient, float decay) const {
+    for (std::size_t k = 0; k < rank_; ++k) {
+      const float p = row[k];
+      const float q = column[k];
+      row[k] = p + (gradient * q - decay * p);
+      column[k] = q + (gradient * p - decay * q);
+    }
+  }
+
+  void regularized_products(const float* __restrict row, const float* __restrict column,
+                            float* __restrict row_gradient, float* __restrict column_gradient, float error,
+                            float l2) const {
+    for (std::size_t k = 0; k < rank_; ++k) {
+      row_gradient[k] = l2 * row[k] - error * column[k];
+      column_gradient[k] = l2 * column[k] - error * row[k];
     }
   }
 

@@ -72,7 +72,7 @@ void add_schedule_options(CLI::App& app, TrainingOptions& training) {
             std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold_driver", Kind::bold_driver}},
             "Learning rate: rate / (1 + decay * epoch), or 5 % more after an epoch that reduced the training "
             "error, else half");
-  app.add_option("--rate", training.learning_rate.initial, "Learning rate of the first epoch")
+  app.add_option("--rate,--learning-rate", training.learning_rate.initial, "Learning rate of the first epoch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--decay", training.learning_rate.decay, "For --schedule decay")
@@ -84,6 +84,34 @@ void add_schedule_options(CLI::App& app, TrainingOptions& training) {
       ->capture_default_str();
   app.add_option("--evaluate-every", training.evaluate_every,
                  "Epochs from one evaluation to the next; 0: never")
+      ->capture_default_str();
+}
+
+void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule) {
+  add_names(app, "--update-rule", rule.kind,
+            std::map<std::string, UpdateRuleKind>{{"add", UpdateRuleKind::add},
+                                                  {"sgd", UpdateRuleKind::sgd},
+                                                  {"adagrad", UpdateRuleKind::adagrad},
+                                                  {"rowwise-adagrad", UpdateRuleKind::rowwise_adagrad},
+                                                  {"adam", UpdateRuleKind::adam},
+                                                  {"ftrl", UpdateRuleKind::ftrl}},
+            "add: the workers make the steps of gradient descent, the server adds them; others: the workers "
+            "push gradients, the server makes the steps, with --rate as its learning rate");
+  app.add_option("--initial-accumulator", rule.initial_accumulator,
+                 "Rules adagrad, rowwise-adagrad: sum of squares before the first push")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--beta1", rule.beta1, "Rule adam: decay of the mean of the gradients")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--beta2", rule.beta2, "Rule adam: decay of the mean of their squares")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--beta", rule.beta, "Rule ftrl: the larger, the slower the first steps")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--l1", rule.l1, "Rule ftrl: the larger, the more factors are 0")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
@@ -99,6 +127,9 @@ void add_execution_options(CLI::App& app, TrainingOptions& training) {
             "blocking: disjoint blocks, localized between subepochs; latency_hiding: factors are localized "
             "ahead of use; "
             "classic: nothing is localized");
+  add_names(app, "--access", training.runner.access,
+            std::map<std::string, BlockAccess>{{"lease", BlockAccess::lease}, {"pull", BlockAccess::pull}},
+            "Mode blocking: lease each block and train it in place, or localize its columns, pull and push");
   add_names(
       app, "--order", training.runner.order,
       std::map<std::string, CellOrder>{{"sorted", CellOrder::sorted}, {"shuffled", CellOrder::shuffled}},
@@ -118,6 +149,7 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_data_options(app, options.data);
   add_model_options(app, options.training);
   add_schedule_options(app, options.training);
+  add_update_rule_options(app, options.training.update_rule);
   add_execution_options(app, options.training);
   app.add_option_function<std::uint64_t>(
          "--seed",

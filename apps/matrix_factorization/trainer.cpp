@@ -65,8 +65,9 @@ Trainer::Trainer(ParameterServer& server, const FactorizationProblem& problem, c
       first_worker_(workers_before(options.workers, server.rank())),
       model_(options.rank, options.biases, problem.mean),
       schedule_(problem, std::max<std::size_t>(1, total_workers(options.workers, server.ranks()))),
-      factors_(
-          create_factor_table(server, options.table, problem, model_, options.initial_scale, options.seed)),
+      factors_(create_factor_table(server, options.table, problem, model_, options.initial_scale,
+                                   options.seed,
+                                   make_update_rule(options.update_rule, options.learning_rate.initial))),
       learning_rate_(options.learning_rate),
       states_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
@@ -87,7 +88,8 @@ EpochRecord Trainer::run_epoch() {
   const std::uint64_t epoch = epochs_.size();
   const double rate = learning_rate_.current();
   const SgdSteps steps{static_cast<float>(rate), static_cast<float>(options_.l2_factors),
-                       static_cast<float>(options_.l2_biases)};
+                       static_cast<float>(options_.l2_biases),
+                       static_cast<float>(rate / options_.learning_rate.initial)};
   const std::array tables{factors_.table.id()};
   const PhaseCost cost = run_measured(server_, local_workers_, tables, [&](Worker& worker) {
     states_[worker.local_index()]->runner->run(worker, epoch, steps);

@@ -15,6 +15,7 @@
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
+#include "apps/matrix_factorization/update_rule_options.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {
@@ -28,6 +29,7 @@ struct TrainingOptions {
   double initial_scale = 0.005;  // factors start uniform in [-scale, scale)
   double l2_factors = 0.08;
   double l2_biases = 0.02;
+  UpdateRuleOptions update_rule;
   LearningRateOptions learning_rate;
   std::uint64_t epochs = 50;
   std::uint64_t patience = 3;  // epochs without a better test error after which training stops; 0: never

@@ -41,7 +41,16 @@ CASES = {
         "remote pull batch 100": True,
         "remote push batch 100": True,
     },
-    "factorization": {"1x1": True, "1x2": True, "2x1": True, "4x1": True},
+    "factorization": {
+        "1x1": True,
+        "1x2": True,
+        "2x1": True,
+        "4x1": True,
+        "lease 1x1": True,
+        "lease 1x2": True,
+        "lease 2x1": True,
+        "lease 4x1": True,
+    },
     "growth": {"insertions": False, "bytes per key": False, "longest pause writing": False, "longest pause reading": False},
     "memory": {"dense": False, "dense 25 floats": False, "sparse 4 floats": False},
     "phases": {"empty run_workers": True},
@@ -51,6 +60,14 @@ CASES = {
         "batch 10000 waiting": True,
         "batch 10000 async": True,
         "three ranks batch 1 waiting": True,
+    },
+    "update_rules": {
+        "adagrad push": True,
+        "adagrad push batch 100": True,
+        "remote adagrad push": True,
+        "remote adagrad push batch 100": True,
+        "remote adagrad push messages": True,
+        "remote adagrad push batch 100 messages": True,
     },
 }
 

@@ -1,7 +1,7 @@
 # Every benchmark with tiny sizes, and its results: all cases and fields are there. Times are not judged.
 if(TARGET bench_access)
   list(JOIN LAPSE_LAUNCHER " " launcher)
-  foreach(name IN ITEMS access factorization growth memory phases relocation)
+  foreach(name IN ITEMS access factorization growth memory phases relocation update_rules)
     lapse_add_test(bench_smoke.${name}
       COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT}
               "${PROJECT_SOURCE_DIR}/bench/run.sh" --smoke --launcher "${launcher}"

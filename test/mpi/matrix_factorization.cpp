@@ -9,64 +9,19 @@
 #include <vector>
 
 #include "apps/common/server_program.hpp"
-#include "apps/common/worker_counts.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 #include "io/npy_reader.hpp"
 #include "lapse/core/error.hpp"
 #include "test/mpi/matrix_factorization_array.hpp"
+#include "test/mpi/matrix_factorization_setup.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
 using namespace lapse::apps;
-using lapse::test::ArrayTraining;
+using namespace lapse::test;
 
 namespace {
-
-FactorizationProblem zipf_problem(std::uint32_t rows = 700, std::uint32_t columns = 60,
-                                  std::uint64_t cells = 8000) {
-  DataOptions options;
-  options.zipf = {.rows = rows, .columns = columns, .cells = cells, .rank = 4, .noise = 0.3};
-  return load_problem(options);
-}
-
-TrainingOptions small_training(TrainingMode mode) {
-  TrainingOptions options;
-  options.table = "";  // a new name for every trainer
-  options.rank = 5;
-  options.initial_scale = 0.3;
-  options.l2_factors = 0.02;
-  options.learning_rate.initial = 0.05;
-  options.epochs = 6;
-  options.patience = 0;
-  options.runner.mode = mode;
-  options.runner.lookahead = 50;
-  options.runner.batch = 4;
-  return options;
-}
-
-// Numbers of workers that a job of this many ranks is tried with: everywhere the same, all on the last rank,
-// none on it.
-std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
-  std::vector<std::vector<std::int32_t>> layouts{{1}, {3}};
-  if (ranks == 1) return layouts;
-  std::vector<std::int32_t> last_only(static_cast<std::size_t>(ranks), 0);
-  last_only.back() = 2;
-  std::vector<std::int32_t> not_last(static_cast<std::size_t>(ranks), 2);
-  not_last.back() = 0;
-  layouts.push_back(last_only);
-  layouts.push_back(not_last);
-  return layouts;
-}
-
-// Collective. The values of all keys, on every rank.
-std::vector<float> all_values(ParameterServer& server, const FactorTable& factors) {
-  std::vector<Key> keys;
-  for (std::uint64_t key = 0; key < factors.table.keys(); ++key) keys.push_back(Key{key});
-  std::vector<float> values(keys.size() * factors.table.length());
-  server.run_workers(1, [&](Worker& worker) { worker.pull(factors.table, keys, values).wait(); });
-  return values;
-}
 
 // `count` elements of each value, from the element `first` on.
 std::vector<float> elements_of_all(const std::vector<float>& values, std::size_t length, std::size_t first,
@@ -79,11 +34,6 @@ std::vector<float> elements_of_all(const std::vector<float>& values, std::size_t
   return elements;
 }
 
-SgdSteps steps_of(const TrainingOptions& options, double learning_rate) {
-  return {static_cast<float>(learning_rate), static_cast<float>(options.l2_factors),
-          static_cast<float>(options.l2_biases)};
-}
-
 std::uint64_t remote_accesses(const TableCounters& counters) {
   return counters.remote_pulls + counters.remote_pushes + counters.queued_accesses;
 }
@@ -92,10 +42,13 @@ std::uint64_t remote_accesses(const TableCounters& counters) {
 
 TEST_CASE("training by blocks gives the values of a single thread, bit for bit, and never leaves the rank") {
   const FactorizationProblem problem = zipf_problem();
+  const BlockAccess access = GENERATE(BlockAccess::lease, BlockAccess::pull);
+  CAPTURE(static_cast<int>(access));
   ParameterServer server{MPI_COMM_WORLD};
   for (const auto& workers : worker_layouts(server.ranks())) {
     TrainingOptions options = small_training(TrainingMode::blocking);
     options.workers = workers;
+    options.runner.access = access;
     Trainer trainer(server, problem, options);
     ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
     trainer.run();
@@ -105,8 +58,9 @@ TEST_CASE("training by blocks gives the values of a single thread, bit for bit, 
       CHECK(record.errors->train_rmse == Approx(array.rmse(problem.train)).epsilon(1e-9));
       CHECK(record.errors->test_rmse == Approx(array.rmse(problem.test)).epsilon(1e-9));
       CHECK(remote_accesses(record.cost.accesses) == 0);
-      CHECK(record.cost.accesses.local_pulls == problem.train.size());
-      CHECK(record.cost.accesses.local_pushes == 2 * problem.train.size());
+      const std::uint64_t pulls = access == BlockAccess::pull ? problem.train.size() : 0;
+      CHECK(record.cost.accesses.local_pulls == pulls);
+      CHECK(record.cost.accesses.local_pushes == 2 * pulls);
       CHECK(record.cost.seconds > 0);
     }
     CHECK(all_values(server, trainer.factors()) == array.values);
@@ -124,6 +78,7 @@ TEST_CASE("shuffled cells train as well, and the same for the same number of wor
   Trainer everywhere(server, problem, options);
   everywhere.run();
   options.workers = all_on_last;
+  options.runner.access = GENERATE(BlockAccess::lease, BlockAccess::pull);
   Trainer last(server, problem, options);
   last.run();
   CHECK(all_values(server, everywhere.factors()) == all_values(server, last.factors()));

@@ -51,6 +51,17 @@ assert summary["seconds_per_epoch"] > 0
 END
 fi
 
+# Blocks are trained alike with and without leases, and there are optimisers for every way to train.
+quality() { grep -o 'train RMSE.*' "$directory/out"; }
+run "$ratings" --epochs 2 --workers 2 --access lease || fail "leases: $(cat "$directory/err")"
+expected=$(quality)
+run "$ratings" --epochs 2 --workers 2 --access pull || fail "pull and push: $(cat "$directory/err")"
+[[ -n $expected && $(quality) == "$expected" ]] || fail "pull and push: $(quality), expected $expected"
+for mode in blocking latency_hiding classic; do
+  run "$ratings" --epochs 1 --mode "$mode" --batch 50 --update-rule rowwise-adagrad --learning-rate 0.05 ||
+    fail "rowwise-adagrad, $mode: $(cat "$directory/err")"
+done
+
 # Compressed ratings and standard input are the same training.
 result() { grep '^ *test RMSE' "$directory/out"; }
 run "$ratings" --epochs 2 --no-baselines || fail "plain ratings: $(cat "$directory/err")"
@@ -77,6 +88,9 @@ refuses "cannot be created" "$ratings" --summary-json "$directory/missing/summar
 refuses "diverged" "$ratings" --rate 1000
 refuses "number" "$ratings" --workers 1,1,1,1,1
 refuses "--mode" "$ratings" --mode fast
+refuses "--access" "$ratings" --access direct
+refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$ratings" --update-rule momentum
+refuses "beta1" "$ratings" --update-rule adam --beta1 1
 refuses "workers" "$ratings" --workers 0
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"

@@ -83,6 +83,33 @@ TEST_CASE("a step follows the negative gradient of the loss, for every rank") {
   }
 }
 
+TEST_CASE("a step in place and a step along the gradients change what a step changes, bit for bit") {
+  const std::size_t rank = GENERATE(1U, 16U, 17U, 45U);
+  const bool biases = GENERATE(true, false);
+  const FactorModel model(rank, biases, 2.5F);
+  lapse::RandomEngine random(rank);
+  const Value row = random_value(model.length(), random);
+  const Value column = random_value(model.length(), random);
+  const SgdSteps steps{1, 0.25F, 0.5F};
+  Value stepped = column;
+  Value row_change(model.length());
+  const float error = model.step(row.data(), stepped.data(), row_change.data(), 4, steps);
+
+  Value row_in_place = row;
+  Value column_in_place = column;
+  CHECK(model.step(row_in_place.data(), column_in_place.data(), 4, steps) == error);
+  CHECK(column_in_place == stepped);
+  Value row_gradient(model.length());
+  Value column_gradient(model.length());
+  CHECK(model.gradients(row.data(), column.data(), row_gradient.data(), column_gradient.data(), 4, steps) ==
+        error);
+  for (std::size_t k = 0; k < model.length(); ++k) {
+    CHECK(row_in_place[k] == row[k] + row_change[k]);
+    CHECK(row[k] - row_gradient[k] == row_in_place[k]);
+    CHECK(column[k] - column_gradient[k] == stepped[k]);
+  }
+}
+
 TEST_CASE("a prediction is the mean plus biases plus the product of the factors") {
   const Value row{1, 2, 3, 0.5F};
   const Value column{4, 5, 6, 0.25F};

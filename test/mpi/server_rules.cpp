@@ -7,6 +7,7 @@
 #include <random>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/mpi/server_rule_reference.hpp"
 #include "test/support/catch.hpp"

@@ -16,6 +16,7 @@ struct TableCounters {
   std::uint64_t queued_accesses = 0;
   std::uint64_t remote_pulls = 0;
   std::uint64_t remote_pushes = 0;
+  std::uint64_t leased_keys = 0;
   std::uint64_t localized_keys = 0;
   std::uint64_t relocations_in = 0;
   std::uint64_t relocations_out = 0;
@@ -67,6 +68,7 @@ inline constexpr std::array kTableCounterFields{
     CounterField<TableCounters>{"queued_accesses", &TableCounters::queued_accesses, "keys accessed on this rank after they arrived"},
     CounterField<TableCounters>{"remote_pulls", &TableCounters::remote_pulls, "keys read by message"},
     CounterField<TableCounters>{"remote_pushes", &TableCounters::remote_pushes, "keys written by message"},
+    CounterField<TableCounters>{"leased_keys", &TableCounters::leased_keys, "keys in leases that were held"},
     CounterField<TableCounters>{"localized_keys", &TableCounters::localized_keys, "keys in localize calls"},
     CounterField<TableCounters>{"relocations_in", &TableCounters::relocations_in, "keys that arrived"},
     CounterField<TableCounters>{"relocations_out", &TableCounters::relocations_out, "keys handed over"},

@@ -82,7 +82,7 @@ Domain HomeMap::custom_home(Key key) const {
 }
 
 Domain HomeMap::home(Key key) const {
-  if (domains_ == 1) return Domain(0);
+  if (domains_ == 1 && !(sparse_ && kind_ == HomeMapKind::custom)) return Domain(0);
   switch (kind_) {
     case HomeMapKind::hash: {
       // Other bits than a hash table of the keys uses first.

@@ -66,7 +66,12 @@ void Access::submit_item(OperationState& operation, std::uint32_t item) {
       break;
   }
   if (!carry_out(table, part, route)) {
-    UnansweredTable::finish(unanswered);
+    if (operation.items[item].under_way) {
+      // It was to queue behind a lease that has just ended.
+      finish_under_way(operation, item, context_.self_domain);
+    } else {
+      UnansweredTable::finish(unanswered);
+    }
     finish(operation, 1);
   }
 }

@@ -74,6 +74,8 @@ void ArrivalTable::queue_operation(std::uint32_t number, const OperationPart& pa
   queued.part = part;
   queued.since = now;
   if (part.kind != FrameKind::pull) {
+    // Aligned as rules want it.
+    extra.values.resize(padded_bytes(extra.values.size()));
     queued.value_offset = extra.values.size();
     extra.values.insert(extra.values.end(), part.value, part.value + update_bytes);
   }

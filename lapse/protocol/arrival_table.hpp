@@ -1,6 +1,7 @@
 // What waits for keys that are still under way to this domain, or leased by one of its workers.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -50,7 +51,16 @@ class ArrivalTable {
     // Forgets the first `count` of the queue.
     void drop_front(std::size_t count) {
       queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(count));
-      if (queue.empty()) values.clear();
+      // Updates lie in the order of the queue; what is no longer needed goes once it is more than half.
+      std::size_t first = values.size();
+      for (const Queued& queued : queue) {
+        if (queued.kind != Queued::Kind::operation || queued.part.kind == FrameKind::pull) continue;
+        first = queued.value_offset;
+        break;
+      }
+      if (first <= values.size() / 2) return;
+      values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(first));
+      for (Queued& queued : queue) queued.value_offset -= std::min(first, queued.value_offset);
     }
   };
 

@@ -13,7 +13,7 @@ Channel::Channel(Transport& transport, const DomainMap& domains, const Router& r
           functions_},
       access_(context_),
       relocation_(context_, access_),
-      leases_(relocation_),
+      leases_(relocation_, context_.self_rank),
       worker_collective_(outbox_, FrameKind::workers_up, FrameKind::workers_down, [this] { wake_workers(); }),
       wave_(outbox_, FrameKind::wave_up, FrameKind::wave_down, [] {}) {
   for (const FrameKind kind :
@@ -33,6 +33,15 @@ Channel::Channel(Transport& transport, const DomainMap& domains, const Router& r
 
 void Channel::handle_packet(Rank from, std::span<const std::byte> packet) {
   dispatcher_.handle_packet(from, packet);
+}
+
+void Channel::end_turn() {
+  try {
+    leases_.resume();
+  } catch (...) {
+    handle_failure(std::current_exception());
+  }
+  outbox_.flush();
 }
 
 void Channel::wake_workers() {

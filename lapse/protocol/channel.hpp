@@ -32,10 +32,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   Channel(Transport& transport, const DomainMap& domains, const Router& router);
 
   void handle_packet(Rank from, std::span<const std::byte> packet) override;
-  void end_turn() override {
-    leases_.resume();
-    outbox_.flush();
-  }
+  void end_turn() override;
   void handle_failure(std::exception_ptr failure) noexcept override;
   void handle_submission(Submission& submission) override {
     handle_failure(static_cast<FailureReport&>(submission).failure);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct LeaseRequest : Submission {
 
   WorkerEndpoint* worker = nullptr;
   bool releasing = false;
-  std::vector<Item> items;  // ascending by table, then key; each once
-  std::size_t granted = 0;  // acquiring: the first so many are held
+  std::vector<Item> items;     // ascending by table, then key; each once
+  std::exception_ptr failure;  // acquiring: why it could not be; nothing is held then
+  std::size_t granted = 0;     // acquiring: the first so many are held
   std::atomic<bool> finished{true};
 };
 

@@ -32,10 +32,34 @@ void Leases::finish(LeaseRequest& request) {
 }
 
 void Leases::advance(LeaseRequest& request) {
+  try {
+    grant(request);
+  } catch (const UserCodeFailed&) {
+    fail(request);
+  } catch (const OutOfMemory&) {
+    fail(request);
+  }
+}
+
+void Leases::fail(LeaseRequest& request) {
+  request.failure = std::current_exception();
+  request.items.resize(request.granted);
+  release(request);
+}
+
+void Leases::grant(LeaseRequest& request) {
   while (request.granted < request.items.size()) {
     TableState& table = *request.items[request.granted].table;
     const Key key = request.items[request.granted].key;
-    table.ensure_exists(key);
+    try {
+      table.ensure_exists(key);
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw UserCodeFailed(table.name, key, self_, error.what());
+    } catch (...) {
+      throw UserCodeFailed(table.name, key, self_, "unknown exception");
+    }
     const SlotWord word = table.store.word(key);
     if (word.role() == Role::owner && table.store.grant_lease(key)) {
       ++request.granted;

@@ -15,22 +15,27 @@ namespace lapse {
 // Invariants:
 // 1. Whoever waits for a key holds only smaller ones, and who holds all its keys waits for nothing: so some
 // request always gets on, on all ranks together.
-// 2. A request that waits for an arrival stands before every INSTRUCT that is ordered after the arrival: the
-// key cannot pass by.
+// 2. A request that asks for a key that is not here stands in the queue of its arrival before any INSTRUCT:
+// the key cannot pass by. One that joins an arrival late may stand behind an INSTRUCT; then it asks anew when
+// the key has left.
 class Leases : public SubmissionHandler {
  public:
-  explicit Leases(Relocation& relocation) : relocation_(relocation) {}
+  Leases(Relocation& relocation, Rank self) : relocation_(relocation), self_(self) {}
 
   void handle_submission(Submission& submission) override;
   // Goes on with the requests whose turn has come.
   void resume();
 
  private:
+  // Goes on until the request has everything, waits for something, or fails: then it holds nothing.
   void advance(LeaseRequest& request);
+  void grant(LeaseRequest& request);
+  void fail(LeaseRequest& request);
   void release(LeaseRequest& request);
   static void finish(LeaseRequest& request);
 
   Relocation& relocation_;
+  Rank self_;
 };
 
 }  // namespace lapse

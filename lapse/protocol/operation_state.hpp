@@ -54,6 +54,10 @@ struct OperationState : Submission {
   WorkerEndpoint* worker = nullptr;
   std::uint64_t number = 0;  // names this object on the wire
 
+  // the worker's
+  bool in_hand = false;   // a handle refers to it
+  bool orphaned = false;  // and the worker has gone: the handle is of no further use
+
   OperationKind kind = OperationKind::pull;
   float scale = 1;  // push: of the learning rate
   TableState* table = nullptr;

@@ -59,6 +59,8 @@ void Relocation::handle_submission(Submission& submission) {
 }
 
 void Relocation::begin(TableState& table, Key key, OperationState* waiter, Clock::time_point now) {
+  // Whatever has no room for the key says so before anything has changed.
+  if (table.store.is_sparse()) table.store.make_number(key);
   table.store.begin_arrival(key, table.arrivals.open(waiter, now));
   const Domain home = table.home_map.home(key);
   if (home == context_.self_domain) {

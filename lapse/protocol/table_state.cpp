@@ -67,8 +67,9 @@ void TableState::remember_location(Key key, Domain responder) {
   if (!cache.enabled()) return;
   const Domain home = home_map.home(key);
   if (!cache.should_remember(responder, home_map.self(), home == home_map.self())) return;
-  // A key without a word is looked for at home anyway.
-  if (responder == home && store.is_sparse() && !store.known(key)) return;
+  // A key that is not known here is looked for at home anyway; and the table must have room for more
+  // important ones.
+  if (store.is_sparse() && (responder == home || !store.has_room_for_hints()) && !store.known(key)) return;
   store.set_hint(key, responder);
 }
 

@@ -47,10 +47,20 @@ OperationState& WorkerEndpoint::acquire() {
   operation.payload.clear();
   operation.destination = nullptr;
   operation.failure.reset();
+  operation.in_hand = true;
   return operation;
 }
 
+void WorkerEndpoint::orphan_handles() {
+  for (const auto& chunk : chunks_) {
+    for (std::size_t i = 0; i < kChunk; ++i) {
+      if (chunk[i].in_hand) chunk[i].orphaned = true;
+    }
+  }
+}
+
 void WorkerEndpoint::release(OperationState& operation) {
+  operation.in_hand = false;
   if (operation.done()) {
     make_free(operation);
   } else {

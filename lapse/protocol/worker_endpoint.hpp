@@ -29,6 +29,9 @@ class WorkerEndpoint {
   OperationState& acquire();
   // The worker has no further use for the operation, finished or not.
   void release(OperationState& operation);
+  // The worker is going: handles that it left behind do nothing any more. What they refer to stays, unused,
+  // as long as this object. When open() is zero, or after a failure.
+  void orphan_handles();
   // By the number in a message; null when there is none. Engine.
   OperationState* find(std::uint64_t number);
 

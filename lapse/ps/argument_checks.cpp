@@ -19,7 +19,13 @@ void ArgumentChecks::keys(const TableState& table, std::span<const Key> keys) co
     throw UsageError(
         fmt::format("a call on table '{}' with {} keys: at most {}", table.name, keys.size(), kMostPerCall));
   }
-  if (table.store.is_sparse()) return;
+  if (table.store.is_sparse()) {
+    // A home that does not exist is found out here rather than in the engine.
+    if (table.home_map.kind() == HomeMapKind::custom) {
+      for (const Key key : keys) static_cast<void>(table.home_map.home(key));
+    }
+    return;
+  }
   for (const Key key : keys) {
     if (!table.store.has(key)) throw KeyOutOfRange(table.name, key, table.store.keys(), rank_);
   }

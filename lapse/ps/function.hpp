@@ -24,9 +24,13 @@ constexpr std::size_t bytes_of() {
   return std::is_same_v<T, Nothing> ? 0 : sizeof(T);
 }
 
+// An argument or a result is at most this large: they are copied on stacks.
+inline constexpr std::size_t kMostFunctionBytes = std::size_t{64} << 10;
+
 // f as the protocol wants it; see ParameterServer::register_function.
 template <Element T, class Argument, class Result, class F>
 RegisteredFunction make_function(std::string name, F f) {
+  static_assert(bytes_of<Argument>() <= kMostFunctionBytes && bytes_of<Result>() <= kMostFunctionBytes);
   static_assert(std::is_trivially_copyable_v<Argument> && std::is_trivially_copyable_v<Result>);
   RegisteredFunction function;
   function.name = std::move(name);

@@ -69,8 +69,12 @@ void LeaseTaker::request() {
   for (const LeaseKeys& part : parts_) {
     for (const Key key : part.keys_) request.items.push_back({part.state_, key});
   }
-  std::ranges::sort(request.items, {}, &LeaseRequest::order);
-  request.items.erase(std::unique(request.items.begin(), request.items.end()), request.items.end());
+  // Keys often come in order, each once.
+  if (!std::ranges::is_sorted(request.items, std::ranges::less_equal(), &LeaseRequest::order)) {
+    std::ranges::sort(request.items, {}, &LeaseRequest::order);
+    request.items.erase(std::unique(request.items.begin(), request.items.end()), request.items.end());
+  }
+  request.failure = nullptr;
   request.releasing = false;
   request.granted = 0;
   request.handler = &worker_.phase_.channel.leases();
@@ -81,8 +85,11 @@ void LeaseTaker::request() {
 Lease LeaseTaker::take() {
   // What the holder will write comes after the change of the words, for whoever reads without a latch.
   std::atomic_thread_fence(std::memory_order_release);
+  if (const std::exception_ptr& failure = worker_.endpoint_.lease_request().failure)
+    std::rethrow_exception(failure);
   Lease lease(worker_);
   for (const LeaseKeys& part : parts_) {
+    worker_.endpoint_.counters()[part.state_->id.value()].leased_keys += part.keys_.size();
     Lease::Part& taken =
         lease.parts_.emplace_back(Lease::Part{part.state_, {part.keys_.begin(), part.keys_.end()}, {}});
     taken.contents.reserve(taken.keys.size());

@@ -9,7 +9,7 @@ namespace lapse {
 
 class Worker;
 
-// Returned by pull, push, set and localize. Used by the thread of the worker that made it. Move-only;
+// Returned by pull, push, set, call and localize. Used by the thread of the worker that made it. Move-only;
 // destroying it detaches: a push or localize goes on, the answer of a pull is thrown away and its destination
 // is not written to after the destructor has returned (destroying an unfinished pull inside update_if_local
 // ends the program).
@@ -30,11 +30,11 @@ class Operation {
   ~Operation() { detach(); }
 
   // True when wait would return at once. Does not drive anything.
-  bool done() const { return state_ == nullptr || state_->done(); }
+  bool done() const { return state_ == nullptr || state_->orphaned || state_->done(); }
   // pull: the values are there. push, set: applied at the owner. localize: the keys have been here once.
   // May leave the rank to drive communication. Throws PeerFailed when some rank failed.
   void wait() {
-    if (state_ != nullptr) finish();
+    if (state_ != nullptr && !state_->orphaned) finish();
   }
 
  private:
@@ -43,7 +43,7 @@ class Operation {
 
   void finish();
   void detach() noexcept {
-    if (state_ != nullptr) release();
+    if (state_ != nullptr && !state_->orphaned) release();
   }
   void release() noexcept;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/protocol/table_state.hpp"
@@ -58,7 +59,13 @@ class Table {
   std::uint64_t keys() const { return state_->store.keys(); }
   // Elements of a value; 0 when each key has its own length.
   std::size_t length() const { return length_; }
-  std::size_t length(Key key) const { return length_ != 0 ? length_ : state_->store.sizes().length(key); }
+  // The same for one key. Throws KeyOutOfRange.
+  std::size_t length(Key key) const {
+    if (length_ != 0) return length_;
+    if (key.value() > last_key_) [[unlikely]]
+      throw KeyOutOfRange(name(), key, keys(), Rank(state_->home_map.self().value()));
+    return state_->store.sizes().length(key);
+  }
   // Elements of state that the update rule keeps beside a value of the key.
   std::size_t state_length(Key key) const {
     return state_->store.sizes().layout().state_elements(length(key));

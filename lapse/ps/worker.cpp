@@ -15,6 +15,7 @@ namespace lapse {
 Worker::~Worker() {
   // A lease that was carried out of the worker's function ends with it.
   if (lease_ != nullptr) abandon_lease(*lease_);
+  endpoint_.orphan_handles();
 }
 
 // --- checks ---
@@ -147,6 +148,8 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
   }
   Operation handle;
   if (operation != nullptr) {
+    // The caller learns of all failures in one place.
+    if (failed) operation->failure = std::make_unique<UserCodeFailed>(*std::exchange(failed, std::nullopt));
     operation->remaining.store(static_cast<std::uint32_t>(operation->items.size()),
                                std::memory_order_relaxed);
     endpoint_.opened(*operation);
@@ -235,6 +238,7 @@ void Operation::release() noexcept {
 
 Lease Worker::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
+  phase_.channel.failure().check();
   LeaseTaker taker(*this);
   taker.begin(parts);
   while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");

@@ -1,6 +1,7 @@
 // A thread's access to the tables of a server.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -278,9 +279,10 @@ class Worker {
       });
     }
     // Both want more care than this way gives.
-    if (rule.kind() == UpdateRuleKind::custom || scale != 1.0F) return false;
+    const bool scale_fits = scale == 1.0F || (rule.accepts_scale() && std::isfinite(scale));
+    if (rule.kind() == UpdateRuleKind::custom || !scale_fits) return false;
     return table.state_->store.update(key, [&](std::byte* value) {
-      rule.apply(value, reinterpret_cast<const std::byte*>(update.data()), update.size());
+      rule.apply(value, reinterpret_cast<const std::byte*>(update.data()), update.size(), scale);
     });
   }
 

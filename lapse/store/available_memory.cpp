@@ -1,5 +1,6 @@
 #include "lapse/store/available_memory.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,12 +35,36 @@ std::size_t machine_bytes() {
   return kUnlimited;
 }
 
-// Version 2 shows the group's own files at the root of the process's control-group namespace.
-std::size_t control_group_bytes() {
-  const auto limit = number_in("/sys/fs/cgroup/memory.max");
-  const auto used = number_in("/sys/fs/cgroup/memory.current");
+std::size_t left_in_group(const std::string& folder, const char* limit_file, const char* used_file) {
+  const auto limit = number_in(folder + limit_file);  // A word where there is no limit.
+  const auto used = number_in(folder + used_file);
   if (!limit || !used) return kUnlimited;
   return *limit > *used ? *limit - *used : 0;
+}
+
+// The process's group and all groups around it, in either version: lines of /proc/self/cgroup are
+// `number:controllers:path`, without controllers in version 2. Within a namespace the path is "/".
+std::size_t control_group_bytes() {
+  std::size_t least = kUnlimited;
+  std::ifstream in("/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
+    const bool version_2 = controllers == ",,";
+    if (!version_2 && controllers.find(",memory,") == std::string::npos) continue;
+    const std::string root = version_2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    for (std::string path = line.substr(second + 1);;) {
+      const std::string folder = fmt::format("{}{}{}", root, path, path.ends_with('/') ? "" : "/");
+      least = std::min(least, version_2
+                                  ? left_in_group(folder, "memory.max", "memory.current")
+                                  : left_in_group(folder, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+      if (path.size() <= 1) break;
+      path.resize(std::max<std::size_t>(1, path.find_last_of('/')));
+    }
+  }
+  return least;
 }
 
 std::size_t address_space_bytes() {

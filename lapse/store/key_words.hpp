@@ -63,6 +63,9 @@ class KeyWords {
   // Sparse: the number of the key whose word this is.
   std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
+  // Sparse: how many keys have a word, and how many may have.
+  std::uint64_t size() const { return sparse_->size(); }
+  std::uint64_t most() const { return sparse_->most(); }
   // Calls f(key, word) for every key that has a word.
   template <class F>
   void for_each(F&& f) const {

@@ -49,6 +49,8 @@ class SparseWords {
   // The word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has changed.
   Word& find_or_insert(Key key);
 
+  // Keys that may be inserted in all.
+  std::uint64_t most() const { return max_keys_; }
   // Keys ever inserted.
   std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
   // Calls f(key, word) for every key that was inserted before the call.

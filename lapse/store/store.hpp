@@ -126,6 +126,10 @@ class Store {
     if (word == nullptr) return std::nullopt;
     return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
+  // Half of the keys that a sparse table may know of are kept free for those that come here.
+  bool has_room_for_hints() const {
+    return words_.size() < words_.most() / 2;
+  }
   // The number of a sparse key, which becomes known.
   std::uint32_t make_number(Key key) {
     return words_.number(words_.find_or_insert(key));

@@ -50,6 +50,12 @@ std::size_t ValueSizes::checked(Key key) const {
         fmt::format("the function of value lengths gives {} elements for key {}: expected 1 to {}", length,
                     key.value(), most_elements(layout_.type)));
   }
+  if (layout_.content_bytes(length) > kMostValueBytes) {
+    throw ConfigurationError(
+        fmt::format("the value of key {} with {} elements and the state of its update rule would have {} "
+                    "bytes: at most {}",
+                    key.value(), length, layout_.content_bytes(length), kMostValueBytes));
+  }
   return length;
 }
 

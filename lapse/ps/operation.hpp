@@ -12,7 +12,8 @@ class Worker;
 // Returned by pull, push, set, call and localize. Used by the thread of the worker that made it. Move-only;
 // destroying it detaches: a push or localize goes on, the answer of a pull is thrown away and its destination
 // is not written to after the destructor has returned (destroying an unfinished pull inside update_if_local
-// ends the program).
+// ends the program). Of a handle that outlives its worker nothing is left but done(); it must not outlive the
+// server.
 class Operation {
  public:
   // Finished from the start.

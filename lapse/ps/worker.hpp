@@ -88,7 +88,7 @@ class Worker {
   }
   // Runs the function on each key's value, at its owner, alone with it; one argument and one result for each
   // key (none for Nothing). `results` must live until the operation is finished or destroyed. What the
-  // function throws ends as UserCodeFailed in wait, or at once when the key is here.
+  // function throws ends as UserCodeFailed in wait, or at once when all keys are here.
   template <Element T, class Argument, class Result>
   Operation call(const Table<T>& table, const Function<T, Argument, Result>& function,
                  std::span<const Key> keys, std::type_identity_t<std::span<const Argument>> arguments = {},
@@ -180,8 +180,9 @@ class Worker {
     if (here) ++counters(table).local_pushes;
     return here || not_here();
   }
-  // Calls f(key, std::span<const T>) with a copy of the value of every key that is here; keys that come or go
-  // meanwhile may be visited or not. f may call the server. Waits first for this worker's own operations.
+  // Calls f(key, std::span<const T>) with a copy of the value of every key that is here and not leased; keys
+  // that come or go meanwhile may be visited or not. f may call the server. Waits first for this worker's own
+  // operations.
   template <Element T, class F>
   void for_each_local(const Table<T>& table, F&& f) {
     check_call(table.server_);
@@ -198,7 +199,8 @@ class Worker {
 
   // Brings the keys here and gives them to this worker alone, as plain memory, until the lease is released or
   // destroyed: for algorithms that work on blocks of keys at the speed of arrays. Waits until everybody else
-  // is done with them. Keys may repeat; a table may be named once. One lease at a time: UsageError.
+  // is done with them. Keys may repeat; a table may be named once. One lease at a time: UsageError. Throws
+  // UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made; then nothing is held.
   template <Element T>
   [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys) {
     return lease({LeaseKeys(table, keys)});

@@ -216,3 +216,33 @@ TEST_CASE("A lease waits for the worker's own operations on its keys") {
     }
   });
 }
+
+TEST_CASE("A lease fails as a whole when one of its keys cannot be made, and holds nothing then") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::int32_t ranks = server.ranks();
+  TableOptions options{.sparse = true, .home = HomeMapKind::custom};
+  options.home_function = [ranks](Key key) { return static_cast<std::int32_t>(key.value() / 100) % ranks; };
+  options.initialiser = Initialiser::function<std::int64_t>([](Key key, std::span<std::int64_t> value) {
+    if (key.value() % 100 == 50) throw std::runtime_error("no value");
+    value[0] = 0;
+  });
+  const auto table = server.create_table<std::int64_t>(options);
+  server.run_workers(2, [&](Worker& worker) {
+    // At home on this rank, so that nobody else is asked.
+    const std::uint64_t first = 100 * static_cast<std::uint64_t>(worker.rank().value());
+    const std::vector<Key> good{Key(first + 10), Key(first + 60)};
+    const std::vector<Key> bad{Key(first + 10), Key(first + 50), Key(first + 60)};
+    for (int i = 0; i < 50; ++i) {
+      const std::string text =
+          thrown_text<UserCodeFailed>([&] { static_cast<void>(worker.lease(table, bad)); });
+      expect(contains(text, "no value"), text);
+      const Lease lease = worker.lease(table, good);
+      for (std::size_t k = 0; k < good.size(); ++k) ++lease.values(table)[k][0];
+    }
+    worker.barrier();
+    std::vector<std::int64_t> values(2);
+    worker.pull(table, good, values).wait();
+    expect(values == std::vector<std::int64_t>{100, 100}, "both workers had the keys fifty times");
+  });
+  server.close();
+}

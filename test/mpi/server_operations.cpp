@@ -233,3 +233,24 @@ TEST_CASE("A worker that has too much under way waits for room") {
     });
   }
 }
+
+TEST_CASE("Handles that outlive their workers are finished and can be destroyed") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<float>({.keys = 100});
+  std::vector<Operation> handles;
+  for (int phase = 0; phase < 3; ++phase) {
+    server.run_workers(1, [&](Worker& worker) {
+      for (std::uint64_t key = 0; key < 100; ++key) {
+        handles.push_back(worker.push(table, std::vector<Key>{Key(key)}, std::vector<float>{1}));
+      }
+    });
+    for (Operation& handle : handles) {
+      CHECK(handle.done());
+      handle.wait();
+    }
+    if (phase == 1) handles.clear();
+  }
+  server.close();
+  // The last handles are destroyed before the server.
+  handles.clear();
+}

@@ -261,3 +261,28 @@ TEST_CASE("A sparse table takes many keys from all workers at once") {
     expect(seen[2] == static_cast<std::int64_t>(2 * kMany * worker.count()), "sum of the pushes");
   });
 }
+
+TEST_CASE("Remembered locations leave room for keys that come here") {
+  ParameterServer server(MPI_COMM_WORLD);
+  if (server.ranks() < 3) return;  // It takes a home, an owner and somebody who asks.
+  TableOptions options{.sparse = true, .max_keys = 200, .home = HomeMapKind::custom};
+  options.home_function = [](Key key) { return key.value() < 1000 ? 1 : 0; };
+  const auto table = server.create_table<float>(options);
+  server.run_workers(1, [&](Worker& worker) {
+    std::vector<Key> others;
+    for (std::uint64_t key = 0; key < 190; ++key) others.emplace_back(key);
+    std::vector<float> values(others.size(), 1);
+    if (worker.rank() == Rank(2)) {
+      worker.push(table, others, values).wait();
+      worker.localize(table, others).wait();
+    }
+    worker.barrier();
+    // Rank 0 hears that they are on rank 2, not at their home.
+    if (worker.rank() == Rank(0)) {
+      for (int i = 0; i < 3; ++i) worker.pull(table, others, values).wait();
+      for (std::uint64_t key = 1000; key < 1100; ++key) worker.push(table, Key(key), std::vector<float>{2});
+      worker.wait_all();
+    }
+  });
+  server.close();
+}

@@ -331,3 +331,18 @@ TEST_CASE("Code that the server runs cannot call it, on whatever thread it runs"
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   CHECK(all == 2 * 20 * 2 * server.ranks() * static_cast<int>(kKeys));
 }
+
+TEST_CASE("A call that fails here and elsewhere fails once, in wait") {
+  ParameterServer server(MPI_COMM_WORLD);
+  if (server.ranks() == 1) return;  // Everything is here.
+  const auto table = server.create_table<std::int64_t>(spread(server, false));
+  const auto fail = server.register_function<std::int64_t>("fail", [](Key key, std::span<std::int64_t>) {
+    throw std::runtime_error("no " + std::to_string(key.value()));
+  });
+  server.run_workers(1, [&](Worker& worker) {
+    Operation operation = worker.call(table, fail, key_range(0, kKeys));
+    thrown_text<UserCodeFailed>([&] { operation.wait(); });
+    worker.wait_all();
+  });
+  server.close();
+}

@@ -171,3 +171,36 @@ TEST_CASE(
   CHECK(extra.queue.empty());
   CHECK(extra.values.empty());
 }
+
+TEST_CASE("Updates in a queue are aligned for any element type, whatever stands before them") {
+  ArrivalTable table;
+  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::vector<std::byte> odd(3, std::byte{1});
+  const std::vector<std::byte> even(8, std::byte{2});
+  for (int i = 0; i < 5; ++i) {
+    table.queue_operation(number, part(FrameKind::call, 1, odd.data()), odd.size(), kNow);
+    table.queue_operation(number, part(FrameKind::push, 1, even.data()), even.size(), kNow);
+  }
+  const ArrivalTable::Extra& extra = *table.extra(number);
+  for (std::size_t i = 0; i < 10; ++i) {
+    CHECK(reinterpret_cast<std::uintptr_t>(extra.part(i).value) % 8 == 0);
+  }
+}
+
+TEST_CASE("A queue that is never empty does not keep the updates of what has left it") {
+  ArrivalTable table;
+  const std::uint32_t number = table.open(nullptr, kNow);
+  std::vector<std::byte> update(64);
+  ArrivalTable::Extra* extra = nullptr;
+  for (int i = 0; i < 10'000; ++i) {
+    update[0] = static_cast<std::byte>(i % 251);
+    table.queue_operation(number, part(FrameKind::push, 1, update.data()), update.size(), kNow);
+    extra = table.extra(number);
+    if (extra->queue.size() > 10) extra->drop_front(1);
+    REQUIRE(extra->values.size() <= 30 * update.size());
+    for (std::size_t at = 0; at < extra->queue.size(); ++at) {
+      const int which = i + 1 - static_cast<int>(extra->queue.size()) + static_cast<int>(at);
+      REQUIRE(extra->part(at).value[0] == static_cast<std::byte>(which % 251));
+    }
+  }
+}

@@ -88,7 +88,8 @@ TEST_CASE("A length of nothing and one that is too large are refused with the ke
     }
   }
   const auto largest = [&](Key) { return most; };
-  CHECK(ValueSizes::listed(kLayout, 2, largest).length(Key(1)) == most);
+  const ValueLayout without_state{ElementType::float32, 1, {}};
+  CHECK(ValueSizes::listed(without_state, 2, largest).length(Key(1)) == most);
 }
 
 TEST_CASE("What the function of lengths throws passes through") {
@@ -107,4 +108,12 @@ TEST_CASE("Lists of lengths have equal fingerprints only when they are equal") {
   CHECK(one != fingerprint(11, key_plus_one));
   CHECK(one != fingerprint(10, [](Key key) { return 10 - key.index(); }));
   CHECK(one != fingerprint(10, [](Key key) { return key == Key(9) ? 11 : key.index() + 1; }));
+}
+
+TEST_CASE("A value and the state of its rule together have a limit") {
+  const lapse::ValueLayout layout{lapse::ElementType::float32, 1, {.per_element = 3}};
+  const auto f = [](Key key) { return std::size_t{1} << key.value(); };
+  const ValueSizes sizes = ValueSizes::computed(layout, f);
+  CHECK(sizes.length(Key(26)) == (std::size_t{1} << 26));
+  CHECK_THROWS_AS(sizes.length(Key(27)), lapse::ConfigurationError);
 }

@@ -2,6 +2,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/user_code.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
 
 namespace lapse {
@@ -51,15 +52,7 @@ void Leases::grant(LeaseRequest& request) {
   while (request.granted < request.items.size()) {
     TableState& table = *request.items[request.granted].table;
     const Key key = request.items[request.granted].key;
-    try {
-      table.ensure_exists(key);
-    } catch (const OutOfMemory&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw UserCodeFailed(table.name, key, self_, error.what());
-    } catch (...) {
-      throw UserCodeFailed(table.name, key, self_, "unknown exception");
-    }
+    run_user_code(table.name, key, self_, [&] { table.ensure_exists(key); });
     const SlotWord word = table.store.word(key);
     if (word.role() == Role::owner && table.store.grant_lease(key)) {
       ++request.granted;

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/user_code.hpp"
 #include "lapse/ps/lease_taker.hpp"
 #include "lapse/ps/stall_watch.hpp"
 
@@ -60,7 +61,7 @@ bool Worker::try_here(TableState& table, Key key, Store::Word* word, const Reque
   if (word == nullptr) return false;
   const bool user_code = request.kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom;
   const BusyGuard guard(busy_, user_code ? Busy::user_code : busy_);
-  try {
+  return run_user_code(table.name, key, phase_.rank, [&] {
     return table.store.update_at(*word, [&](std::byte* content) {
       switch (request.kind) {
         case OperationKind::push:
@@ -74,23 +75,13 @@ bool Worker::try_here(TableState& table, Key key, Store::Word* word, const Reque
           break;
       }
     });
-  } catch (const std::exception& error) {
-    throw UserCodeFailed(table.name, key, phase_.rank, error.what());
-  } catch (...) {
-    throw UserCodeFailed(table.name, key, phase_.rank, "unknown exception");
-  }
+  });
 }
 
 bool Worker::read_missing(const TableState& table, Key key, std::byte* to) {
   if (!table.store.is_sparse()) return false;
   const BusyGuard guard(busy_, Busy::user_code);
-  try {
-    return table.read_implicit(key, to);
-  } catch (const std::exception& error) {
-    throw UserCodeFailed(table.name, key, phase_.rank, error.what());
-  } catch (...) {
-    throw UserCodeFailed(table.name, key, phase_.rank, "unknown exception");
-  }
+  return run_user_code(table.name, key, phase_.rank, [&] { return table.read_implicit(key, to); });
 }
 
 Operation Worker::begin(TableState& table, std::span<const Key> keys, const Request& request) {

@@ -1,0 +1,27 @@
+// Running what the application has given to the server.
+#pragma once
+
+#include <exception>
+#include <string_view>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// Returns f(), which works on a key on this rank; whatever it throws becomes UserCodeFailed, except that
+// there is no memory, which is the server's own matter.
+template <class F>
+decltype(auto) run_user_code(std::string_view table, Key key, Rank rank, F&& f) {
+  try {
+    return f();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw UserCodeFailed(table, key, rank, error.what());
+  } catch (...) {
+    throw UserCodeFailed(table, key, rank, "unknown exception");
+  }
+}
+
+}  // namespace lapse

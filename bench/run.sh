@@ -77,20 +77,20 @@ for name in "${names[@]}"; do
     # shellcheck disable=SC2086
     $launcher "$ranks" "$programs/bench_$name" --out "$parts/$name.$ranks.json" "${options[@]}"
   done
-  python3 bench/support/results.py merge "$out/$name.json" "$parts/$name".*.json
-  python3 bench/support/results.py check "${check_options[@]}" "$out/$name.json"
+  python3 -B bench/support/results.py merge "$out/$name.json" "$parts/$name".*.json
+  python3 -B bench/support/results.py check "${check_options[@]}" "$out/$name.json"
   for table in "$parts/$name".*.csv; do
     [[ -e $table ]] || continue
     cp "$table" "$out/$name.csv"
-    python3 bench/support/plot.py "$out/$name.csv" "$out/$name.svg"
+    python3 -B bench/support/plot.py "$out/$name.csv" "$out/$name.svg"
   done
   results+=("$out/$name.json")
 done
-python3 bench/support/results.py table "${results[@]}"
+python3 -B bench/support/results.py table "${results[@]}"
 if [[ -n $report ]]; then
   [[ $report != default ]] || report=$out
   [[ $report == *.md ]] || report=$report/report.md
   mapfile -t names < <(printf '%s\n' "${!ranks_of[@]}" | sort)
   results=("${names[@]/#/$out/}")
-  python3 bench/support/report.py "$report" "${results[@]/%/.json}"
+  python3 -B bench/support/report.py "$report" "${results[@]/%/.json}"
 fi

@@ -12,7 +12,8 @@ from svg import curves, grouped_bars, ratio_bars
 
 SIZES = ("4 B", "100 B", "1 KB", "4 KB", "40 KB")
 BATCHES = ("1", "10", "100", "1000", "10000")
-LOCAL = re.compile(r"local (pull|push) (\d+ K?B) (uniform|Zipf) batch (\d+)$")
+# The cases of access over sizes of values and batches, which have pictures of their own.
+LOCAL = re.compile(r"local (pull|push) (\d+ K?B) (uniform|Zipf) batch (\d+)( 2 workers)?$")
 
 
 def time_ratio(result):
@@ -33,8 +34,8 @@ def table(results):
 
 
 def ratio_picture(name, results):
-    bars = [(result["case"], time_ratio(result)) for result in results if "twin" in result and not LOCAL.match(result["case"])
-            and not result["case"].endswith("2 workers") or "twin" in result and "batch" not in result["case"]]
+    bars = [(result["case"], time_ratio(result)) for result in results
+            if "twin" in result and not LOCAL.match(result["case"])]
     if bars:
         yield f"{name}-ratios", ratio_bars(bars, f"{name}: time of the server / time of the plain program; below 1 is faster")
 
@@ -46,7 +47,7 @@ def local_pictures(results):
         for keys in ("uniform", "Zipf"):
             series = {}
             for size in SIZES:
-                row = [found.get((operation, size, keys, batch)) for batch in BATCHES]
+                row = [found.get((operation, size, keys, batch, None)) for batch in BATCHES]
                 if any(row):
                     series[size] = [result and result["value"] for result in row]
                     series[f"{size}, plain"] = [result and result.get("twin") for result in row]
@@ -67,6 +68,8 @@ def epoch_picture(name, results):
         bars.append(("leases" if result["case"].startswith("lease ") else "server", result["value"]))
         if "twin" in result and result["twin_name"] not in dict(bars):
             bars.append((result["twin_name"], result["twin"]))
+    for bars in groups.values():
+        bars.sort(key=lambda bar: (bar[0] != "server", bar[0] != "leases"))
     if groups:
         yield f"{name}-epochs", grouped_bars(groups, f"{name}: an epoch, ranks x workers", "s")
 

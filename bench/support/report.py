@@ -35,7 +35,7 @@ def table(results):
 
 def ratio_picture(name, results):
     bars = [(result["case"], time_ratio(result)) for result in results
-            if "twin" in result and not LOCAL.match(result["case"])]
+            if "twin" in result and result["metric"] != "messages" and not LOCAL.match(result["case"])]
     if bars:
         yield f"{name}-ratios", ratio_bars(bars, f"{name}: time of the server / time of the plain program; below 1 is faster")
 

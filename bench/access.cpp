@@ -2,26 +2,48 @@
 // the plain twin; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000,
 // computing 1,000).
 //
-//   case                          ranks  metric   plain twin
-//   local pull                      1    latency  copy of a row of an array of the same shape
-//   local push                      1    latency  adding to a row of an array under a latch in the row
-//   local pull 2 workers            1    latency  the same, two threads; each worker has half of the keys
-//   local push 2 workers            1    latency  the same
-//   local push 2 workers shared     1    latency  the same; both workers use all keys
-//   sparse pull                     1    latency  the same of a dense table
-//   sparse push                     1    latency  the same
-//   sparse pull batch 100           1    latency  the same
-//   remote pull                     2    latency  MPI ping-pong of messages of the same payload
-//   remote push                     2    latency  the same
-//   remote pull computing           2    latency  the same (its other side waits in MPI)
-//   remote pull batch 100           2    rate     MPI ping-pong with the payload of 100 keys
-//   remote push batch 100           2    rate     the same
+//   case                            ranks  metric   plain twin
+//   local pull                        1    latency  copy of a row of an array of the same shape
+//   local push                        1    latency  adding to a row of an array under a latch in the row
+//   local pull 2 workers              1    latency  the same, two threads; each worker has half of the keys
+//   local push 2 workers              1    latency  the same
+//   local push 2 workers shared       1    latency  the same; both workers use all keys
+//   sparse pull                       1    latency  the same of a dense table
+//   sparse push                       1    latency  the same
+//   sparse pull batch 100             1    latency  the same
+//   local pull batch 100              1    rate     copies of the same rows, one after the other
+//   local pull SIZE KEYS batch N      1    latency  the same; also with "2 workers"
+//   local push SIZE KEYS batch N      1    latency  adding to the rows under their latches; the same
+//   remote pull, remote push          2    latency  MPI ping-pong of messages of the same payload
+//   remote pull computing             2    latency  the same (its other side waits in MPI)
+//   remote push computing             2    latency  the same
+//   remote pull async                 2    rate     the same, 100 messages under way at once
+//   remote push async                 2    rate     the same
+//   remote pull batch N               2    rate     MPI ping-pong with the payload of N keys
+//   remote push batch N               2    rate     the same
+//   remote pull batch 100 async       2    rate     the same, 10 messages under way at once
+//   remote push batch 100 async       2    rate     the same
+//   neighbour pull, neighbour push    2    latency  the same loop over keys that the rank serves itself
+//   moved pull, moved push            3    latency  MPI ping-pong of messages of the same payload
+//   moved pull no caches              3    latency  MPI messages in a triangle: request, request, answer
+//   moved push no caches              3    latency  the same
 //
-// Local: one key in each call. The keys of the sparse table exist and are spread over 64 bits. Latency is
-// wall time x workers / keys. Remote: the keys have their home at the other rank and are there; each call is
-// waited for. The other rank waits in a barrier, where it helps; with "computing" its worker computes instead
-// and leaves the requests to its server progress thread.
+// Local: one key in each call, unless a batch is named. The keys of the sparse table exist and are spread
+// over 64 bits. Latency is wall time x workers / keys. SIZE: values of 4 B, 100 B, 1 KB, 4 KB, 40 KB (of the
+// last 1,000 keys); KEYS: uniform, or Zipf with exponent 1.1; N: 1, 10, 100, 1000, 10000 keys in a call, up
+// to 64 MB; 2 workers with N = 1 and 100, both use all keys. 7 runs of 100,000 accesses or 64 MB of each
+// worker.
+//
+// Remote (N: 10, 100, 1000): the keys have their home at the other rank and are there; each call is waited
+// for, but for "async". The other rank waits in a barrier, where it helps; with "computing" its worker
+// computes instead and leaves the requests to its server progress thread. Moved: home, owner and requester
+// are three ranks; location caches know the owner after the first access. In both, ranks share no memory.
+// Neighbour: the ranks share memory (option domain=host); the keys are served by the other rank, which waits
+// in a barrier. Left out where the server has no such option.
 #include "bench/local_access.hpp"
+#include "bench/local_sizes.hpp"
+#include "bench/moved_access.hpp"
+#include "bench/neighbour_access.hpp"
 #include "bench/remote_access.hpp"
 #include "bench/sparse_access.hpp"
 #include "bench/support/bench.hpp"
@@ -32,8 +54,12 @@ int main(int argc, char** argv) {
                                        if (bench.ranks() == 1) {
                                          lapse::bench::measure_local_access(bench);
                                          lapse::bench::measure_sparse_access(bench);
-                                       } else {
+                                         lapse::bench::measure_local_sizes(bench);
+                                       } else if (bench.ranks() == 2) {
                                          lapse::bench::measure_remote_access(bench);
+                                         lapse::bench::measure_neighbour_access(bench);
+                                       } else {
+                                         lapse::bench::measure_moved_access(bench);
                                        }
                                      });
 }

@@ -3,33 +3,36 @@
 // blocks: each worker visits its cells row by row.
 //
 //   case                 ranks x workers of each  metric  plain twin
-//   1x1, lease 1x1               1 x 1            epoch   one loop in one thread over arrays
-//   1x2, lease 1x2               1 x 2            epoch   the same loop in one thread
+//   1x1                          1 x 1            epoch   hand-written MPI and threads, as many of each
+//   1x2, lease 1x2               1 x 2            epoch   the same
 //   2x1, lease 2x1               2 x 1            epoch   the same
 //   4x1, lease 4x1               4 x 1            epoch   the same
+//   lease 1x1                    1 x 1            epoch   one loop in one thread over arrays
 //
 // With "lease", a worker leases each block and trains it in place; else there is one access for the column of
-// a cell and two (pull, push) for its row. The plain loop does the same arithmetic, and for one worker visits
-// the cells in the same order.
+// a cell and two (pull, push) for its row. The twins do the same arithmetic on the cells in the same order:
+// when a case ends, its factors must be those of the twin, bit for bit.
 //
-// An epoch lasts from one barrier of all workers to the next and contains the barriers, relocations and
-// leases between and of the blocks. While the plain loop runs on rank 0 the other ranks sleep in the server.
-// 7 runs of one epoch. The cells per second of both medians go to standard error.
+// An epoch lasts from one barrier of all workers to the next and contains the barriers, relocations, leases
+// and messages between and of the blocks. 7 runs of one epoch. The cells per second of both medians and the
+// error at the end go to standard error.
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <functional>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
+#include "bench/plain_factorization.hpp"
 #include "bench/support/bench.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/random.hpp"
 
 namespace lapse::bench {
 
@@ -58,38 +61,50 @@ apps::TrainingOptions training_options(std::int32_t workers, apps::BlockAccess a
   return options;
 }
 
-// The program that one would write without a server.
-class PlainFactorization {
+// The values of the server's table: rows, then columns. Collective; the same on every rank.
+std::vector<float> pull_factors(ParameterServer& server, const apps::FactorTable& factors) {
+  std::vector<Key> keys;
+  for (std::uint64_t key = 0; key < factors.rows + factors.columns; ++key) keys.emplace_back(key);
+  std::vector<float> values(keys.size() * factors.table.length());
+  server.run_workers(1, [&](Worker& worker) { worker.pull(factors.table, keys, values).wait(); });
+  return values;
+}
+
+// The program that one would write for one thread.
+class PlainLoop {
  public:
-  PlainFactorization(const apps::FactorizationProblem& problem, const apps::FactorModel& model)
-      : model_(model),
-        cells_(problem.train),
-        rows_(random_factors(problem.rows, 0)),
-        columns_(random_factors(problem.columns, 1)) {
+  PlainLoop(const apps::FactorizationProblem& problem, const apps::FactorModel& model,
+            std::vector<float> factors)
+      : model_(model), rows_(problem.rows), cells_(problem.train), factors_(std::move(factors)) {
     apps::sort_by_row(cells_);
   }
 
-  void run_epoch(const apps::SgdSteps& steps) {
+  // Seconds.
+  double run_epoch(const apps::SgdSteps& steps) {
+    const Clock::time_point begin = Clock::now();
     const std::size_t length = model_.length();
+    float* const columns = factors_.data() + rows_ * length;
     for (const io::Cell& cell : cells_) {
-      model_.step(rows_.data() + cell.row * length, columns_.data() + cell.column * length, cell.value,
-                  steps);
+      model_.step(factors_.data() + cell.row * length, columns + cell.column * length, cell.value, steps);
     }
+    return seconds_between(begin, Clock::now());
   }
+  const std::vector<float>& factors() const { return factors_; }
 
  private:
-  std::vector<float> random_factors(std::uint64_t count, std::uint64_t stream) const {
-    std::vector<float> factors(count * model_.length());
-    RandomEngine random(1, stream);
-    for (float& factor : factors) factor = static_cast<float>(kInitialScale * (2 * random.uniform() - 1));
-    return factors;
-  }
-
   const apps::FactorModel& model_;
+  std::uint64_t rows_;
   std::vector<io::Cell> cells_;
-  std::vector<float> rows_;
-  std::vector<float> columns_;
+  std::vector<float> factors_;
 };
+
+// A twin has done the same work only when it has found the same. Throws Error.
+void expect_equal(std::span<const float> factors, std::span<const float> twin) {
+  const auto [here, there] = std::ranges::mismatch(factors, twin);
+  if (here == factors.end()) return;
+  throw Error(fmt::format("the plain program found other factors: element {} is {}, the server's is {}",
+                          there - twin.begin(), *there, *here));
+}
 
 // Of the medians; the first epoch of each, to warm up, does not count.
 void print_rate(const Bench& bench, std::size_t cells, const std::vector<double>& epochs,
@@ -111,26 +126,27 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   ParameterServer server(MPI_COMM_WORLD, quiet_options());
   const apps::TrainingOptions options = training_options(workers, access);
   apps::Trainer trainer(server, problem, options);
-  PlainFactorization plain(problem, trainer.model());
   const apps::SgdSteps steps{static_cast<float>(options.learning_rate.initial),
                              static_cast<float>(options.l2_factors), static_cast<float>(options.l2_biases)};
+  const std::vector<float> start = pull_factors(server, trainer.factors());
+  PlainLoop loop(problem, trainer.model(), start);
+  PlainFactorization by_hand(bench.plain(), static_cast<std::size_t>(workers), problem, trainer.model(),
+                             trainer.schedule(), start);
+  const bool one_loop = name == "lease 1x1";
 
   std::vector<double> epochs;
   std::vector<double> plain_epochs;
   bench.measure(
       {name, "epoch", "s", bench.ranks(), workers * bench.ranks()}, kRuns,
-      [&] { return epochs.emplace_back(trainer.run_epoch().cost.seconds); }, "plain loop, one thread",
-      [&] {
-        double seconds = 0;
-        server.run_workers(bench.rank() == 0 ? 1 : 0, [&](Worker&) {
-          const Clock::time_point begin = Clock::now();
-          plain.run_epoch(steps);
-          seconds = seconds_between(begin, Clock::now());
-        });
-        return plain_epochs.emplace_back(seconds);
-      });
+      [&] { return epochs.emplace_back(trainer.run_epoch().cost.seconds); },
+      one_loop ? "plain loop, one thread" : "hand-written MPI",
+      [&] { return plain_epochs.emplace_back(one_loop ? loop.run_epoch(steps) : by_hand.run_epoch(steps)); });
   print_rate(bench, problem.train.size(), epochs, plain_epochs);
+  const std::vector<float> found = pull_factors(server, trainer.factors());
+  const double error = trainer.evaluate().train_rmse;
+  if (bench.rank() == 0) fmt::print(stderr, "  error after {} epochs {:.6f}\n", epochs.size(), error);
   server.close();
+  if (bench.twins()) expect_equal(found, one_loop ? loop.factors() : by_hand.factors());
   // Everything was local: the blocks had been brought before. What is done to leased memory is not counted.
   std::uint64_t local = 0;
   for (const apps::EpochRecord& record : trainer.epochs()) {

@@ -38,6 +38,7 @@ constexpr std::uint64_t kSmokeKeys = 20'000;
 constexpr std::uint64_t kBatch = 1000;
 constexpr std::size_t kElements = 4;
 constexpr double kInterval = 0.25;
+constexpr std::uint64_t kFewestReads = 100;
 
 // The n-th key, spread over 64 bits.
 Key nth_key(std::uint64_t n) {
@@ -52,8 +53,11 @@ class Pauses {
   void pass(double now) {
     const double pause = now - last_;
     last_ = now;
-    if (pause < kWorthALook) return;
-    // Looking at every pause would be most of the work.
+    // Looking at every pause would be most of the work. Short ones come without a loss of the core.
+    if (pause < kWorthALook) {
+      longest_ = std::max(longest_, pause);
+      return;
+    }
     const long preemptions = preemptions_now();
     const bool preempted = preemptions != preemptions_;
     preemptions_ = preemptions;
@@ -148,7 +152,8 @@ class Growth {
     RandomEngine random(1);
     std::array<float, kElements> value{};
     reader_.start(now());
-    while (!finished_.load(std::memory_order_acquire)) {
+    // Also when the scheduler let this thread in only after a short growth.
+    while (!finished_.load(std::memory_order_acquire) || reads_ < kFewestReads) {
       const std::uint64_t n = random.below(existing_.load(std::memory_order_acquire));
       worker.pull(table_, nth_key(n), value).wait();
       if (value[0] != static_cast<float>(n)) throw UsageError("a key that exists was read wrongly");

@@ -35,7 +35,7 @@ void push_all(Worker& worker, const Table<float>& table, std::uint64_t keys) {
 
 void measure_memory(Bench& bench, const std::string& name, std::size_t length, bool sparse) {
   if (!bench.selected(name)) return;
-  ParameterServer server(MPI_COMM_WORLD, quiet_options());
+  ParameterServer server(MPI_COMM_WORLD, separate_options());
   const std::uint64_t keys = bench.size(1'000'000, 1000);
   const auto table = server.create_table<float>(
       {.name = name, .keys = sparse ? 0 : keys, .sparse = sparse, .length = length});
@@ -43,11 +43,12 @@ void measure_memory(Bench& bench, const std::string& name, std::size_t length, b
   const ParameterServer::MemoryUse use = server.memory_use(table);
   std::array<std::uint64_t, 2> total{use.words + use.ownership + use.slabs, use.values};
   MPI_Allreduce(MPI_IN_PLACE, total.data(), 2, MPI_UINT64_T, MPI_SUM, bench.plain());
+  const std::string domain = domain_of(server.options());
   server.close();
   expect_count("bytes of values", total[1], keys * length * sizeof(float));
   const double domains = sparse ? 1 : static_cast<double>(bench.ranks());
   const double overhead = static_cast<double>(total[0] - total[1]) / (static_cast<double>(keys) * domains);
-  bench.add({name, "overhead", "bytes", bench.ranks(), 0}, "", {{overhead}, {}});
+  bench.add({name, "overhead", "bytes", bench.ranks(), 0, domain}, "", {{overhead}, {}});
 }
 
 }  // namespace

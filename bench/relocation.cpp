@@ -4,11 +4,14 @@
 //   batch 1 waiting               2         20,000    MPI messages carrying the same bytes: request, answer
 //   batch 100 waiting             2        200,000    the same
 //   batch 10000 waiting           2        500,000    the same
+//   batch 1 async                 2         20,000    the same, a hundred requests under way at once
+//   batch 100 async               2        200,000    the same, twenty requests under way at once
 //   batch 10000 async             2        500,000    the same, five requests under way at once
 //   three ranks batch 1 waiting   3         20,000    the same in a triangle: request, request, answer
+//   N ranks fighting batch B     2, 3, 4   see relocation_fights.hpp                          none
 //
 // One rank localizes all keys, batch by batch, while the other waits in a barrier, where it helps; then they
-// change roles. "waiting": each batch is waited for before the next; "async": five batches are under way
+// change roles. "waiting": each batch is waited for before the next; "async": so many batches are under way
 // before the first is waited for. The metric is the rate at which keys arrive while one rank asks, the time
 // between the turns left out. Homes are spread over both ranks; in the case of three ranks they are all at
 // rank 2, which waits, so that home, owner and requester are different. 20 runs.
@@ -19,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/relocation_fights.hpp"
 #include "bench/support/bench.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
@@ -43,16 +47,18 @@ const std::vector<RelocationCase> kCases = {
     {"batch 1 waiting", 2, 10'000, 2, 1, 1},
     {"batch 100 waiting", 2, 10'000, 20, 100, 1},
     {"batch 10000 waiting", 2, 50'000, 10, 10'000, 1},
+    {"batch 1 async", 2, 10'000, 2, 1, 100},
+    {"batch 100 async", 2, 10'000, 20, 100, 20},
     {"batch 10000 async", 2, 50'000, 10, 10'000, 5},
     {"three ranks batch 1 waiting", 3, 10'000, 2, 1, 1},
 };
 
 class Relocation {
  public:
-  explicit Relocation(Bench& bench) : bench_(bench), server_(MPI_COMM_WORLD, quiet_options()) {}
+  explicit Relocation(Bench& bench) : bench_(bench), server_(MPI_COMM_WORLD, separate_options()) {}
 
   void measure(const RelocationCase& what) {
-    const std::uint64_t count = bench_.size(what.keys, 5 * what.batch);
+    const std::uint64_t count = bench_.size(what.keys, what.batch * std::max<std::size_t>(5, what.under_way));
     const bool three = what.ranks == 3;
     const auto table = server_.create_table<float>({.name = what.name,
                                                     .keys = three ? 3 * count : count,
@@ -68,7 +74,7 @@ class Relocation {
     });
     counted_ -= relocations(table);
     bench_.measure(
-        {what.name, "rate", "keys/s", what.ranks, 1}, kRuns,
+        {what.name, "rate", "keys/s", what.ranks, 1, domain_of(server_.options())}, kRuns,
         [&] { return moves / run(what, table, keys, turns); }, "MPI messages",
         [&] { return moves / (static_cast<double>(turns) * plain_turn(what, count)); });
     counted_ += relocations(table);
@@ -146,5 +152,6 @@ int main(int argc, char** argv) {
       if (what.ranks == bench.ranks() && bench.selected(what.name)) relocation.measure(what);
     }
     relocation.close();
+    measure_fights(bench);
   });
 }

@@ -1,5 +1,6 @@
 #include "bench/remote_access.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 10'000;  // those that are accessed: the upper half, whose home is rank 1
 constexpr std::size_t kRuns = 20;
+constexpr std::size_t kUnderWay = 100;  // calls for one key, where several are
 
 // Of the table `finished`, at rank 1: how often rank 0 has finished a run.
 constexpr Key kFinished(1);
@@ -22,24 +24,34 @@ constexpr Key kFinished(1);
 struct RemoteCase {
   std::string name;
   bool push;
-  std::size_t batch;     // keys in a call
-  std::size_t accesses;  // keys in a run
-  bool computing;        // the other rank does not wait in the server
+  std::size_t batch;          // keys in a call
+  std::size_t accesses;       // keys in a run
+  bool computing;             // the other rank does not wait in the server
+  std::size_t under_way = 1;  // calls; 1: each is waited for
 };
 
 const std::vector<RemoteCase> kCases = {
     {"remote pull", false, 1, 20'000, false},
     {"remote push", true, 1, 20'000, false},
     {"remote pull computing", false, 1, 1'000, true},
+    {"remote push computing", true, 1, 1'000, true},
+    {"remote pull async", false, 1, 20'000, false, kUnderWay},
+    {"remote push async", true, 1, 20'000, false, kUnderWay},
+    {"remote pull batch 10", false, 10, 100'000, false},
+    {"remote push batch 10", true, 10, 100'000, false},
     {"remote pull batch 100", false, 100, 100'000, false},
     {"remote push batch 100", true, 100, 100'000, false},
+    {"remote pull batch 1000", false, 1000, 100'000, false},
+    {"remote push batch 1000", true, 1000, 100'000, false},
+    {"remote pull batch 100 async", false, 100, 100'000, false, 10},
+    {"remote push batch 100 async", true, 100, 100'000, false, 10},
 };
 
 class RemoteAccess {
  public:
   explicit RemoteAccess(Bench& bench)
       : bench_(bench),
-        server_(MPI_COMM_WORLD, quiet_options()),
+        server_(MPI_COMM_WORLD, separate_options()),
         table_(server_.create_table<float>(
             {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})),
         finished_(
@@ -47,20 +59,21 @@ class RemoteAccess {
   }
 
   void measure(const RemoteCase& what) {
-    const std::size_t accesses = bench_.size(what.accesses, 10 * what.batch);
+    const std::size_t accesses =
+        bench_.size(what.accesses, what.batch * std::max<std::size_t>(10, what.under_way));
     const std::vector<Key> keys = random_keys(kKeys, kKeys, accesses, 0);
     const MessagePair messages = payload(what);
-    const std::size_t rounds = accesses / what.batch;
-    const bool rate = what.batch > 1;
+    const std::size_t calls = accesses / what.batch;
+    const bool rate = what.batch > 1 || what.under_way > 1;
     // From the seconds of a run.
     const auto figure = [&](double seconds) {
       const auto count = static_cast<double>(accesses);
       return rate ? count / seconds : 1e9 * seconds / count;
     };
     bench_.measure(
-        {what.name, rate ? "rate" : "latency", rate ? "keys/s" : "ns", 2, 1}, kRuns,
-        [&] { return figure(run(what, keys)); }, "MPI ping-pong",
-        [&] { return figure(ping_pong(bench_.plain(), rounds, messages)); });
+        {what.name, rate ? "rate" : "latency", rate ? "keys/s" : "ns", 2, 1, domain_of(server_.options())},
+        kRuns, [&] { return figure(run(what, keys)); }, "MPI ping-pong",
+        [&] { return figure(plain_run(calls, what.under_way, messages)); });
     expected_ += (bench_.runs(kRuns) + 1) * accesses;
   }
 
@@ -74,6 +87,16 @@ class RemoteAccess {
   static MessagePair payload(const RemoteCase& what) {
     if (what.push) return {what.batch * (kKeyBytes + kValueBytes), kKeyBytes};
     return {what.batch * kKeyBytes, what.batch * kValueBytes};
+  }
+
+  // Collective. Seconds of rank 0 for messages with the payload of so many calls.
+  double plain_run(std::size_t calls, std::size_t under_way, const MessagePair& messages) const {
+    if (under_way == 1) return ping_pong(bench_.plain(), calls, messages);
+    double seconds = 0;
+    for (std::size_t done = 0; done < calls; done += under_way) {
+      seconds += pipelined_ping_pong(bench_.plain(), under_way, messages);
+    }
+    return seconds;
   }
 
   // Collective. Seconds of rank 0 for all keys.
@@ -94,15 +117,20 @@ class RemoteAccess {
   }
 
   double access_all(Worker& worker, const RemoteCase& what, std::span<const Key> keys) {
-    std::vector<float> values(what.batch * kLength, 1.0F);
+    const std::size_t floats = what.batch * kLength;
+    std::vector<float> values(what.under_way * floats, 1.0F);
+    std::vector<Operation> under_way;
+    under_way.reserve(what.under_way);
     const Clock::time_point begin = Clock::now();
-    for (; !keys.empty(); keys = keys.subspan(what.batch)) {
-      const std::span<const Key> batch = keys.first(what.batch);
-      if (what.push) {
-        worker.push(table_, batch, values).wait();
-      } else {
-        worker.pull(table_, batch, values).wait();
+    while (!keys.empty()) {
+      for (std::size_t call = 0; call < what.under_way; ++call) {
+        const std::span<float> rows = std::span(values).subspan(call * floats, floats);
+        under_way.push_back(what.push ? worker.push(table_, keys.first(what.batch), rows)
+                                      : worker.pull(table_, keys.first(what.batch), rows));
+        keys = keys.subspan(what.batch);
       }
+      for (Operation& operation : under_way) operation.wait();
+      under_way.clear();
     }
     return seconds_between(begin, Clock::now());
   }

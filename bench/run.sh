@@ -5,6 +5,8 @@
 #   --case NAME     only this case; may be given several times
 #   --runs N        measurements of each case, of which the median counts
 #   --no-twins      only the server, without the plain programs: for profiles
+#   --report [PATH] also writes a page about all results in DIR, with pictures; PATH is a folder, or a file .md (default
+#                   DIR/report.md)
 #   --smoke         tiny sizes, only to see that everything works; all cases must be in the results
 #   --programs DIR  where the programs are; nothing is built then
 #   --launcher CMD  starts an MPI program, the number of ranks follows it
@@ -13,11 +15,12 @@ start_folder=$PWD
 cd "$(dirname "$0")/.."
 
 # The ranks of a benchmark's cases: one run of its program for each.
-declare -A ranks_of=([access]="1 2" [factorization]="1 2 4" [growth]="1" [memory]="2" [phases]="2" [relocation]="2 3"
-  [update_rules]="1 2")
+declare -A ranks_of=([access]="1 2 3" [factorization]="1 2 4" [growth]="1" [idle]="2" [knowledge_graphs]="1 2 4" [memory]="2"
+  [phases]="2" [relocation]="2 3 4" [update_rules]="1 2")
 
 out=bench/results
 programs=
+report=
 # Not bound, the twins neither: bound to a core each, on two cores, the threads of a rank of the server would share one
 # (remote accesses take three times as long), while plain MPI gains less than a fifth.
 launcher="mpirun --oversubscribe --bind-to none -n"
@@ -29,6 +32,13 @@ while [[ $# -gt 0 ]]; do
     --out) out=$(realpath --canonicalize-missing "$start_folder/$2") && [[ $2 != /* ]] || out=$2; shift ;;
     --case | --runs) options+=("$1" "$2"); shift ;;
     --no-twins) options+=("$1") ;;
+    --report)
+      report=default
+      if [[ $# -gt 1 && $2 != -* && -z ${ranks_of[$2]:-} ]]; then
+        report=$(realpath --canonicalize-missing "$start_folder/$2") && [[ $2 != /* ]] || report=$2
+        shift
+      fi
+      ;;
     --smoke) options+=("$1"); check_options+=(--all-cases) ;;
     --programs) programs=$2; shift ;;
     --launcher) launcher=$2; shift ;;
@@ -67,13 +77,20 @@ for name in "${names[@]}"; do
     # shellcheck disable=SC2086
     $launcher "$ranks" "$programs/bench_$name" --out "$parts/$name.$ranks.json" "${options[@]}"
   done
-  python3 bench/support/results.py merge "$out/$name.json" "$parts/$name".*.json
-  python3 bench/support/results.py check "${check_options[@]}" "$out/$name.json"
+  python3 -B bench/support/results.py merge "$out/$name.json" "$parts/$name".*.json
+  python3 -B bench/support/results.py check "${check_options[@]}" "$out/$name.json"
   for table in "$parts/$name".*.csv; do
     [[ -e $table ]] || continue
     cp "$table" "$out/$name.csv"
-    python3 bench/support/plot.py "$out/$name.csv" "$out/$name.svg"
+    python3 -B bench/support/plot.py "$out/$name.csv" "$out/$name.svg"
   done
   results+=("$out/$name.json")
 done
-python3 bench/support/results.py table "${results[@]}"
+python3 -B bench/support/results.py table "${results[@]}"
+if [[ -n $report ]]; then
+  [[ $report != default ]] || report=$out
+  [[ $report == *.md ]] || report=$report/report.md
+  mapfile -t names < <(printf '%s\n' "${!ranks_of[@]}" | sort)
+  results=("${names[@]/#/$out/}")
+  python3 -B bench/support/report.py "$report" "${results[@]/%/.json}"
+fi

@@ -97,7 +97,7 @@ class UpdateRules {
  public:
   explicit UpdateRules(Bench& bench)
       : bench_(bench),
-        server_(MPI_COMM_WORLD, quiet_options()),
+        server_(MPI_COMM_WORLD, separate_options()),
         with_rule_(server_.create_table<float>({.name = "with rule",
                                                 .keys = keys_of_table(),
                                                 .length = kLength,
@@ -142,9 +142,11 @@ class UpdateRules {
       }
     }
     const std::string twin = "pull and push";
-    bench_.add({what.name, "latency", "ns", what.ranks, 1}, twin, nanoseconds);
+    bench_.add({what.name, "latency", "ns", what.ranks, 1, domain_of(server_.options())}, twin, nanoseconds);
     if (what.ranks > 1) {
-      bench_.add({what.name + " messages", "messages", "messages/call", what.ranks, 1}, twin, messages);
+      bench_.add(
+          {what.name + " messages", "messages", "messages/call", what.ranks, 1, domain_of(server_.options())},
+          twin, messages);
     }
     pushes_ += (runs + 1) * count;
   }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <utility>
 
+#include "bench/support/server.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_environment.hpp"
 
@@ -59,7 +60,8 @@ void Bench::measure(const Case& what, std::size_t usual_runs, const std::functio
 
 void Bench::add(const Case& what, std::string_view twin_name, const Series& series) {
   if (rank_ != 0) return;
-  const Result result = summarize(what, twin_name, series);
+  Result result = summarize(what, twin_name, series);
+  if (what.domain.empty()) result.what.domain = domain_of(quiet_options());
   fmt::print(stderr, "{:<32} {:>12.5g} {}", what.name, result.value, what.unit);
   if (result.twin)
     fmt::print(stderr, "; {} {:.5g}, ratio {:.2f}", result.twin_name, *result.twin, *result.ratio);

@@ -3,18 +3,11 @@
 import csv
 import pathlib
 import sys
-from xml.sax.saxutils import escape
+
+from svg import number, picture, text
 
 WIDTH, HEIGHT = 800, 180
 LEFT, RIGHT, TOP, BOTTOM = 90, 20, 30, 35
-
-
-def number(value):
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def text(x, y, words, anchor):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def diagram(x_name, x_values, y_name, y_values, top):
@@ -38,12 +31,8 @@ def diagram(x_name, x_values, y_name, y_values, top):
 def draw(rows):
     names, values = rows[0], [[float(cell) for cell in row] for row in rows[1:]]
     columns = list(zip(*values))
-    height = HEIGHT * (len(names) - 1)
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12">'
-    yield f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
     for place, (name, column) in enumerate(zip(names[1:], columns[1:])):
         yield from diagram(names[0], columns[0], name, column, place * HEIGHT)
-    yield "</svg>"
 
 
 def main():
@@ -55,7 +44,8 @@ def main():
     if len(rows) < 2:
         print(f"{sys.argv[1]}: no rows, nothing drawn", file=sys.stderr)
         return 0
-    pathlib.Path(sys.argv[2]).write_text("\n".join(draw(rows)) + "\n", encoding="utf-8")
+    svg = picture(WIDTH, HEIGHT * (len(rows[0]) - 1), draw(rows))
+    pathlib.Path(sys.argv[2]).write_text(svg, encoding="utf-8")
     return 0
 
 

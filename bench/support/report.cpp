@@ -37,9 +37,10 @@ std::string to_json(const Result& result) {
   // Names are words of this project: nothing in them needs an escape.
   std::string text = fmt::format(
       R"({{"case": "{}", "metric": "{}", "value": {:.6g}, "unit": "{}", "ranks": {}, "workers": {}, )"
-      R"("domain": "rank", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g}, "best": {:.6g})",
+      R"("domain": "{}", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g}, "best": {:.6g})",
       result.what.name, result.what.metric, result.value, result.what.unit, result.what.ranks,
-      result.what.workers, result.runs, result.lower_quartile, result.upper_quartile, result.best);
+      result.what.workers, result.what.domain, result.runs, result.lower_quartile, result.upper_quartile,
+      result.best);
   if (result.twin) {
     text += fmt::format(R"(, "twin_name": "{}", "twin": {:.6g}, "ratio": {:.4g})", result.twin_name,
                         *result.twin, *result.ratio);

@@ -16,6 +16,7 @@ struct Case {
   std::string unit;    // "ns", "keys/s", ...
   std::int32_t ranks = 1;
   std::int32_t workers = 1;  // of all ranks that work on the case
+  std::string domain = {};   // as domain_of says; empty: that of the environment
 };
 
 // Measurements of a case, one per run; each twin was taken right after the value at the same place. Empty

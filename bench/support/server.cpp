@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "io/shuffle.hpp"
+#include "io/zipf_distribution.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 
@@ -11,6 +14,7 @@ namespace lapse::bench {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
+constexpr double kZipfExponent = 1.1;
 
 }  // namespace
 
@@ -20,12 +24,37 @@ Options quiet_options() {
   return options;
 }
 
+Options separate_options() {
+  Options options = quiet_options();
+  if (has_option("domain")) options.set("domain", "rank");
+  return options;
+}
+
+std::string domain_of(const Options& options) {
+  return has_option("domain") ? options.get("domain") : "rank";
+}
+
+bool has_option(std::string_view name) {
+  return std::ranges::any_of(option_table(),
+                             [&](const OptionDescription& option) { return option.name == name; });
+}
+
 std::vector<Key> random_keys(std::uint64_t first, std::uint64_t keys, std::size_t count,
                              std::uint64_t stream) {
   RandomEngine random(kSeed, stream);
   std::vector<Key> drawn;
   drawn.reserve(count);
   for (std::size_t i = 0; i < count; ++i) drawn.emplace_back(first + random.below(keys));
+  return drawn;
+}
+
+std::vector<Key> zipf_keys(std::uint64_t keys, std::size_t count, std::uint64_t stream) {
+  const io::ZipfDistribution distribution(keys, kZipfExponent);
+  const std::vector<Key> by_frequency = shuffled_keys(0, keys, 0);
+  RandomEngine random(kSeed, stream);
+  std::vector<Key> drawn;
+  drawn.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) drawn.push_back(by_frequency[distribution(random) - 1]);
   return drawn;
 }
 

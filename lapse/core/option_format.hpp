@@ -72,6 +72,28 @@ struct OptionFormat {
   }
 };
 
+template <>
+struct OptionFormat<DomainChoice> {
+  static DomainChoice parse(std::string_view text, const OptionDescription& description) {
+    if (text == "host") return {DomainChoice::Kind::host, 1};
+    if (text == "rank") return {DomainChoice::Kind::rank, 1};
+    std::int32_t ranks = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+    if (problem != std::errc{} || end != text.data() + text.size() || ranks < 1) {
+      throw ConfigurationError(fmt::format("option {} cannot be '{}': expected {}", description.name, text,
+                                           values(description)));
+    }
+    return {DomainChoice::Kind::number, ranks};
+  }
+  static std::string print(DomainChoice value) {
+    if (value.kind == DomainChoice::Kind::number) return std::to_string(value.ranks);
+    return value.kind == DomainChoice::Kind::host ? "host" : "rank";
+  }
+  static std::string values(const OptionDescription& /*description*/) {
+    return "host, rank, or a number of ranks";
+  }
+};
+
 template <std::unsigned_integral Number>
 requires(!std::same_as<Number, bool>) struct OptionFormat<Number> {
   static Number parse(std::string_view text, const OptionDescription& description) {

@@ -52,6 +52,8 @@ constexpr std::uint64_t kDayInSeconds = 86'400;
 
 // clang-format off
 constexpr std::array kOptions{
+    option<&Options::domain>("domain",
+        "Which ranks share the memory of dense tables: all of a host, none, or groups of so many ranks of a host."),
     option<&Options::location_caches>("location_caches",
         "Remember where keys were found last and ask there first, before their home."),
     option<&Options::max_outstanding_operations>("max_outstanding_operations", "operations", 1, kMaximum32,

@@ -12,11 +12,25 @@
 
 namespace lapse {
 
+// Which ranks share the memory of dense tables.
+struct DomainChoice {
+  enum class Kind : std::uint8_t {
+    host,    // all of a host
+    rank,    // none
+    number,  // groups of `ranks` of a host
+  };
+  Kind kind = Kind::host;
+  std::int32_t ranks = 1;
+
+  bool operator==(const DomainChoice&) const = default;
+};
+
 enum class Helping : std::uint8_t { on, off };
 
 // Every field has one line in the table in options.cpp, which gives its name, unit, range and meaning;
 // docs/options.md is generated from it. All ranks of a server must have equal options.
 struct Options {
+  DomainChoice domain = {};
   bool location_caches = true;
   std::uint32_t max_outstanding_operations = 1024;
   std::uint64_t max_outstanding_bytes = std::uint64_t{256} << 20U;

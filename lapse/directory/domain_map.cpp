@@ -2,27 +2,51 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
+#include <unordered_map>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse {
 
-DomainMap::DomainMap(std::int32_t ranks, std::int32_t ranks_per_domain)
-    : ranks_(ranks), ranks_per_domain_(ranks_per_domain) {
-  if (ranks < 1 || ranks_per_domain < 1) {
-    throw ConfigurationError(
-        fmt::format("{} ranks in domains of {}: both must be at least 1", ranks, ranks_per_domain));
-  }
+DomainMap DomainMap::of_ranks(std::int32_t ranks) {
+  if (ranks < 1) throw ConfigurationError(fmt::format("domains of {} ranks: at least 1 is needed", ranks));
+  std::vector<std::int32_t> hosts(static_cast<std::size_t>(ranks));
+  std::iota(hosts.begin(), hosts.end(), 0);
+  return of_hosts(hosts);
 }
 
-std::int32_t DomainMap::size(Domain domain) const {
-  return std::min(ranks_per_domain_, ranks_ - domain.value() * ranks_per_domain_);
+DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t most) {
+  if (hosts.empty() || most < 1) {
+    throw ConfigurationError(
+        fmt::format("{} ranks in domains of {}: both must be at least 1", hosts.size(), most));
+  }
+  // The domain of each host that still has room.
+  std::unordered_map<std::int32_t, std::size_t> open;
+  std::vector<std::vector<Rank>> domains;
+  DomainMap map;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    const auto [entry, is_new] = open.try_emplace(hosts[rank], domains.size());
+    if (is_new || domains[entry->second].size() == static_cast<std::size_t>(most)) {
+      entry->second = domains.size();
+      domains.emplace_back();
+    }
+    std::vector<Rank>& members = domains[entry->second];
+    map.places_.push_back({Domain(static_cast<std::int32_t>(entry->second)),
+                           static_cast<std::int32_t>(members.size())});
+    members.push_back(Rank(static_cast<std::int32_t>(rank)));
+  }
+  map.first_.push_back(0);
+  for (const std::vector<Rank>& members : domains) {
+    map.members_.insert(map.members_.end(), members.begin(), members.end());
+    map.first_.push_back(map.members_.size());
+  }
+  return map;
 }
 
 std::uint64_t DomainMap::slice(Key key) {
-  return mix_bits(key.value());
+  return mix_bits(key.value()) >> 32U;
 }
 
 }  // namespace lapse

@@ -2,38 +2,61 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include "lapse/core/types.hpp"
 
 namespace lapse {
 
-// A pure function of the number of ranks and of ranks per domain; equal on every rank. Ranks of a domain are
-// consecutive; the last domain may be smaller.
+// Equal on every rank and immutable. Domains are numbered in the order of their lowest ranks, the members of
+// one in the order of their ranks.
 class DomainMap {
  public:
-  // Throws ConfigurationError when a number is not positive.
-  DomainMap(std::int32_t ranks, std::int32_t ranks_per_domain);
+  static constexpr std::int32_t kNoLimit = std::numeric_limits<std::int32_t>::max();
 
-  std::int32_t ranks() const { return ranks_; }
-  std::int32_t domains() const { return (ranks_ + ranks_per_domain_ - 1) / ranks_per_domain_; }
+  // Every rank by itself. Throws ConfigurationError without ranks.
+  static DomainMap of_ranks(std::int32_t ranks);
+  // The ranks of each host together, or in groups of `most` in the order of their ranks; hosts[r] is some
+  // number of rank r's host. Throws ConfigurationError when there are no ranks or `most` is not positive.
+  static DomainMap of_hosts(std::span<const std::int32_t> hosts, std::int32_t most = kNoLimit);
 
-  Domain domain_of(Rank rank) const { return Domain(rank.value() / ranks_per_domain_); }
-  Rank first_rank(Domain domain) const { return Rank(domain.value() * ranks_per_domain_); }
-  std::int32_t size(Domain domain) const;
+  std::int32_t ranks() const { return static_cast<std::int32_t>(places_.size()); }
+  std::int32_t domains() const { return static_cast<std::int32_t>(first_.size()) - 1; }
+  // Whether no two ranks share a domain.
+  bool each_rank_alone() const { return domains() == ranks(); }
 
-  // The rank whose engine handles messages about `key` for `domain`: slice(key) modulo the domain's size. The
-  // slice does not depend on the domain, so that equal domains talk slice to slice.
-  Rank serving_rank(Key key, Domain domain) const {
-    if (ranks_per_domain_ == 1) return first_rank(domain);
-    return Rank(first_rank(domain).value() +
-                static_cast<std::int32_t>(slice(key) % static_cast<std::uint64_t>(size(domain))));
+  Domain domain_of(Rank rank) const { return places_[rank.index()].domain; }
+  // Position of the rank among the members of its domain.
+  std::int32_t position(Rank rank) const { return places_[rank.index()].position; }
+  std::span<const Rank> members(Domain domain) const {
+    return {members_.data() + first_[domain.index()], first_[domain.index() + 1] - first_[domain.index()]};
   }
 
-  static std::uint64_t slice(Key key);
+  // The rank whose engine handles messages about `key` for `domain`: a slice of the keys. The slice does not
+  // depend on the domain, so that equal domains talk slice to slice.
+  Rank serving_rank(Key key, Domain domain) const {
+    const std::size_t first = first_[domain.index()];
+    const std::uint64_t size = first_[domain.index() + 1] - first;
+    if (size == 1) return members_[first];
+    return members_[first + slice(key) * size / kSlices];
+  }
 
  private:
-  std::int32_t ranks_;
-  std::int32_t ranks_per_domain_;
+  static constexpr std::uint64_t kSlices = std::uint64_t{1} << 32;
+
+  struct Place {
+    Domain domain;
+    std::int32_t position = 0;
+  };
+
+  // Of 0 to kSlices - 1.
+  static std::uint64_t slice(Key key);
+
+  std::vector<Place> places_;       // by rank
+  std::vector<std::size_t> first_;  // by domain: where its members begin; and their number at the end
+  std::vector<Rank> members_;
 };
 
 }  // namespace lapse

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "lapse/core/types.hpp"
@@ -11,10 +12,12 @@
 namespace lapse {
 
 // One entry for each key whose home is here, by home index; in a sparse table, which has no such index, by
-// the number of the key's word, and a key without an entry is where it is at the start: at home.
+// the number of the key's word, and a key without an entry is where it is at the start: at home. The entries
+// of a dense table may lie in memory that the ranks of a domain share.
 //
-// Thread safety: the holder of the serving rank's progress lock. Only the home changes owners, and it handles
-// requests strictly in arrival order: that is what orders all relocations of a key.
+// Thread safety: an entry belongs to the holder of the progress lock of the rank that serves its key. Only
+// the home changes owners, and it handles requests strictly in arrival order: that is what orders all
+// relocations of a key.
 class OwnershipTable {
  public:
   struct Entry {
@@ -25,6 +28,11 @@ class OwnershipTable {
   OwnershipTable(std::uint64_t entries, Domain self) : self_(self) {
     while (size_ < entries) add_piece(std::min(kPiece, entries - size_));
   }
+  // Over entries that are filled already and outlive this object.
+  OwnershipTable(std::span<Entry> entries, Domain self)
+      : self_(self), size_(entries.size()), shared_(entries.data()) {}
+  // What an entry is at the start.
+  static Entry at_home(Domain self) { return {self, 0}; }
 
   Domain owner(std::uint64_t index) const { return index < size_ ? entry(index).owner : self_; }
 
@@ -41,21 +49,27 @@ class OwnershipTable {
     return {old, ++changed.relocations};
   }
 
-  std::size_t bytes() const { return size_ * sizeof(Entry) + pieces_.capacity() * sizeof(pieces_[0]); }
+  // Of this object's own.
+  std::size_t bytes() const {
+    return (shared_ != nullptr ? 0 : size_ * sizeof(Entry)) + pieces_.capacity() * sizeof(pieces_[0]);
+  }
 
  private:
   // Entries come in pieces, so that growing never copies them.
   static constexpr std::uint64_t kPiece = 4096;
 
-  const Entry& entry(std::uint64_t index) const { return pieces_[index / kPiece][index % kPiece]; }
+  const Entry& entry(std::uint64_t index) const {
+    return shared_ != nullptr ? shared_[index] : pieces_[index / kPiece][index % kPiece];
+  }
   void add_piece(std::uint64_t entries) {
     pieces_.push_back(std::make_unique<Entry[]>(entries));
-    std::fill_n(pieces_.back().get(), entries, Entry{self_, 0});
+    std::fill_n(pieces_.back().get(), entries, at_home(self_));
     size_ += entries;
   }
 
   Domain self_;
   std::uint64_t size_ = 0;
+  Entry* shared_ = nullptr;
   std::vector<std::unique_ptr<Entry[]>> pieces_;
 };
 

@@ -21,14 +21,32 @@ Route Router::route_at_home(const KeyView& view) {
                                           : Route::send_by_home(view.owner_by_table);
 }
 
-Route Router::route_own(const KeyView& view, const Pin& pin) const {
-  if (pin.unanswered > 0 && pin.cached_entry) {
-    return pin.redirected ? Route::hold() : Route::send_to_cached(*pin.cached_entry);
+Route Router::route_beside(const KeyView& view) {
+  switch (view.presence) {
+    case Presence::owner:
+      return Route::execute();
+    case Presence::arriving:
+      return Route::send_to_entry(view.self);
+    case Presence::absent:
+      break;
   }
+  return Route::send_to_entry(view.hint.value_or(view.home));
+}
+
+bool Router::redirects(const KeyView& view, Domain entry, Domain responder) {
+  // The home always knows the way; but the own domain's memory is nearer.
+  return entry != responder && (entry != view.home || responder == view.self);
+}
+
+Route Router::route_own(const KeyView& view, const Pin& pin) const {
+  if (pin.unanswered > 0 && pin.entry) {
+    return pin.redirected ? Route::hold() : Route::send_to_entry(*pin.entry);
+  }
+  if (!view.serves) return route_beside(view);
   if (view.at_home()) return route_at_home(view);
   if (view.presence != Presence::absent) return route_by_presence(view);
   // The cache may be used only while nothing is under way by the home; the home itself is no cached location.
-  if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_cached(*view.hint);
+  if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
   return Route::send_to_home(view.home);
 }
 

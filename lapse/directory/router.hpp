@@ -9,24 +9,27 @@
 
 namespace lapse {
 
-// What the engine of a serving rank knows about a key at the moment of a decision.
+// What a rank knows about a key at the moment of a decision: its engine where it serves the key, else what
+// the memory shows that it shares with the rank that does.
 struct KeyView {
   enum class Presence : std::uint8_t { absent, owner, arriving };
-  Presence presence = Presence::absent;  // of this domain
+  Presence presence = Presence::absent;  // of this domain; owner: its memory can be used
   Domain home;
   Domain self;
   Domain owner_by_table;       // meaningful at the home only
   std::optional<Domain> hint;  // cached location; empty when caches are off
+  bool serves = true;          // this rank serves the key
 
-  bool at_home() const { return home == self; }
+  bool at_home() const { return home == self && serves; }
 };
 
 // What a worker has under way on a key: its route is pinned by the entry of its unanswered operations.
 struct Pin {
   std::uint32_t unanswered = 0;
-  std::optional<Domain>
-      cached_entry;         // a cached location; empty: executed here, queued here, or sent to the home
-  bool redirected = false;  // an answer has named another owner than the entry
+  // Where they entered: a cached location; empty: executed here, queued here, or sent to the home. On a rank
+  // that does not serve the key: the domain that they were sent to, whichever.
+  std::optional<Domain> entry;
+  bool redirected = false;  // an answer has shown a shorter way than by the entry
 };
 
 struct Route {
@@ -39,8 +42,8 @@ struct Route {
   };
   Action action = Action::illegal;
   Domain to;
-  bool by_home = false;          // the sender is the home and routed by its table
-  bool cached_location = false;  // `to` came from the location cache: it becomes the entry
+  bool by_home = false;    // the sender is the home and routed by its table
+  bool is_entry = false;   // `to` is the entry of the worker's operations from now on
 
   static Route execute() { return {Action::execute, {}, false, false}; }
   static Route queue() { return {Action::queue, {}, false, false}; }
@@ -48,7 +51,7 @@ struct Route {
   static Route illegal() { return {}; }
   static Route send_to_home(Domain home) { return {Action::send, home, false, false}; }
   static Route send_by_home(Domain owner) { return {Action::send, owner, true, false}; }
-  static Route send_to_cached(Domain location) { return {Action::send, location, false, true}; }
+  static Route send_to_entry(Domain location) { return {Action::send, location, false, true}; }
 };
 
 // Guarantees:
@@ -60,14 +63,18 @@ struct Route {
 class Router {
  public:
   virtual ~Router() = default;
-  // An operation of a worker of this domain.
+  // An operation of a worker of this rank.
   virtual Route route_own(const KeyView& view, const Pin& pin) const;
   // An operation that came in a message; `by_home` says that the home routed it here.
   virtual Route route_received(const KeyView& view, bool by_home) const;
+  // Whether an answer from `responder` shows a shorter way than by `entry`.
+  static bool redirects(const KeyView& view, Domain entry, Domain responder);
 
  protected:
   static Route route_at_home(const KeyView& view);
   static Route route_by_presence(const KeyView& view);
+  // Of a worker of a rank that does not serve the key: it uses memory or sends, and never queues.
+  static Route route_beside(const KeyView& view);
 };
 
 }  // namespace lapse

@@ -41,37 +41,36 @@ void Access::submit_item(OperationState& operation, std::uint32_t item) {
   TableState& table = *operation.table;
   UnansweredKey& unanswered = *operation.items[item].unanswered;
   const OperationPart part = part_of(operation, item, context_.self_rank);
-  const Route route = context_.router.route_own(table.view(part.key), unanswered.pin);
+  const bool pull = part.kind == FrameKind::pull;
+  Route route = context_.router.route_own(table.view(part.key), unanswered.pin);
+  while (route.action == Route::Action::execute) {
+    if (execution_.execute(table, part)) {
+      ++(pull ? table.counters.local_pulls : table.counters.local_pushes);
+      UnansweredTable::finish(unanswered);
+      finish(operation, 1);
+      return;
+    }
+    // It has been leased or has gone between the look at its word and the use of its memory.
+    route = context_.router.route_own(table.view(part.key), unanswered.pin);
+  }
   if (route.action == Route::Action::hold) {
     unanswered.held.push_back({&operation, item});
     ++held_;
     ++table.counters.held;
     return;
   }
-  if (route.action != Route::Action::execute) {
-    operation.items[item].under_way = true;
-    ++unanswered.pin.unanswered;
-    if (route.cached_location) unanswered.pin.cached_entry = route.to;
+  operation.items[item].under_way = true;
+  ++unanswered.pin.unanswered;
+  if (route.is_entry) unanswered.pin.entry = route.to;
+  if (route.action == Route::Action::send) {
+    ++(pull ? table.counters.remote_pulls : table.counters.remote_pushes);
+    send(table, part, route);
+    return;
   }
-  const bool pull = part.kind == FrameKind::pull;
-  switch (route.action) {
-    case Route::Action::execute:
-      ++(pull ? table.counters.local_pulls : table.counters.local_pushes);
-      break;
-    case Route::Action::queue:
-      ++table.counters.queued_accesses;
-      break;
-    default:
-      ++(pull ? table.counters.remote_pulls : table.counters.remote_pushes);
-      break;
-  }
-  if (!carry_out(table, part, route)) {
-    if (operation.items[item].under_way) {
-      // It was to queue behind a lease that has just ended.
-      finish_under_way(operation, item, context_.self_domain);
-    } else {
-      UnansweredTable::finish(unanswered);
-    }
+  if (route.action != Route::Action::queue) throw_astray(table, part);
+  ++table.counters.queued_accesses;
+  if (execute_or_queue(table, part, route)) {
+    finish_under_way(operation, item, table.self_domain());
     finish(operation, 1);
   }
 }
@@ -82,25 +81,20 @@ void Access::finish(OperationState& operation, std::uint32_t items) {
   worker.answered(operation, items);
 }
 
-bool Access::carry_out(TableState& table, const OperationPart& part, const Route& route) {
-  switch (route.action) {
-    case Route::Action::queue:
+bool Access::execute_or_queue(TableState& table, const OperationPart& part, const Route& route) {
+  for (bool queue = route.action == Route::Action::queue;; queue = true) {
+    if (queue) {
       if (const auto place = table.waiting_place(part.key)) {
         table.arrivals.queue_operation(*place, part, Execution::update_bytes(table, part),
                                        OperationState::Clock::now());
-        return true;
+        return false;
       }
-      [[fallthrough]];  // A lease has just ended: the key is open.
-    case Route::Action::execute:
-      execution_.execute(table, part);
-      return false;
-    case Route::Action::send:
-      send(table, part, route);
-      return true;
-    case Route::Action::hold:
-    case Route::Action::illegal:
-      break;
+    }
+    if (execution_.execute(table, part)) return true;
   }
+}
+
+void Access::throw_astray(const TableState& table, const OperationPart& part) {
   throw ProtocolError(
       fmt::format("an operation on key {} of table '{}' from rank {} reached a domain that is neither on its "
                   "way nor its end",
@@ -108,7 +102,7 @@ bool Access::carry_out(TableState& table, const OperationPart& part, const Route
 }
 
 void Access::send(TableState& table, const OperationPart& part, const Route& route) {
-  std::byte* record = context_.outbox.append(context_.domains.serving_rank(part.key, route.to),
+  std::byte* record = context_.outbox.append(table.serving_rank(part.key, route.to),
                                              Execution::operation_header(table, part, route.by_home));
   if (part.kind == FrameKind::call) {
     const CallRecord head{part.key.value(), part.item, part.function->number};
@@ -125,7 +119,12 @@ void Access::send(TableState& table, const OperationPart& part, const Route& rou
 void Access::forward_to_home(TableState& table, const OperationPart& part) {
   // The key is absent now, so whoever decides here decides as for any operation that came from elsewhere.
   ++table.counters.forwarded;
-  carry_out(table, part, context_.router.route_received(table.view(part.key), false));
+  const Route route = context_.router.route_received(table.view(part.key), false);
+  if (route.action == Route::Action::send) {
+    send(table, part, route);
+  } else {
+    throw_astray(table, part);
+  }
 }
 
 void Access::execute_waiting(TableState& table, const OperationPart& part, std::byte* content) {
@@ -133,7 +132,7 @@ void Access::execute_waiting(TableState& table, const OperationPart& part, std::
   OperationState* operation = own ? &own_operation(table, part) : nullptr;
   execution_.execute_on(table, part, content);
   if (own) {
-    finish_under_way(*operation, part.item, context_.self_domain);
+    finish_under_way(*operation, part.item, table.self_domain());
     finish(*operation, 1);
   }
 }
@@ -162,7 +161,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
   part.operation = header.operation;
   const bool by_home = (header.flags & FrameHeader::kByHome) != 0;
   if (header.record_bytes < sizeof(OperationRecord) || header.origin < 0 ||
-      header.origin >= context_.domains.ranks()) {
+      header.origin >= context_.ranks) {
     throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
@@ -183,10 +182,16 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     const bool own = part.origin == context_.self_rank;
     OperationState* operation = own ? &own_operation(table, part) : nullptr;
     const Route route = context_.router.route_received(table.view(part.key), by_home);
-    if (route.action == Route::Action::send) ++table.counters.forwarded;
+    if (route.action == Route::Action::send) {
+      ++table.counters.forwarded;
+      send(table, part, route);
+      continue;
+    }
+    if (route.action != Route::Action::execute && route.action != Route::Action::queue)
+      throw_astray(table, part);
     // One of our own that came back by the home was counted as under way when it left.
-    if (!carry_out(table, part, route) && own) {
-      finish_under_way(*operation, part.item, context_.self_domain);
+    if (execute_or_queue(table, part, route) && own) {
+      finish_under_way(*operation, part.item, table.self_domain());
       finish(*operation, 1);
     }
   }
@@ -215,7 +220,7 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   const bool failed = kind == FrameKind::failed_answer;
   if (operation.kind == OperationKind::localize || (!failed && kind != answer_kind(operation.kind)) ||
       operation.table != &table || header.count > operation.remaining.load(std::memory_order_relaxed) ||
-      header.domain < 0 || header.domain >= context_.domains.domains() ||
+      header.domain < 0 || header.domain >= table.domains.domains() ||
       header.record_bytes < (failed ? sizeof(AnswerRecord) + 1 : sizeof(PushAnswerRecord))) {
     throw ProtocolError("an answer does not fit the operation it names");
   }
@@ -275,7 +280,8 @@ void Access::finish_under_way(OperationState& operation, std::uint32_t item, Dom
   Pin& pin = unanswered.pin;
   --pin.unanswered;
   if (pin.unanswered > 0) {
-    if (pin.cached_entry && *pin.cached_entry != responder) pin.redirected = true;
+    if (pin.entry && *pin.entry != responder && Router::redirects(table.view(key), *pin.entry, responder))
+      pin.redirected = true;
     UnansweredTable::finish(unanswered);
     return;
   }

@@ -37,8 +37,10 @@ class Access : public SubmissionHandler, public FrameHandler {
 
  private:
   void submit_item(OperationState& operation, std::uint32_t item);
-  // Returns whether the operation is still unanswered.
-  bool carry_out(TableState& table, const OperationPart& part, const Route& route);
+  // An operation that `route` executes or queues here, or the other way round, where a lease has begun or
+  // ended meanwhile. Returns whether it has been executed.
+  bool execute_or_queue(TableState& table, const OperationPart& part, const Route& route);
+  [[noreturn]] static void throw_astray(const TableState& table, const OperationPart& part);
   void send(TableState& table, const OperationPart& part, const Route& route);
 
   void handle_operations(const FrameHeader& header, const std::byte* records);

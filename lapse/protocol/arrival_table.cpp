@@ -4,7 +4,7 @@
 
 namespace lapse {
 
-std::uint32_t ArrivalTable::open(OperationState* waiter, Clock::time_point now) {
+std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now) {
   std::uint32_t number;
   if (free_record_ != kNone) {
     number = free_record_;
@@ -29,7 +29,7 @@ void ArrivalTable::close(std::uint32_t number) {
     extra.instruct_queued = false;
     free_extras_.push_back(record.extra);
   }
-  record = Record{nullptr, {}, kNone, free_record_};
+  record = Record{{}, {}, kNone, free_record_};
   free_record_ = number;
   --in_use_;
 }
@@ -47,23 +47,22 @@ ArrivalTable::Extra& ArrivalTable::make_extra(std::uint32_t number) {
   return extras_[record.extra];
 }
 
-void ArrivalTable::add_waiter(std::uint32_t number, OperationState& waiter) {
+void ArrivalTable::add_waiter(std::uint32_t number, Waiter waiter) {
   Extra* extra = this->extra(number);
   if (extra != nullptr && extra->instruct_queued) {
-    extra->wishes.push_back(&waiter);
-  } else if (records_[number].first_waiter == nullptr) {
-    records_[number].first_waiter = &waiter;
+    extra->wishes.push_back(waiter);
+  } else if (!records_[number].first_waiter) {
+    records_[number].first_waiter = waiter;
   } else {
-    make_extra(number).waiters.push_back(&waiter);
+    make_extra(number).waiters.push_back(waiter);
   }
 }
 
-std::vector<OperationState*> ArrivalTable::take_waiters(std::uint32_t number) {
-  std::vector<OperationState*> waiters;
+std::vector<Waiter> ArrivalTable::take_waiters(std::uint32_t number) {
+  std::vector<Waiter> waiters;
   if (Extra* extra = this->extra(number)) waiters = std::exchange(extra->waiters, {});
-  if (OperationState* first = std::exchange(records_[number].first_waiter, nullptr)) {
+  if (const Waiter first = std::exchange(records_[number].first_waiter, {}))
     waiters.insert(waiters.begin(), first);
-  }
   return waiters;
 }
 
@@ -95,10 +94,10 @@ void ArrivalTable::queue_instruct(std::uint32_t number, Domain next, std::uint32
   extra.instruct_queued = true;
 }
 
-void ArrivalTable::queue_lease(std::uint32_t number, LeaseRequest& request, Clock::time_point now) {
+void ArrivalTable::queue_lease(std::uint32_t number, const LeaseAsker& asker, Clock::time_point now) {
   Queued queued;
   queued.kind = Queued::Kind::lease;
-  queued.lease = &request;
+  queued.lease = asker;
   queued.since = now;
   make_extra(number).queue.push_back(queued);
 }

@@ -14,10 +14,48 @@ namespace lapse {
 
 struct LeaseRequest;
 
+// Who wants to know that a key has come: a localize of a worker of this rank, or of another rank of the
+// domain.
+class Waiter {
+ public:
+  Waiter() = default;
+  explicit Waiter(OperationState& operation)
+      : what_(reinterpret_cast<std::uintptr_t>(&operation)), rank_(kHere) {}
+  Waiter(Rank rank, std::uint64_t operation) : what_(operation), rank_(rank.value()) {}
+
+  explicit operator bool() const { return rank_ != kNobody; }
+  // Null for a worker of another rank.
+  OperationState* local() const {
+    return rank_ == kHere ? reinterpret_cast<OperationState*>(what_) : nullptr;
+  }
+  // Of another rank.
+  Rank rank() const { return Rank(rank_); }
+  std::uint64_t operation() const { return what_; }
+
+  bool operator==(const Waiter&) const = default;
+
+ private:
+  static constexpr std::int32_t kNobody = -1;
+  static constexpr std::int32_t kHere = -2;
+
+  std::uint64_t what_ = 0;
+  std::int32_t rank_ = kNobody;
+};
+
+// Who wants a key for itself: a worker of this rank, with its request, or worker `worker` of another rank of
+// the domain.
+struct LeaseAsker {
+  LeaseRequest* local = nullptr;
+  Rank rank;
+  std::uint64_t worker = 0;
+
+  bool operator==(const LeaseAsker&) const = default;
+};
+
 // Pure bookkeeping: no messages, no store. Records are numbered; the number lies in the key's word, so that
 // finding a record needs no look-up. Thread safety: the holder of the progress lock.
 //
-// Most arrivals have one waiting localize and nothing else: a record of 24 bytes. The rest is added when
+// Most arrivals have one waiting localize and nothing else: a record of 32 bytes. The rest is added when
 // needed.
 class ArrivalTable {
  public:
@@ -31,14 +69,13 @@ class ArrivalTable {
     std::uint32_t relocations = 0;  // instruct
     OperationPart part;             // operation; its value lies at `value_offset`
     std::size_t value_offset = 0;
-    LeaseRequest* lease = nullptr;  // lease
+    LeaseAsker lease;  // lease
     Clock::time_point since;
   };
 
   struct Extra {
-    std::vector<OperationState*> waiters;  // after the first
-    std::vector<OperationState*>
-        wishes;  // localizes that came after an INSTRUCT: wait for the key's next arrival
+    std::vector<Waiter> waiters;  // after the first
+    std::vector<Waiter> wishes;   // localizes that came after an INSTRUCT: wait for the key's next arrival
     std::vector<Queued> queue;
     std::vector<std::byte> values;
     bool instruct_queued = false;
@@ -64,23 +101,23 @@ class ArrivalTable {
     }
   };
 
-  // A key is asked for; `waiter` may be null.
-  std::uint32_t open(OperationState* waiter, Clock::time_point now);
+  // A key is asked for; `waiter` may be nobody.
+  std::uint32_t open(Waiter waiter, Clock::time_point now);
   // The arrival is over. The record's number may be used again.
   void close(std::uint32_t number);
 
   // A further localize of the same key: completes with this arrival, or, when the key is to leave again at
   // once, with the next.
-  void add_waiter(std::uint32_t number, OperationState& waiter);
+  void add_waiter(std::uint32_t number, Waiter waiter);
   // `update_bytes`: what part.value has.
   void queue_operation(std::uint32_t number, const OperationPart& part, std::size_t update_bytes,
                        Clock::time_point now);
-  void queue_lease(std::uint32_t number, LeaseRequest& request, Clock::time_point now);
+  void queue_lease(std::uint32_t number, const LeaseAsker& asker, Clock::time_point now);
   void queue_instruct(std::uint32_t number, Domain next, std::uint32_t relocations, Clock::time_point now);
 
-  OperationState* first_waiter(std::uint32_t number) const { return records_[number].first_waiter; }
+  Waiter first_waiter(std::uint32_t number) const { return records_[number].first_waiter; }
   // Everybody who waited for the arrival; nobody does any more.
-  std::vector<OperationState*> take_waiters(std::uint32_t number);
+  std::vector<Waiter> take_waiters(std::uint32_t number);
   Clock::time_point asked(std::uint32_t number) const { return records_[number].asked; }
   // Null when nothing but the first waiter waits.
   Extra* extra(std::uint32_t number) {
@@ -94,7 +131,7 @@ class ArrivalTable {
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
 
   struct Record {
-    OperationState* first_waiter = nullptr;
+    Waiter first_waiter;
     Clock::time_point asked;
     std::uint32_t extra = kNone;
     std::uint32_t next_free = kNone;

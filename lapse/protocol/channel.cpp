@@ -5,15 +5,15 @@
 
 namespace lapse {
 
-Channel::Channel(Transport& transport, const DomainMap& domains, const Router& router)
+Channel::Channel(Transport& transport, const Router& router)
     : transport_(transport),
       outbox_(transport),
       context_{
-          transport.rank(), domains.domain_of(transport.rank()), domains, router, outbox_, tables_, workers_,
-          functions_},
+          transport.rank(), transport.ranks(), router, outbox_, tables_, workers_, functions_},
       access_(context_),
       relocation_(context_, access_),
-      leases_(relocation_, context_.self_rank),
+      localize_requests_(context_, relocation_),
+      leases_(context_, relocation_),
       worker_collective_(outbox_, FrameKind::workers_up, FrameKind::workers_down, [this] { wake_workers(); }),
       wave_(outbox_, FrameKind::wave_up, FrameKind::wave_down, [] {}) {
   for (const FrameKind kind :
@@ -23,6 +23,11 @@ Channel::Channel(Transport& transport, const DomainMap& domains, const Router& r
   }
   for (const FrameKind kind : {FrameKind::localize, FrameKind::instruct, FrameKind::transfer}) {
     dispatcher_.add_handler(kind, relocation_);
+  }
+  dispatcher_.add_handler(FrameKind::localize_for, localize_requests_);
+  dispatcher_.add_handler(FrameKind::localize_answer, localize_requests_);
+  for (const FrameKind kind : {FrameKind::lease_request, FrameKind::lease_grant, FrameKind::lease_release}) {
+    dispatcher_.add_handler(kind, leases_);
   }
   dispatcher_.add_handler(FrameKind::workers_up, worker_collective_);
   dispatcher_.add_handler(FrameKind::workers_down, worker_collective_);
@@ -64,7 +69,7 @@ void Channel::poison(const std::string& text) {
   header.kind = static_cast<std::uint16_t>(FrameKind::poison);
   header.origin = context_.self_rank.value();
   header.record_bytes = static_cast<std::uint32_t>(text.size());
-  for (std::int32_t rank = 0; rank < context_.domains.ranks(); ++rank) {
+  for (std::int32_t rank = 0; rank < context_.ranks; ++rank) {
     if (rank == context_.self_rank.value()) continue;
     std::memcpy(outbox_.append(Rank(rank), header), text.data(), text.size());
   }

@@ -11,6 +11,7 @@
 #include "lapse/protocol/dispatcher.hpp"
 #include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/leases.hpp"
+#include "lapse/protocol/localize_requests.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_context.hpp"
 #include "lapse/protocol/quiescence.hpp"
@@ -29,7 +30,7 @@ struct FailureReport : Submission {
 // Guarantee: the first failure, here or on another rank, reaches every rank once and wakes every worker.
 class Channel : public EngineClient, public SubmissionHandler, public FrameHandler {
  public:
-  Channel(Transport& transport, const DomainMap& domains, const Router& router);
+  Channel(Transport& transport, const Router& router);
 
   void handle_packet(Rank from, std::span<const std::byte> packet) override;
   void end_turn() override;
@@ -53,7 +54,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
 
   Access& access() { return access_; }
   Leases& leases() { return leases_; }
-  Relocation& relocation() { return relocation_; }
+  LocalizeRequests& localize_requests() { return localize_requests_; }
   Collective& worker_collective() { return worker_collective_; }
   Collective& wave() { return wave_; }
 
@@ -77,6 +78,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   ProtocolContext context_;
   Access access_;
   Relocation relocation_;
+  LocalizeRequests localize_requests_;
   Leases leases_;
   Collective worker_collective_;
   Collective wave_;

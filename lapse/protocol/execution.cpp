@@ -57,7 +57,7 @@ std::byte* Execution::answer_row(const TableState& table, const OperationPart& p
     return operation.row(operation.items[part.item]);
   }
   std::byte* record =
-      context_.outbox.append(part.origin, answer_header(kind, table, part, context_.self_domain));
+      context_.outbox.append(part.origin, answer_header(kind, table, part, table.self_domain()));
   const AnswerRecord head{part.item, 0};
   std::memcpy(record, &head, sizeof head);
   return record + sizeof head;
@@ -71,7 +71,7 @@ void Execution::answer_failure(const TableState& table, const OperationPart& par
     }
     return;
   }
-  FrameHeader header = answer_header(FrameKind::push_answer, table, part, context_.self_domain);
+  FrameHeader header = answer_header(FrameKind::push_answer, table, part, table.self_domain());
   header.kind = static_cast<std::uint16_t>(FrameKind::failed_answer);
   header.origin = context_.self_rank.value();
   const std::size_t bytes = sizeof(AnswerRecord) + padded_bytes(text.size() + 1);
@@ -91,7 +91,7 @@ void Execution::answer_change(const TableState& table, const OperationPart& part
       std::memcpy(to, result_.data(), result_.size());
   } else if (part.origin != context_.self_rank) {
     std::byte* record = context_.outbox.append(
-        part.origin, answer_header(FrameKind::push_answer, table, part, context_.self_domain));
+        part.origin, answer_header(FrameKind::push_answer, table, part, table.self_domain()));
     const PushAnswerRecord head{part.item};
     std::memcpy(record, &head, sizeof head);
   }
@@ -122,27 +122,26 @@ Execution::Failed Execution::change(const TableState& table, const OperationPart
   return std::nullopt;
 }
 
-void Execution::execute(TableState& table, const OperationPart& part) {
+bool Execution::execute(TableState& table, const OperationPart& part) {
   if (table.store.is_sparse() && table.is_implicit(part.key)) {
     execute_implicit(table, part);
-  } else {
-    execute_here(table, part);
+    return true;
   }
+  return execute_here(table, part);
 }
 
-void Execution::execute_here(TableState& table, const OperationPart& part) {
-  bool here = true;
-  if (part.kind == FrameKind::pull) {
-    std::byte* to = answer_row(table, part, FrameKind::pull_answer);
-    if (to != nullptr) here = table.store.read(part.key, to);
-  } else {
+bool Execution::execute_here(TableState& table, const OperationPart& part) {
+  if (part.kind != FrameKind::pull) {
     Failed failed;
-    here = table.store.update(part.key, [&](std::byte* content) { failed = change(table, part, content); });
+    if (!table.store.update(part.key, [&](std::byte* content) { failed = change(table, part, content); }))
+      return false;
     answer_change(table, part, failed);
+    return true;
   }
-  if (!here)
-    throw ProtocolError(
-        fmt::format("key {} of table '{}' left during an operation", part.key.value(), table.name));
+  std::byte* to = answer_row(table, part, FrameKind::pull_answer);
+  if (to == nullptr || table.store.read(part.key, to)) return true;
+  if (part.origin != context_.self_rank) context_.outbox.cancel();
+  return false;
 }
 
 void Execution::execute_implicit(TableState& table, const OperationPart& part) {
@@ -164,7 +163,8 @@ void Execution::execute_implicit(TableState& table, const OperationPart& part) {
   if (failed) {
     answer_failure(table, part, *failed);
   } else if (part.kind != FrameKind::pull) {
-    execute_here(table, part);
+    // Sparse tables are not shared: what was made just now is here.
+    static_cast<void>(execute_here(table, part));
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
     std::memcpy(to, result_.data(), table.value_bytes(part.key));
   }

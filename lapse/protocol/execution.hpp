@@ -20,8 +20,10 @@ class Execution {
  public:
   explicit Execution(const ProtocolContext& context) : context_(context) {}
 
-  // The key is here and open, or implicit.
-  void execute(TableState& table, const OperationPart& part);
+  // On the key's content in memory, or on an implicit key. False, and nothing has happened, when it cannot be
+  // used any more: a worker of another rank of the domain has leased the key, or, where this rank does not
+  // serve it, it has gone.
+  [[nodiscard]] bool execute(TableState& table, const OperationPart& part);
   // On a content that nobody else sees: it has just arrived, or its lease has just ended.
   void execute_on(TableState& table, const OperationPart& part, std::byte* content);
 
@@ -36,7 +38,7 @@ class Execution {
   // What the user's code threw, in words.
   using Failed = std::optional<std::string>;
 
-  void execute_here(TableState& table, const OperationPart& part);
+  bool execute_here(TableState& table, const OperationPart& part);
   void execute_implicit(TableState& table, const OperationPart& part);
   // Push, set or call; the result of a call is in result_.
   Failed change(const TableState& table, const OperationPart& part, std::byte* content);

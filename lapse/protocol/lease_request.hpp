@@ -28,11 +28,23 @@ struct LeaseRequest : Submission {
   // By table in the order of their creation, then by key: the order in which keys are granted.
   static std::pair<std::uint32_t, std::uint64_t> order(const Item& item);
 
+  // The content of a key that this rank cannot address.
+  struct Copy {
+    Item item;
+    std::vector<std::byte> content;
+  };
+
+  // Where the holder finds the content of a key that it holds.
+  std::byte* content(const Item& item);
+  // The copy of a key, null where there is none.
+  Copy* copy(const Item& item);
+
   WorkerEndpoint* worker = nullptr;
   bool releasing = false;
   std::vector<Item> items;     // ascending by table, then key; each once
   std::exception_ptr failure;  // acquiring: why it could not be; nothing is held then
   std::size_t granted = 0;     // acquiring: the first so many are held
+  std::vector<Copy> copies;    // of items, ascending
   std::atomic<bool> finished{true};
 };
 

@@ -28,6 +28,9 @@ class Outbox {
   // frame if it has the same header (count and all else aside).
   std::byte* append(Rank to, const FrameHeader& header);
 
+  // Takes back the record that was appended last, to whichever rank: it is not to be sent.
+  void cancel();
+
   template <class Record>
   void append_record(Rank to, FrameHeader header, const Record& record) {
     header.record_bytes = sizeof(Record);
@@ -43,7 +46,8 @@ class Outbox {
  private:
   struct Pending {
     PacketBuffer packet;
-    std::size_t last_frame = 0;  // offset of its header
+    std::size_t before_frame = 0;  // bytes before the last frame
+    std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
     FrameHeader last_header;     // a copy of it
   };
 
@@ -55,6 +59,7 @@ class Outbox {
   std::size_t lanes_;
   std::vector<Pending> pending_;        // by rank and lane
   std::vector<std::uint32_t> waiting_;  // positions in pending_ that hold something, in order of first use
+  Pending* last_ = nullptr;             // where the last record is
   OutboxCounters counters_;
 };
 

@@ -28,8 +28,14 @@ enum class FrameKind : std::uint16_t {
   call = 14,  // a registered function, at the owner
   call_answer = 15,
   failed_answer = 16,  // code of the user has thrown at the owner
+  // Within a domain, between the rank that serves a key and the others:
+  localize_for = 17,  // a worker of the sender wants the key here
+  localize_answer = 18,
+  lease_request = 19,  // a worker of the sender wants the key for itself
+  lease_grant = 20,
+  lease_release = 21,  // its lease has ended and something waits for that
 };
-constexpr std::size_t kFrameKinds = 17;
+constexpr std::size_t kFrameKinds = 22;
 
 // Frames that termination detection does not count: its own.
 constexpr bool is_wave(FrameKind kind) {
@@ -52,10 +58,11 @@ struct FrameHeader {
   std::uint32_t table = 0;
   std::uint32_t count = 0;
   std::uint32_t record_bytes = 0;
-  std::int32_t origin = 0;  // operations: rank of the requester; poison: the rank that failed
+  std::int32_t origin = 0;  // operations and what is asked within a domain: rank of the requester; poison: the rank that failed
   std::int32_t domain = 0;  // localize: requester; instruct: new owner; answers: domain that executed
-  std::uint64_t operation =
-      0;  // operations and answers: the requester's operation; collectives: their number
+  // operations, localize_for and answers: the requester's operation; leases: its worker; collectives: their
+  // number
+  std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.
   bool same_frame(const FrameHeader& other) const {
@@ -99,6 +106,12 @@ struct LocalizeRecord {
   std::uint64_t key = 0;
 };
 
+// lease_request: this. lease_grant and lease_release: this; then, where the content lies in memory that only
+// the serving rank can address, the content itself.
+struct LeaseRecord {
+  std::uint64_t key = 0;
+};
+
 struct InstructRecord {
   std::uint64_t key = 0;
   std::uint32_t relocations = 0;  // how often the key has moved, this time included
@@ -122,7 +135,8 @@ constexpr std::size_t padded_bytes(std::size_t bytes) {
 // True for kinds that may overtake others without harm; they go by the bulk lane.
 constexpr bool may_be_unordered(FrameKind kind) {
   return kind == FrameKind::transfer || kind == FrameKind::pull_answer || kind == FrameKind::push_answer ||
-         kind == FrameKind::call_answer || kind == FrameKind::failed_answer;
+         kind == FrameKind::call_answer || kind == FrameKind::failed_answer ||
+         kind == FrameKind::localize_answer || kind == FrameKind::lease_grant;
 }
 
 }  // namespace lapse

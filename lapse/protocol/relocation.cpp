@@ -20,59 +20,36 @@ std::uint32_t transfer_bytes(const TableState& table, Key key) {
   return static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_bytes(table.content_bytes(key)));
 }
 
-void tell(OperationState* waiter) {
-  if (waiter != nullptr) waiter->worker->answered(*waiter, 1);
-}
-
 }  // namespace
 
 // --- requester ---
 
-void Relocation::handle_submission(Submission& submission) {
-  auto& operation = static_cast<OperationState&>(submission);
-  TableState& table = *operation.table;
-  const Clock::time_point now = Clock::now();
-  std::uint32_t here = 0;
-  const std::size_t items = operation.items.size();
-  table.counters.localized_keys += items;
-  for (std::size_t item = 0; item < items; ++item) {
-    const Key key = operation.items[item].key;
-    if (item + 8 < items) table.store.prefetch_word(operation.items[item + 8].key);
-    const SlotWord word = table.store.word(key);
-    switch (word.role()) {
-      case Role::owner:
-        ++here;
-        break;
-      case Role::arriving:
-        table.arrivals.add_waiter(word.low(), operation);
-        break;
-      default:
-        if (table.is_implicit(key)) {
-          ++here;
-        } else {
-          begin(table, key, &operation, now);
-        }
-        break;
-    }
+void Relocation::tell(Waiter waiter, std::uint32_t keys) {
+  if (!waiter) return;
+  if (OperationState* operation = waiter.local()) {
+    operation->worker->answered(*operation, keys);
+    return;
   }
-  if (here > 0) operation.worker->answered(operation, here);
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::localize_answer);
+  header.operation = waiter.operation();
+  context_.outbox.append_record(waiter.rank(), header, PushAnswerRecord{keys});
 }
 
-void Relocation::begin(TableState& table, Key key, OperationState* waiter, Clock::time_point now) {
+void Relocation::begin(TableState& table, Key key, Waiter waiter, Clock::time_point now) {
   // Whatever has no room for the key says so before anything has changed.
   if (table.store.is_sparse()) table.store.make_number(key);
   table.store.begin_arrival(key, table.arrivals.open(waiter, now));
   const Domain home = table.home_map.home(key);
-  if (home == context_.self_domain) {
-    relocate(table, key, context_.self_domain, now);
+  if (home == table.self_domain()) {
+    relocate(table, key, home, now);
     return;
   }
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::localize);
   header.table = table.id.value();
-  header.domain = context_.self_domain.value();
-  context_.outbox.append_record(context_.domains.serving_rank(key, home), header,
-                                LocalizeRecord{key.value()});
+  header.domain = table.self_domain().value();
+  context_.outbox.append_record(table.serving_rank(key, home), header, LocalizeRecord{key.value()});
 }
 
 // --- home ---
@@ -84,7 +61,7 @@ void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::t
     throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
                                     requester.value(), key.value(), table.name));
   }
-  if (old_owner == context_.self_domain) {
+  if (old_owner == table.self_domain()) {
     instruct(table, key, requester, relocations, now);
     return;
   }
@@ -92,7 +69,7 @@ void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::t
   header.kind = static_cast<std::uint16_t>(FrameKind::instruct);
   header.table = table.id.value();
   header.domain = requester.value();
-  context_.outbox.append_record(context_.domains.serving_rank(key, old_owner), header,
+  context_.outbox.append_record(table.serving_rank(key, old_owner), header,
                                 InstructRecord{key.value(), relocations, 0});
 }
 
@@ -103,23 +80,24 @@ std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, 
   header.kind = static_cast<std::uint16_t>(FrameKind::transfer);
   header.table = table.id.value();
   header.record_bytes = transfer_bytes(table, key);
-  std::byte* record = context_.outbox.append(context_.domains.serving_rank(key, next), header);
+  std::byte* record = context_.outbox.append(table.serving_rank(key, next), header);
   const TransferRecord head{key.value(), relocations, 0};
   std::memcpy(record, &head, sizeof head);
-  ++table.counters.relocations_out;
   return record + sizeof head;
 }
 
 void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t relocations,
                           Clock::time_point now) {
-  const SlotWord word = table.store.word(key);
+  SlotWord word = table.store.word(key);
   if (word.role() != Role::owner && word.role() != Role::arriving) {
     throw ProtocolError(
         fmt::format("the home instructs domain {} to hand over key {} of table '{}', which it does not have",
-                    context_.self_domain.value(), key.value(), table.name));
+                    table.self_domain().value(), key.value(), table.name));
   }
-  if (word.role() == Role::arriving || word.leased()) {
-    if (const auto place = table.waiting_place(key)) {
+  // A lease may begin and end while this looks.
+  for (;; word = table.store.word(key)) {
+    const bool waits = word.role() == Role::arriving || word.leased();
+    if (const auto place = waits ? table.waiting_place(key) : std::nullopt) {
       if (const auto* extra = table.arrivals.extra(*place); extra != nullptr && extra->instruct_queued) {
         throw ProtocolError(
             fmt::format("a second INSTRUCT waits for key {} of table '{}'", key.value(), table.name));
@@ -127,11 +105,10 @@ void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t
       table.arrivals.queue_instruct(*place, next, relocations, now);
       return;
     }
+    if (table.store.hand_over(key, append_transfer(table, key, next, relocations), next)) break;
+    context_.outbox.cancel();
   }
-  if (!table.store.hand_over(key, append_transfer(table, key, next, relocations), next)) {
-    throw ProtocolError(fmt::format("key {} of table '{}' was leased by somebody else than the engine",
-                                    key.value(), table.name));
-  }
+  ++table.counters.relocations_out;
 }
 
 // --- new owner ---
@@ -142,17 +119,17 @@ void Relocation::arrive(TableState& table, const TransferRecord& record, const s
   const SlotWord word = table.store.word(key);
   if (word.role() != Role::arriving) {
     throw ProtocolError(fmt::format("key {} of table '{}' came to domain {}, which did not ask for it",
-                                    key.value(), table.name, context_.self_domain.value()));
+                                    key.value(), table.name, table.self_domain().value()));
   }
   const std::uint32_t arrival = word.low();
-  const std::uint32_t slot = table.store.allocate_slot(key);
-  std::memcpy(table.store.slot(slot), content, table.content_bytes(key));
+  const Slot slot = table.store.allocate_slot(key);
+  std::memcpy(table.store.address(slot), content, table.content_bytes(key));
   const std::uint64_t took = nanoseconds(now - table.arrivals.asked(arrival));
   ++table.counters.relocations_in;
   table.counters.relocation_nanoseconds += took;
   table.counters.relocation_max_nanoseconds = std::max(table.counters.relocation_max_nanoseconds, took);
   if (table.arrivals.extra(arrival) == nullptr) {
-    OperationState* waiter = table.arrivals.first_waiter(arrival);
+    const Waiter waiter = table.arrivals.first_waiter(arrival);
     table.store.publish_owner(key, slot);
     table.arrivals.close(arrival);
     tell(waiter);
@@ -163,7 +140,7 @@ void Relocation::arrive(TableState& table, const TransferRecord& record, const s
 
 // --- queues ---
 
-void Relocation::work_off(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
+void Relocation::work_off(TableState& table, Key key, std::uint32_t place, Slot slot,
                           Clock::time_point now) {
   ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   // Working an operation off may queue more behind it (held ones of the same worker).
@@ -174,7 +151,7 @@ void Relocation::work_off(TableState& table, Key key, std::uint32_t place, std::
       case ArrivalTable::Queued::Kind::operation: {
         // The queue, and the update in it, may move while others are appended.
         const OperationPart part = extra.part(position);
-        access_.execute_waiting(table, part, table.store.slot(slot));
+        access_.execute_waiting(table, part, table.store.address(slot));
         break;
       }
       case ArrivalTable::Queued::Kind::instruct:
@@ -183,17 +160,16 @@ void Relocation::work_off(TableState& table, Key key, std::uint32_t place, std::
       case ArrivalTable::Queued::Kind::lease:
         extra.drop_front(position + 1);
         settle(table, key, place, slot, extra.queue.empty() ? LeaseState::held : LeaseState::held_and_queued);
-        ++queued.lease->granted;
-        resumed_.push_back(queued.lease);
+        resumed_.push_back({queued.lease, &table, key, true});
         return;
     }
   }
   settle(table, key, place, slot, LeaseState::none);
 }
 
-void Relocation::settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
+void Relocation::settle(TableState& table, Key key, std::uint32_t place, Slot slot,
                         LeaseState lease) {
-  const std::vector<OperationState*> waiters = table.arrivals.take_waiters(place);
+  const std::vector<Waiter> waiters = table.arrivals.take_waiters(place);
   if (table.store.word(key).role() == Role::arriving) {
     table.store.publish_owner(key, slot, lease);
   } else {
@@ -204,7 +180,7 @@ void Relocation::settle(TableState& table, Key key, std::uint32_t place, std::ui
   } else {
     close_place(table, key, place);
   }
-  for (OperationState* waiter : waiters) tell(waiter);
+  for (const Waiter waiter : waiters) tell(waiter);
 }
 
 void Relocation::close_place(TableState& table, Key key, std::uint32_t place) {
@@ -212,35 +188,36 @@ void Relocation::close_place(TableState& table, Key key, std::uint32_t place) {
   table.arrivals.close(place);
 }
 
-void Relocation::pass_on(TableState& table, Key key, std::uint32_t place, std::uint32_t slot,
+void Relocation::pass_on(TableState& table, Key key, std::uint32_t place, Slot slot,
                          std::size_t position, Clock::time_point now) {
   ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   const ArrivalTable::Queued instruct = extra.queue[position];
   std::byte* record = append_transfer(table, key, instruct.next, instruct.relocations);
   if (table.store.word(key).role() == Role::arriving) {
-    std::memcpy(record, table.store.slot(slot), table.content_bytes(key));
+    std::memcpy(record, table.store.address(slot), table.content_bytes(key));
     table.store.release_slot(key, slot);
     table.store.pass_on(key, instruct.next);
   } else {
     table.store.hand_over_leased(key, record, instruct.next);
   }
+  ++table.counters.relocations_out;
   for (std::size_t rest = position + 1; rest < extra.queue.size(); ++rest) {
     if (extra.queue[rest].kind == ArrivalTable::Queued::Kind::lease) {
       // Asks for the key once more, like a wish.
-      resumed_.push_back(extra.queue[rest].lease);
+      resumed_.push_back({extra.queue[rest].lease, &table, key, false});
     } else {
       access_.forward_to_home(table, extra.part(rest));
     }
   }
-  const std::vector<OperationState*> waiters = table.arrivals.take_waiters(place);
-  const std::vector<OperationState*> wishes = std::exchange(extra.wishes, {});
+  const std::vector<Waiter> waiters = table.arrivals.take_waiters(place);
+  const std::vector<Waiter> wishes = std::exchange(extra.wishes, {});
   close_place(table, key, place);
-  for (OperationState* waiter : waiters) tell(waiter);
+  for (const Waiter waiter : waiters) tell(waiter);
   // Who asked after the INSTRUCT had come wants the key once more; the first wish asks, the others join it.
-  for (OperationState* wish : wishes) {
+  for (const Waiter wish : wishes) {
     const SlotWord word = table.store.word(key);
     if (word.role() == Role::arriving) {
-      table.arrivals.add_waiter(word.low(), *wish);
+      table.arrivals.add_waiter(word.low(), wish);
     } else {
       begin(table, key, wish, now);
     }
@@ -257,7 +234,7 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
                                  : kind == FrameKind::instruct ? std::uint32_t{sizeof(InstructRecord)}
                                                                : header.record_bytes;
   if (header.record_bytes < sizeof(LocalizeRecord) || header.record_bytes != expected || header.domain < 0 ||
-      header.domain >= context_.domains.domains()) {
+      header.domain >= table.domains.domains()) {
     throw ProtocolError(
         "a message about relocations has a wrong length or names a domain that does not exist");
   }
@@ -270,9 +247,9 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
       throw ProtocolError("a message hands over a key with a content of a wrong length");
     switch (kind) {
       case FrameKind::localize:
-        if (table.home_map.home(key) != context_.self_domain) {
+        if (table.home_map.home(key) != table.self_domain()) {
           throw ProtocolError(fmt::format("domain {} is asked for key {} of table '{}' and is not its home",
-                                          context_.self_domain.value(), number, table.name));
+                                          table.self_domain().value(), number, table.name));
         }
         relocate(table, key, Domain(header.domain), now);
         break;

@@ -23,22 +23,31 @@ namespace lapse {
 // 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
 // 5. At every moment at most one domain owns a key (I1): the old owner forgets it in the step that sends it
 // off.
-class Relocation : public SubmissionHandler, public FrameHandler {
+class Relocation : public FrameHandler {
  public:
   Relocation(const ProtocolContext& context, Access& access) : context_(context), access_(access) {}
 
-  void handle_submission(Submission& submission) override;
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
 
   using Clock = OperationState::Clock;
 
-  // Asks for a key that is not here and not arriving; `waiter` (or null) is told when it has come.
-  void begin(TableState& table, Key key, OperationState* waiter, Clock::time_point now);
+  // Asks for a key that this rank serves and that is not here and not arriving; `waiter` (or nobody) is told
+  // when it has come.
+  void begin(TableState& table, Key key, Waiter waiter, Clock::time_point now);
+  // So many keys that the waiter asked for have come.
+  void tell(Waiter waiter, std::uint32_t keys = 1);
   // The content of a key is in `slot`, and nobody may see it before what waits at `place` has been worked off
   // and has left it open, leased or gone.
-  void work_off(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, Clock::time_point now);
-  // Leases that waited for a key and may go on: they have got it, or it has left.
-  std::vector<LeaseRequest*> take_resumed() { return std::exchange(resumed_, {}); }
+  void work_off(TableState& table, Key key, std::uint32_t place, Slot slot, Clock::time_point now);
+
+  // Somebody who waited for a lease: has got it, or, when the key has left, has to ask once more.
+  struct Resumed {
+    LeaseAsker asker;
+    TableState* table;
+    Key key;
+    bool granted;
+  };
+  std::vector<Resumed> take_resumed() { return std::exchange(resumed_, {}); }
   bool has_resumed() const { return !resumed_.empty(); }
 
  private:
@@ -49,8 +58,8 @@ class Relocation : public SubmissionHandler, public FrameHandler {
   // At the new owner.
   void arrive(TableState& table, const TransferRecord& record, const std::byte* content,
               Clock::time_point now);
-  void settle(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, LeaseState lease);
-  void pass_on(TableState& table, Key key, std::uint32_t place, std::uint32_t slot, std::size_t position,
+  void settle(TableState& table, Key key, std::uint32_t place, Slot slot, LeaseState lease);
+  void pass_on(TableState& table, Key key, std::uint32_t place, Slot slot, std::size_t position,
                Clock::time_point now);
   static void close_place(TableState& table, Key key, std::uint32_t place);
 
@@ -59,7 +68,7 @@ class Relocation : public SubmissionHandler, public FrameHandler {
 
   ProtocolContext context_;
   Access& access_;
-  std::vector<LeaseRequest*> resumed_;
+  std::vector<Resumed> resumed_;
 };
 
 }  // namespace lapse

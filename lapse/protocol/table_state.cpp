@@ -11,9 +11,11 @@ KeyView TableState::view(Key key) const {
   KeyView view;
   view.self = home_map.self();
   view.home = home_map.home(key);
+  view.serves = serves(key);
   switch (word.role()) {
     case Role::owner:
-      view.presence = word.leased() ? KeyView::Presence::arriving : KeyView::Presence::owner;
+      view.presence = word.leased() || (word.slot().is_private && !view.serves) ? KeyView::Presence::arriving
+                                                                               : KeyView::Presence::owner;
       break;
     case Role::arriving:
       view.presence = KeyView::Presence::arriving;
@@ -22,8 +24,10 @@ KeyView TableState::view(Key key) const {
       view.presence = KeyView::Presence::absent;
       break;
   }
-  if (!view.at_home()) {
+  if (view.home != view.self) {
     view.hint = cache.look_up(word.hint());
+  } else if (!view.serves) {
+    // What the home knows, its serving rank knows.
   } else if (!store.is_sparse()) {
     view.owner_by_table = ownership.owner(home_map.home_index(key));
   } else {
@@ -32,6 +36,11 @@ KeyView TableState::view(Key key) const {
       view.presence = KeyView::Presence::owner;
   }
   return view;
+}
+
+std::size_t TableState::owner_bytes() const {
+  const std::size_t own = ownership.bytes() + home_map.bytes();
+  return members() == 1 ? own : own + home_map.own_keys() * sizeof(OwnershipTable::Entry) / members();
 }
 
 std::uint64_t TableState::ownership_index(Key key) {
@@ -78,7 +87,7 @@ std::optional<std::uint32_t> TableState::waiting_place(Key key) {
   if (word.role() == Role::arriving) return word.low();
   if (const auto found = lease_queues.find(key.value()); found != lease_queues.end()) return found->second;
   if (!store.mark_queued(key)) return std::nullopt;
-  const std::uint32_t place = arrivals.open(nullptr, ArrivalTable::Clock::now());
+  const std::uint32_t place = arrivals.open({}, ArrivalTable::Clock::now());
   lease_queues.emplace(key.value(), place);
   return place;
 }

@@ -1,4 +1,4 @@
-// Everything a domain's serving rank keeps of one table.
+// Everything a rank keeps of one table: for the keys that it serves, and to use the memory of its domain.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "lapse/core/counters.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/location_cache.hpp"
 #include "lapse/directory/ownership_table.hpp"
@@ -33,17 +34,39 @@ struct TableState {
     bool location_caches = true;
   };
 
-  TableState(Definition definition, HomeMap homes, RegionAllocator& regions, KeyWords words, ValueSizes sizes,
-             std::uint64_t max_units, std::uint64_t expected_units)
+  // Which part of the table this is; `domains` outlives it.
+  struct Place {
+    const DomainMap& domains;
+    Rank rank;
+    HomeMap homes;  // of the rank's domain
+  };
+
+  // `make_store` is what Store's constructors want, in a function that returns one.
+  template <class MakeStore>
+  TableState(Definition definition, Place place, MakeStore&& make_store, OwnershipTable owners)
       : id(definition.id),
         name(std::move(definition.name)),
-        home_map(std::move(homes)),
+        domains(place.domains),
+        self_rank(place.rank),
+        home_map(std::move(place.homes)),
         rule(std::move(definition.rule)),
         cache(definition.location_caches),
         initialiser(std::move(definition.initialiser)),
         seed(definition.seed),
-        store(regions, std::move(words), std::move(sizes), max_units, expected_units),
-        ownership(home_map.own_keys(), home_map.self()) {}
+        store(std::forward<MakeStore>(make_store)()),
+        ownership(std::move(owners)) {}
+
+  Domain self_domain() const { return home_map.self(); }
+  Rank serving_rank(Key key, Domain domain) const { return domains.serving_rank(key, domain); }
+  std::size_t members() const { return domains.members(self_domain()).size(); }
+  // Whether this rank's engine is the one that decides about the key for this domain.
+  bool serves(Key key) const { return domains.serving_rank(key, self_domain()) == self_rank; }
+
+  // Memory of the table on this rank; of what the domain shares, its part. Words and lengths; owners of keys
+  // at home here; slots.
+  std::size_t word_bytes() const { return store.word_bytes() / members(); }
+  std::size_t owner_bytes() const;
+  std::size_t memory_bytes() const { return word_bytes() + owner_bytes() + store.slab_bytes(); }
 
   std::size_t value_bytes(Key key) const { return store.sizes().value_bytes(key); }
   std::size_t content_bytes(Key key) const { return store.sizes().content_bytes(key); }
@@ -82,12 +105,15 @@ struct TableState {
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder);
 
-  // Where operations wait for a key that is arriving or leased; nothing when its lease has just ended.
+  // Where operations wait for a key that this rank serves and that is arriving or leased; nothing when its
+  // lease has just ended.
   std::optional<std::uint32_t> waiting_place(Key key);
 
   // constant
   TableId id;
   std::string name;
+  const DomainMap& domains;
+  Rank self_rank;
   HomeMap home_map;
   UpdateKernel rule;
   LocationCache cache;

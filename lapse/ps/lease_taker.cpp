@@ -77,6 +77,7 @@ void LeaseTaker::request() {
   request.failure = nullptr;
   request.releasing = false;
   request.granted = 0;
+  request.copies.clear();
   request.handler = &worker_.phase_.channel.leases();
   request.finished.store(false, std::memory_order_relaxed);
   worker_.submit(request);
@@ -85,15 +86,15 @@ void LeaseTaker::request() {
 Lease LeaseTaker::take() {
   // What the holder will write comes after the change of the words, for whoever reads without a latch.
   std::atomic_thread_fence(std::memory_order_release);
-  if (const std::exception_ptr& failure = worker_.endpoint_.lease_request().failure)
-    std::rethrow_exception(failure);
+  LeaseRequest& request = worker_.endpoint_.lease_request();
+  if (request.failure) std::rethrow_exception(request.failure);
   Lease lease(worker_);
   for (const LeaseKeys& part : parts_) {
     worker_.endpoint_.counters()[part.state_->id.value()].leased_keys += part.keys_.size();
     Lease::Part& taken =
         lease.parts_.emplace_back(Lease::Part{part.state_, {part.keys_.begin(), part.keys_.end()}, {}});
     taken.contents.reserve(taken.keys.size());
-    for (const Key key : taken.keys) taken.contents.push_back(part.state_->store.leased_content(key));
+    for (const Key key : taken.keys) taken.contents.push_back(request.content({part.state_, key}));
   }
   return lease;
 }
@@ -104,8 +105,9 @@ void LeaseTaker::begin_release(Lease& lease) {
   worker_.lease_ = nullptr;
   worker_.busy_ = Worker::Busy::no;
   // Where nothing waits the keys are open at once; the engine works off the rest.
-  std::erase_if(request.items,
-                [](const LeaseRequest::Item& item) { return item.table->store.release_lease(item.key); });
+  std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
+    return request.copy(item) == nullptr && item.table->store.release_lease(item.key);
+  });
   if (request.items.empty()) return;
   request.releasing = true;
   request.finished.store(false, std::memory_order_relaxed);

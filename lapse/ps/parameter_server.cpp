@@ -61,8 +61,8 @@ void ParameterServer::close() {
 
 ParameterServer::MemoryUse ParameterServer::memory_use(const TableState& table) {
   MemoryUse use;
-  use.words = table.store.word_bytes();
-  use.ownership = table.ownership.bytes() + table.home_map.bytes();
+  use.words = table.word_bytes();
+  use.ownership = table.owner_bytes();
   use.slabs = table.store.slab_bytes();
   use.values = table.store.content_bytes_here();
   return use;

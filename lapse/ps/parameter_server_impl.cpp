@@ -11,7 +11,6 @@
 #include "lapse/core/error.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/rest.hpp"
-#include "lapse/ps/table_spec.hpp"
 
 namespace lapse {
 
@@ -36,13 +35,14 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       logger_(transport->rank(), options.log_level),
       transport_(std::move(transport)),
       topology_(Topology::detect()),
-      domains_(transport_->ranks(), 1),
+      alone_(DomainMap::of_ranks(transport_->ranks())),
+      domains_(alone_),
       exceptions_at_start_(std::uncaught_exceptions()),
-      channel_(*transport_, domains_, router_),
+      channel_(*transport_, router_),
       engine_(*transport_, channel_, engine_settings(options, topology_, *transport_, helping)),
       group_(channel_, engine_),
       agreement_(*transport_),
-      factory_(regions_, domains_, *transport_) {
+      maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
   std::optional<std::string> problem;
   try {
     options_.validate();
@@ -57,7 +57,30 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
                                            texts[0], rank, texts[rank]));
     }
   }
+  choose_domains();
   if (options_.startup_report) report_start();
+}
+
+void ParameterServer::Impl::choose_domains() {
+  if (options_.domain.kind == DomainChoice::Kind::rank) return;
+  const std::vector<std::int32_t> hosts = transport_->hosts();
+  const bool by_number = options_.domain.kind == DomainChoice::Kind::number;
+  DomainMap domains = DomainMap::of_hosts(hosts, by_number ? options_.domain.ranks : DomainMap::kNoLimit);
+  const auto problems = agreement_.exchange("created a server", transport_->shared_memory_problem());
+  if (domains.each_rank_alone()) return;
+  for (std::size_t rank = 0; rank < problems.size(); ++rank) {
+    if (problems[rank].empty()) continue;
+    if (transport_->rank().value() == 0) {
+      logger_.warning(
+          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; with Open "
+          "MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm and see that /dev/shm has room, or set the "
+          "option domain=rank",
+          rank, problems[rank]);
+    }
+    return;
+  }
+  domains_ = std::move(domains);
+  transport_->join_group(domains_.domain_of(transport_->rank()).value());
 }
 
 ParameterServer::Impl::~Impl() {
@@ -101,32 +124,8 @@ TableState& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   channel_.failure().check();
   TableOptions options = given;
   if (options.name.empty()) options.name = fmt::format("table-{}", channel_.tables().size());
-  const bool caches = options.location_caches.value_or(options_.location_caches);
-
-  std::unique_ptr<TableState> table;
-  std::exception_ptr failure;
-  std::optional<std::string> problem;
-  TableSpec spec = TableSpec::from(options, type, caches);
-  try {
-    table = factory_.make(options, type, caches, channel_.tables());
-    spec.home_fingerprint = table->home_map.fingerprint();
-    spec.lengths_fingerprint = table->store.sizes().fingerprint();
-  } catch (const std::exception& error) {
-    failure = std::current_exception();
-    problem = error.what();
-  } catch (...) {
-    failure = std::current_exception();
-    problem = "unknown exception";
-  }
-  const auto specs = agreement_.exchange("create_table", spec.encode(), problem);
-  if (failure) std::rethrow_exception(failure);
-  for (std::size_t rank = 1; rank < specs.size(); ++rank) {
-    if (const auto difference = TableSpec::decode(specs[0]).difference(TableSpec::decode(specs[rank]))) {
-      agreement_.mark_failed_everywhere();
-      throw CollectiveMismatch(
-          fmt::format("create_table was called differently on ranks 0 and {}: {}", rank, *difference));
-    }
-  }
+  auto table = maker_.make(options, type, options.location_caches.value_or(options_.location_caches),
+                           channel_.tables());
   channel_.tables().push_back(std::move(table));
   return *channel_.tables().back();
 }
@@ -275,8 +274,7 @@ Statistics ParameterServer::Impl::statistics() {
     }
     counters.keys_here = table->store.keys_here();
     counters.bytes_here = table->store.content_bytes_here();
-    counters.bytes_of_memory =
-        table->store.word_bytes() + table->store.slab_bytes() + table->ownership.bytes();
+    counters.bytes_of_memory = table->memory_bytes();
     mine.tables.push_back(counters);
   }
   const std::vector<std::byte> encoded = mine.encode();

@@ -10,7 +10,7 @@
 #include "lapse/ps/agreement.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase.hpp"
-#include "lapse/ps/table_factory.hpp"
+#include "lapse/ps/table_maker.hpp"
 #include "lapse/ps/worker_group.hpp"
 #include "lapse/ps/worker_pool.hpp"
 
@@ -37,6 +37,8 @@ class ParameterServer::Impl {
 
   void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;
+  // Whether ranks can share memory, and which do.
+  void choose_domains();
   void report_start();
   // Who has how many workers; starts the collectives of the phase.
   Phase agree_on_phase(std::int32_t workers);
@@ -47,7 +49,8 @@ class ParameterServer::Impl {
   Logger logger_;
   std::unique_ptr<Transport> transport_;
   Topology topology_;
-  DomainMap domains_;
+  DomainMap alone_;    // each rank by itself
+  DomainMap domains_;  // of ranks that share the memory of dense tables
   Router router_;
   int exceptions_at_start_;
   // own rules
@@ -56,7 +59,7 @@ class ParameterServer::Impl {
   WorkerGroup group_;
   Agreement agreement_;
   PrivateRegionAllocator regions_;
-  TableFactory factory_;
+  TableMaker maker_;
   WorkerPool pool_;
   // the owner's thread
   bool running_ = false;

@@ -33,8 +33,8 @@ struct TableOptions {
   Initialiser initialiser = {};  // values before the first push
   std::uint64_t seed = 0;        // of the initialiser
   HomeMapKind home = HomeMapKind::hash;
-  HomeMap::Function home_function =
-      {};  // for HomeMapKind::custom: the home domain's number, the same on every rank
+  // For HomeMapKind::custom: a rank in whose domain the key is at home, the same on every rank.
+  HomeMap::Function home_function = {};
   UpdateRule update_rule = UpdateRule::add();  // what a push does
   std::optional<bool> location_caches = {};    // default: the server's option
 };
@@ -63,7 +63,7 @@ class Table {
   std::size_t length(Key key) const {
     if (length_ != 0) return length_;
     if (key.value() > last_key_) [[unlikely]]
-      throw KeyOutOfRange(name(), key, keys(), Rank(state_->home_map.self().value()));
+      throw KeyOutOfRange(name(), key, keys(), state_->self_rank);
     return state_->store.sizes().length(key);
   }
   // Elements of state that the update rule keeps beside a value of the key.

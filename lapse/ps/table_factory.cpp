@@ -11,12 +11,102 @@
 
 namespace lapse {
 
-void TableFactory::check_memory(const TableOptions& options, std::uint64_t own_keys,
-                                std::uint64_t slot_bytes) const {
-  const std::size_t per_key = sizeof(std::uint64_t) + (options.lengths ? sizeof(std::uint32_t) : 0);
-  const double needed = static_cast<double>(options.keys) * static_cast<double>(per_key) +
-                        static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry) +
-                        static_cast<double>(slot_bytes);
+namespace {
+
+// How many keys a rank makes at the start, and their units.
+struct OwnKeys {
+  std::uint64_t keys = 0;
+  std::uint64_t units = 0;
+};
+
+template <class Serves>
+OwnKeys count_own(const HomeMap& homes, const ValueSizes& sizes, Serves&& serves) {
+  OwnKeys own;
+  homes.for_each_own_key([&](Key key) {
+    if (!serves(key)) return;
+    ++own.keys;
+    own.units += sizes.units(key);
+  });
+  return own;
+}
+
+}  // namespace
+
+TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType type, bool location_caches,
+                                      const std::vector<std::unique_ptr<TableState>>& existing) const {
+  TableSpec::check(options, type);
+  for (const auto& table : existing) {
+    if (table->name == options.name) {
+      throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
+    }
+  }
+  const ValueLayout layout{type, options.length, options.update_rule.state_size()};
+  ValueSizes sizes = !options.lengths  ? ValueSizes(layout)
+                     : options.sparse ? ValueSizes::computed(layout, options.lengths)
+                                      : ValueSizes::listed(layout, options.keys, options.lengths);
+  return {options, type, location_caches, layout, std::move(sizes)};
+}
+
+HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& domains) const {
+  const Domain self = domains.domain_of(transport_.rank());
+  const std::int32_t count = domains.domains();
+  switch (options.home) {
+    case HomeMapKind::hash:
+      return options.sparse ? HomeMap::sparse_hash(count, self) : HomeMap::hash(options.keys, count, self);
+    case HomeMapKind::range:
+      return HomeMap::range(options.keys, count, self);
+    case HomeMapKind::custom:
+      break;
+  }
+  const HomeMap::Function domain_of = [&domains, name = options.name,
+                                       home = options.home_function](Key key) {
+    const std::int32_t rank = home(key);
+    if (rank < 0 || rank >= domains.ranks()) {
+      throw ConfigurationError(fmt::format("the home map of table '{}' gives rank {} for key {}: expected 0 to {}",
+                                           name, rank, key.value(), domains.ranks() - 1));
+    }
+    return domains.domain_of(Rank(rank)).value();
+  };
+  return options.sparse ? HomeMap::sparse_custom(count, self, domain_of)
+                        : HomeMap::custom(options.keys, count, self, domain_of);
+}
+
+SharedTableLayout::Wish TableFactory::wish(const Plan& plan, const HomeMap& homes,
+                                           const DomainMap& domains) const {
+  const Domain self = homes.self();
+  SharedTableLayout::Wish wish;
+  wish.keys = plan.options.keys;
+  wish.home_keys = homes.own_keys();
+  wish.unit_bytes = plan.sizes.unit_bytes();
+  wish.units.resize(domains.members(self).size());
+  for (std::uint64_t number = 0; number < plan.options.keys; ++number) {
+    const Key key(number);
+    wish.units[static_cast<std::size_t>(domains.position(domains.serving_rank(key, self)))] +=
+        plan.sizes.units(key);
+  }
+  return wish;
+}
+
+std::unique_ptr<TableState> TableFactory::make(Plan plan, TableId id, TableState::Place place,
+                                               const std::optional<SharedTablePart>& shared) const {
+  TableState::Definition definition{id,
+                                    plan.options.name,
+                                    UpdateKernel(plan.options.update_rule, plan.type),
+                                    plan.options.initialiser,
+                                    plan.options.seed,
+                                    plan.location_caches};
+  return plan.options.sparse
+             ? make_sparse(std::move(plan), std::move(definition), std::move(place))
+             : make_dense(std::move(plan), std::move(definition), std::move(place), shared);
+}
+
+void TableFactory::check_memory(const TableOptions& options, const TableState::Place& place,
+                                std::uint64_t own_keys, std::uint64_t slot_bytes) const {
+  const auto members = static_cast<double>(place.domains.members(place.homes.self()).size());
+  const double words = static_cast<double>(options.keys) * sizeof(std::uint64_t) / members;
+  const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
+  const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
+  const double needed = words + lengths + owners + static_cast<double>(slot_bytes);
   const double available = static_cast<double>(available_memory_bytes()) / transport_.host_ranks();
   if (needed > available) {
     throw OutOfMemory(
@@ -27,88 +117,54 @@ void TableFactory::check_memory(const TableOptions& options, std::uint64_t own_k
   }
 }
 
-HomeMap TableFactory::make_home_map(const TableOptions& options) const {
-  const Domain self = domains_.domain_of(transport_.rank());
-  const std::int32_t domains = domains_.domains();
-  switch (options.home) {
-    case HomeMapKind::hash:
-      return options.sparse ? HomeMap::sparse_hash(domains, self)
-                            : HomeMap::hash(options.keys, domains, self);
-    case HomeMapKind::range:
-      return HomeMap::range(options.keys, domains, self);
-    case HomeMapKind::custom:
-      break;
-  }
-  return options.sparse ? HomeMap::sparse_custom(domains, self, options.home_function)
-                        : HomeMap::custom(options.keys, domains, self, options.home_function);
-}
-
-std::unique_ptr<TableState> TableFactory::make(
-    const TableOptions& options, ElementType type, bool location_caches,
-    const std::vector<std::unique_ptr<TableState>>& existing) const {
-  TableSpec::check(options, type);
-  return make(options, type, location_caches, make_home_map(options), existing);
-}
-
-std::unique_ptr<TableState> TableFactory::make(
-    const TableOptions& options, ElementType type, bool location_caches, HomeMap homes,
-    const std::vector<std::unique_ptr<TableState>>& existing) const {
-  for (const auto& table : existing) {
-    if (table->name == options.name) {
-      throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
-    }
-  }
-  const ValueLayout layout{type, options.length, options.update_rule.state_size()};
-  TableState::Definition definition{TableId(static_cast<std::uint32_t>(existing.size())),
-                                    options.name,
-                                    UpdateKernel(options.update_rule, type),
-                                    options.initialiser,
-                                    options.seed,
-                                    location_caches};
-  return options.sparse ? make_sparse(std::move(definition), options, layout, std::move(homes))
-                        : make_dense(std::move(definition), options, layout, std::move(homes));
-}
-
-std::unique_ptr<TableState> TableFactory::make_dense(TableState::Definition definition,
-                                                     const TableOptions& options, const ValueLayout& layout,
-                                                     HomeMap homes) const {
-  if (!options.lengths) check_memory(options, homes.own_keys(), homes.own_keys() * layout.slot_bytes());
-  ValueSizes sizes =
-      options.lengths ? ValueSizes::listed(layout, options.keys, options.lengths) : ValueSizes(layout);
-  std::uint64_t own_units = homes.own_keys();
+std::unique_ptr<TableState> TableFactory::make_dense(Plan plan, TableState::Definition definition,
+                                                     TableState::Place place,
+                                                     const std::optional<SharedTablePart>& shared) const {
+  const TableOptions& options = plan.options;
+  const Domain self = place.homes.self();
+  const auto serves = [&](Key key) { return place.domains.serving_rank(key, self) == place.rank; };
+  const OwnKeys own = count_own(place.homes, plan.sizes, serves);
+  check_memory(options, place, own.keys, own.units * plan.sizes.unit_bytes());
   std::uint64_t all_units = options.keys;
-  if (!sizes.uniform()) {
-    own_units = 0;
+  if (!plan.sizes.uniform()) {
     all_units = 0;
-    homes.for_each_own_key([&](Key key) { own_units += sizes.units(key); });
-    for (std::uint64_t key = 0; key < options.keys; ++key) all_units += sizes.units(Key(key));
-    check_memory(options, homes.own_keys(), own_units * sizes.unit_bytes());
+    for (std::uint64_t key = 0; key < options.keys; ++key) all_units += plan.sizes.units(Key(key));
   }
-  auto table = std::make_unique<TableState>(std::move(definition), std::move(homes), regions_,
-                                            KeyWords::dense(regions_, options.keys), std::move(sizes),
-                                            all_units, own_units);
+  const auto make_store = [&] {
+    return shared ? Store(shared->words(options.keys), shared->slots(), shared->overflow(regions_),
+                          std::move(plan.sizes), own.units)
+                  : Store(regions_, KeyWords::dense(regions_, options.keys), std::move(plan.sizes), all_units,
+                          own.units);
+  };
+  OwnershipTable owners = shared ? OwnershipTable(shared->owners(), self)
+                                 : OwnershipTable(place.homes.own_keys(), self);
+  auto table =
+      std::make_unique<TableState>(std::move(definition), std::move(place), make_store, std::move(owners));
   table->home_map.for_each_own_key([&](Key key) {
+    if (!table->serves(key)) return;
     table->store.create(key, [&](std::byte* content) { table->write_initial(key, content); });
   });
   return table;
 }
 
-std::unique_ptr<TableState> TableFactory::make_sparse(TableState::Definition definition,
-                                                      const TableOptions& options, const ValueLayout& layout,
-                                                      HomeMap homes) const {
+std::unique_ptr<TableState> TableFactory::make_sparse(Plan plan, TableState::Definition definition,
+                                                      TableState::Place place) const {
+  const TableOptions& options = plan.options;
   MemoryBudget budget(regions_, fmt::format("table '{}' on rank {}", options.name, transport_.rank().value()),
                       options.memory_limit_bytes);
   // Addresses for as much as memory could ever hold.
   const std::uint64_t most_bytes =
       options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();
-  ValueSizes sizes = options.lengths ? ValueSizes::computed(layout, options.lengths) : ValueSizes(layout);
-  const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : layout.slot_bytes();
+  const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : plan.layout.slot_bytes();
   const std::uint64_t max_keys = options.max_keys.value_or(
       std::max<std::uint64_t>(1, most_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
   const std::uint64_t max_units =
-      options.lengths ? std::max<std::uint64_t>(1, most_bytes / sizes.unit_bytes()) : max_keys;
-  return std::make_unique<TableState>(std::move(definition), std::move(homes), budget,
-                                      KeyWords::sparse(budget, max_keys), std::move(sizes), max_units, 0);
+      options.lengths ? std::max<std::uint64_t>(1, most_bytes / plan.sizes.unit_bytes()) : max_keys;
+  OwnershipTable owners(place.homes.own_keys(), place.homes.self());
+  const auto make_store = [&] {
+    return Store(budget, KeyWords::sparse(budget, max_keys), std::move(plan.sizes), max_units, 0);
+  };
+  return std::make_unique<TableState>(std::move(definition), std::move(place), make_store, std::move(owners));
 }
 
 }  // namespace lapse

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/protocol/table_state.hpp"
+#include "lapse/ps/shared_table_part.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/store/element_type.hpp"
 #include "lapse/store/region.hpp"
@@ -16,31 +18,43 @@ namespace lapse {
 // Thread safety: the server's thread, while no engine runs. Does not leave the rank.
 class TableFactory {
  public:
-  TableFactory(RegionAllocator& regions, const DomainMap& domains, const Transport& transport)
-      : regions_(regions), domains_(domains), transport_(transport) {}
+  TableFactory(RegionAllocator& regions, const Transport& transport)
+      : regions_(regions), transport_(transport) {}
 
-  // A table that owns, with their first values, the keys whose home is here. It gets the number after
-  // `existing`. Throws ConfigurationError for impossible options or a name that is taken, OutOfMemory before
-  // the machine swaps.
-  std::unique_ptr<TableState> make(const TableOptions& options, ElementType type, bool location_caches,
-                                   const std::vector<std::unique_ptr<TableState>>& existing) const;
+  // What the user wants, checked and worked out as far as no domains are needed.
+  struct Plan {
+    TableOptions options;
+    ElementType type;
+    bool location_caches;
+    ValueLayout layout;
+    ValueSizes sizes;
+  };
+  // Throws ConfigurationError for impossible options or a name that is taken.
+  Plan plan(const TableOptions& options, ElementType type, bool location_caches,
+            const std::vector<std::unique_ptr<TableState>>& existing) const;
 
-  // The same with a home map of the caller's.
-  std::unique_ptr<TableState> make(const TableOptions& options, ElementType type, bool location_caches,
-                                   HomeMap homes,
-                                   const std::vector<std::unique_ptr<TableState>>& existing) const;
+  // Where the keys are at home, seen from this rank. Throws ConfigurationError.
+  HomeMap home_map(const TableOptions& options, const DomainMap& domains) const;
+  // What a dense table would take of the memory that this rank's domain shares.
+  SharedTableLayout::Wish wish(const Plan& plan, const HomeMap& homes, const DomainMap& domains) const;
+
+  // A table that owns, with their first values, the keys that are at home here and that this rank serves; in
+  // memory that the domain shares, if there is a part of it, else in memory of its own. It gets the number
+  // `id`. Throws OutOfMemory before the machine swaps.
+  std::unique_ptr<TableState> make(Plan plan, TableId id, TableState::Place place,
+                                   const std::optional<SharedTablePart>& shared) const;
 
  private:
-  std::unique_ptr<TableState> make_dense(TableState::Definition definition, const TableOptions& options,
-                                         const ValueLayout& layout, HomeMap homes) const;
-  std::unique_ptr<TableState> make_sparse(TableState::Definition definition, const TableOptions& options,
-                                          const ValueLayout& layout, HomeMap homes) const;
+  std::unique_ptr<TableState> make_dense(Plan plan, TableState::Definition definition,
+                                         TableState::Place place,
+                                         const std::optional<SharedTablePart>& shared) const;
+  std::unique_ptr<TableState> make_sparse(Plan plan, TableState::Definition definition,
+                                          TableState::Place place) const;
   // The ranks of a host make their parts at the same time: each may count on its share of what is available.
-  void check_memory(const TableOptions& options, std::uint64_t own_keys, std::uint64_t slot_bytes) const;
-  HomeMap make_home_map(const TableOptions& options) const;
+  void check_memory(const TableOptions& options, const TableState::Place& place, std::uint64_t own_keys,
+                    std::uint64_t slot_bytes) const;
 
   RegionAllocator& regions_;
-  const DomainMap& domains_;
   const Transport& transport_;
 };
 

@@ -165,7 +165,7 @@ Operation Worker::begin_localize(TableState& table, std::span<const Key> keys) {
       operation = &endpoint_.acquire();
       operation->kind = OperationKind::localize;
       operation->table = &table;
-      operation->handler = &phase_.channel.relocation();
+      operation->handler = &phase_.channel.localize_requests();
     }
     operation->items.push_back({keys[i], nullptr, 0, 0, false});
   }
@@ -237,11 +237,12 @@ Lease Worker::lease(std::span<const LeaseKeys> parts) {
 }
 
 bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
-  const auto& items = endpoint_.lease_request().items;
+  LeaseRequest& request = endpoint_.lease_request();
+  const auto& items = request.items;
   const auto found =
       std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
   if (found != items.end() && found->table == &table && found->key == key) {
-    std::memcpy(to, table.store.leased_content(key), table.value_bytes(key));
+    std::memcpy(to, request.content(*found), table.value_bytes(key));
   } else if (endpoint_.unanswered().contains(table.id, key) ||
              !(table.store.read(key, to) || read_missing(table, key, to))) {
     return not_here();

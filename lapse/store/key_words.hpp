@@ -24,6 +24,9 @@ class KeyWords {
 
   // The keys 0 to keys - 1. Commits all words. Throws OutOfMemory.
   static KeyWords dense(RegionAllocator& regions, std::uint64_t keys);
+  // The same in memory that is committed and zero already, or that other ranks of the domain have used
+  // since.
+  static KeyWords dense(std::unique_ptr<Region> region, std::uint64_t keys);
   // Any keys, at most max_keys of them.
   static KeyWords sparse(RegionAllocator& regions, std::uint64_t max_keys);
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace lapse {
 
@@ -26,6 +28,25 @@ class RegionAllocator {
   virtual std::unique_ptr<Region> reserve(std::size_t bytes) = 0;
   // Who uses the memory, for the texts of errors.
   virtual std::string whose() const { return "a table"; }
+};
+
+// Memory that others manage, such as a part of what the ranks of a domain share: `base`, at a page boundary,
+// stays mapped as long as the region is used, and reads as zero until somebody writes to it. Committing takes
+// pages of what it lies in, such as a file system in memory.
+class MappedRegion : public Region {
+ public:
+  // `free_bytes` tells how much memory is left where the kernel cannot say so by itself.
+  MappedRegion(std::byte* base, std::size_t bytes, std::function<std::size_t()> free_bytes)
+      : base_(base), bytes_(bytes), free_bytes_(std::move(free_bytes)) {}
+
+  std::byte* base() const override { return base_; }
+  std::size_t capacity_bytes() const override { return bytes_; }
+  bool commit(std::size_t offset, std::size_t bytes) override;
+
+ private:
+  std::byte* base_;
+  std::size_t bytes_;
+  std::function<std::size_t()> free_bytes_;
 };
 
 // Memory of this process alone.

@@ -32,28 +32,47 @@ SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, s
     throw OutOfMemory(fmt::format("{}: no address space for {} slots of {} bytes ({} bytes)", whose_,
                                   max_units_, unit_bytes_, bytes));
   }
-  base_ = region_->base();
+  base_ = reinterpret_cast<std::uintptr_t>(region_->base());
 }
 
-void SlabAllocator::commit_next(std::size_t needed) {
-  const std::size_t committed = committed_bytes();
-  const std::size_t slab = needed >= kLargeSlab || committed >= kLargeTable ? kLargeSlab : kSmallSlab;
-  const std::size_t bytes = std::min(slab, region_->capacity_bytes() - committed);
-  if (bytes == 0 || !region_->commit(committed, bytes)) {
-    throw OutOfMemory(
-        fmt::format("{}: no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
-                    whose_, slab, in_use_ * unit_bytes_, committed));
+SlabAllocator::SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string whose)
+    : unit_bytes_(unit_bytes),
+      first_unit_(space.first_unit),
+      max_units_(space.max_units),
+      region_(std::move(space.region)),
+      first_offset_((space.first_unit - space.region_unit) * unit_bytes),
+      base_(reinterpret_cast<std::uintptr_t>(region_->base()) - space.region_unit * unit_bytes),
+      whose_(std::move(whose)) {}
+
+bool SlabAllocator::try_commit_up_to(std::uint64_t units) {
+  const std::size_t wanted = units * unit_bytes_;
+  const std::size_t capacity = max_units_ * unit_bytes_;
+  for (std::size_t committed = committed_bytes(); committed < wanted; committed = committed_bytes()) {
+    const std::size_t needed = wanted - committed;
+    const std::size_t slab = needed >= kLargeSlab || committed >= kLargeTable ? kLargeSlab : kSmallSlab;
+    const std::size_t bytes = std::min(slab, capacity - committed);
+    if (bytes == 0 || !region_->commit(first_offset_ + committed, bytes)) return false;
+    committed_bytes_.store(committed + bytes, std::memory_order_relaxed);
   }
-  committed_bytes_.store(committed + bytes, std::memory_order_relaxed);
+  return true;
 }
 
-void SlabAllocator::commit_up_to(std::uint64_t units) {
-  const std::size_t bytes = units * unit_bytes_;
-  while (committed_bytes() < bytes) commit_next(bytes - committed_bytes());
+void SlabAllocator::try_commit_for(std::uint64_t units) {
+  if (!try_commit_up_to(std::min(used_units_ + units, max_units_))) exhausted_ = true;
 }
 
 void SlabAllocator::commit_for(std::uint64_t units) {
-  commit_up_to(std::min(used_units_ + units, max_units_));
+  if (!try_commit_up_to(std::min(used_units_ + units, max_units_))) throw_exhausted(1);
+}
+
+void SlabAllocator::throw_exhausted(std::uint32_t units) const {
+  if (used_units_ + units > max_units_) {
+    throw OutOfMemory(
+        fmt::format("{}: all {} slots of {} bytes for values are in use", whose_, max_units_, unit_bytes_));
+  }
+  throw OutOfMemory(
+      fmt::format("{}: no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
+                  whose_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes()));
 }
 
 SlabAllocator::FreeList& SlabAllocator::free_list(std::uint32_t units) {
@@ -62,7 +81,7 @@ SlabAllocator::FreeList& SlabAllocator::free_list(std::uint32_t units) {
   return *free_.insert(found, FreeList{units, kEndOfList});
 }
 
-std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
+std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
   FreeList& free = free_list(units);
   std::uint32_t slot;
   if (free.head != kEndOfList) {
@@ -71,16 +90,23 @@ std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
     // Whoever allocates many slots would else wait for the link in each.
     if (free.head != kEndOfList) __builtin_prefetch(address(free.head), 1);
   } else {
-    if (used_units_ + units > max_units_) {
-      throw OutOfMemory(
-          fmt::format("{}: all {} slots of {} bytes for values are in use", whose_, max_units_, unit_bytes_));
+    if (exhausted_ || used_units_ + units > max_units_) return std::nullopt;
+    if (!try_commit_up_to(used_units_ + units)) {
+      exhausted_ = true;
+      return std::nullopt;
     }
-    commit_up_to(used_units_ + units);
-    slot = static_cast<std::uint32_t>(used_units_);
+    slot = static_cast<std::uint32_t>(first_unit_ + used_units_);
     used_units_ += units;
   }
   in_use_ += units;
   return slot;
+}
+
+std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
+  exhausted_ = false;
+  const std::optional<std::uint32_t> slot = try_allocate(units);
+  if (!slot) throw_exhausted(units);
+  return *slot;
 }
 
 void SlabAllocator::release(std::uint32_t slot, std::uint32_t units) {

@@ -5,12 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lapse/store/region.hpp"
 
 namespace lapse {
+
+// Where the slots of a domain lie, and which of them one rank gives out.
+struct SlabSpace {
+  std::unique_ptr<Region> region;
+  std::uint64_t region_unit = 0;  // number of the unit at the beginning of the region
+  std::uint64_t first_unit = 0;   // of those that this rank gives out; at a page boundary
+  std::uint64_t max_units = 0;
+};
 
 // A slot is named by the number of its first unit. Where all slots have one size, that is the unit; else a
 // unit is 16 bytes and a slot has as many as it needs.
@@ -28,17 +37,29 @@ class SlabAllocator {
  public:
   // unit_bytes: a multiple of 16. Reserves addresses for max_units, commits nothing. Throws OutOfMemory.
   SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units);
+  // In memory that is there already; `whose` begins the texts of errors.
+  SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string whose);
 
-  std::byte* address(std::uint32_t slot) const { return base_ + std::size_t{slot} * unit_bytes_; }
+  std::byte* address(std::uint32_t slot) const {
+    return reinterpret_cast<std::byte*>(base_ + std::size_t{slot} * unit_bytes_);
+  }
   std::size_t unit_bytes() const { return unit_bytes_; }
+
+  // Whether this rank gave out the slot. Any thread.
+  bool is_own(std::uint32_t slot) const { return slot - first_unit_ < max_units_; }
 
   // A slot with undefined contents. Throws OutOfMemory when no further slab can be committed.
   std::uint32_t allocate(std::uint32_t units = 1);
+  // The same, nothing in place of the exception. Once a slab could not be had, only slots that come back are
+  // given out.
+  std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
   // `units` as it was allocated.
   void release(std::uint32_t slot, std::uint32_t units = 1);
 
   // Commits what `units` more units need. Throws OutOfMemory.
   void commit_for(std::uint64_t units);
+  // The same, as far as it goes.
+  void try_commit_for(std::uint64_t units);
 
   std::uint64_t units_in_use() const { return in_use_; }
   // Any thread.
@@ -51,20 +72,22 @@ class SlabAllocator {
     std::uint32_t head;
   };
   FreeList& free_list(std::uint32_t units);
-  // Makes the first `units` units usable.
-  void commit_up_to(std::uint64_t units);
-  // One slab more, of which at least `needed` bytes will be used.
-  void commit_next(std::size_t needed);
+  // Makes the first `units` units usable; false when there is no memory.
+  bool try_commit_up_to(std::uint64_t units);
+  [[noreturn]] void throw_exhausted(std::uint32_t units) const;
 
   // constant
   std::size_t unit_bytes_;
+  std::uint64_t first_unit_ = 0;
   std::uint64_t max_units_;
   std::unique_ptr<Region> region_;
-  std::byte* base_;
+  std::size_t first_offset_ = 0;  // of this rank's units in the region
+  std::uintptr_t base_;           // where unit 0 would be
   // written under the progress lock
   std::atomic<std::size_t> committed_bytes_{0};
   // guarded by the progress lock
-  std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one
+  std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one after the first
+  bool exhausted_ = false;        // a slab could not be had
   std::uint64_t in_use_ = 0;
   std::vector<FreeList> free_;  // by units; few, as values have few different lengths
   // constant, for errors

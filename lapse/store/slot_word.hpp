@@ -25,6 +25,14 @@ enum class LeaseState : std::uint8_t {
   held_and_queued,  // something waits for the end
 };
 
+// Where the content of a key is.
+struct Slot {
+  std::uint32_t number = 0;
+  bool is_private = false;  // in memory that only the serving rank can address
+
+  constexpr bool operator==(const Slot&) const = default;
+};
+
 // A slot word is a value: reading it once gives a consistent picture, changing it is one atomic store.
 //
 //    63          40   39    38 36    35       34       33      32    31                     0
@@ -66,11 +74,16 @@ class SlotWord {
   constexpr std::uint32_t sequence() const { return static_cast<std::uint32_t>(bits_ >> kSequenceShift); }
   constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
 
-  // Owner and not leased: memory may be used by any worker of the domain, once it has the latch or is
-  // unlatched.
+  constexpr Slot slot() const { return {low(), (bits_ & kPrivateBit) != 0}; }
+
+  // Owner and not leased: memory may be used, once it has the latch or is unlatched, by every worker who can
+  // address the slot.
   constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
-  // The same, and nobody is writing: an optimistic read may begin.
-  constexpr bool is_readable() const { return (bits_ & (kRoleMask | kLeasedBit | kLatchBit)) == kOwnerBits; }
+  // The same, any worker of the domain can address the slot, and nobody is writing: an optimistic read may
+  // begin.
+  constexpr bool is_readable() const {
+    return (bits_ & (kRoleMask | kLeasedBit | kLatchBit | kPrivateBit)) == kOwnerBits;
+  }
 
   constexpr std::optional<Domain> hint() const {
     if (role() != Role::absent || low() == 0) return std::nullopt;
@@ -86,6 +99,10 @@ class SlotWord {
   constexpr SlotWord with_role(Role role, std::uint32_t low) const {
     const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
     return SlotWord(sequence | (static_cast<std::uint64_t>(role) << kRoleShift) | low);
+  }
+  constexpr SlotWord owner(Slot slot) const {
+    const SlotWord word = with_role(Role::owner, slot.number);
+    return slot.is_private ? SlotWord(word.bits_ | kPrivateBit) : word;
   }
   // The word after a lease has begun, ended or changed: unlatched, sequence raised.
   constexpr SlotWord with_lease(LeaseState lease) const {

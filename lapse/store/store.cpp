@@ -14,10 +14,19 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
   slots_.commit_for(expected_units);
 }
 
+Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes,
+             std::uint64_t expected_units)
+    : sizes_(std::move(sizes)),
+      words_(std::move(words)),
+      slots_(std::move(space), sizes_.unit_bytes(), overflow.regions.whose()),
+      overflow_(std::move(overflow)) {
+  slots_.try_commit_for(expected_units);
+}
+
 bool Store::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
   const std::optional<SlotWord> latched = latch_open_owner(word);
   if (!latched) return false;
-  std::memcpy(to, slots_.address(latched->low()), bytes);
+  std::memcpy(to, address(latched->slot()), bytes);
   // Nothing was written: readers that are under way stay valid, so the sequence stays.
   word.store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
   return true;
@@ -25,17 +34,25 @@ bool Store::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
 
 // --- roles ---
 
-void Store::publish(Key key, Word& word, Role expected, SlotWord next) {
-  std::uint64_t bits = word.load(std::memory_order_relaxed);
-  const bool was_here = SlotWord(bits).role() == Role::owner;
-  if (SlotWord(bits).role() != expected ||
-      !word.compare_exchange_strong(bits, next.bits(), std::memory_order_acq_rel)) {
-    throw ProtocolError(fmt::format("key {} changed from role {} while its role should have been {}",
-                                    key.value(), static_cast<int>(SlotWord(bits).role()),
-                                    static_cast<int>(expected)));
+Slot Store::allocate_slot(Key key) {
+  const std::uint32_t units = sizes_.units(key);
+  if (!overflow_) return {slots_.allocate(units), false};
+  if (const auto slot = slots_.try_allocate(units)) return {*slot, false};
+  if (!private_owner_) {
+    overflow_->notice();
+    const auto [regions, first_unit, max_units, notice] = *overflow_;
+    std::unique_ptr<Region> region = regions.reserve(max_units * sizes_.unit_bytes());
+    if (!region) throw OutOfMemory(fmt::format("{}: no address space for private slots", regions.whose()));
+    private_owner_ = std::make_unique<SlabAllocator>(
+        SlabSpace{std::move(region), first_unit, first_unit, max_units}, sizes_.unit_bytes(), regions.whose());
+    private_slots_.store(private_owner_.get(), std::memory_order_release);
   }
-  const bool is_here = next.role() == Role::owner;
-  if (is_here != was_here) count_here(key, is_here);
+  return {private_owner_->allocate(units), true};
+}
+
+void Store::throw_wrong_role(Key key, Role role, Role expected) {
+  throw ProtocolError(fmt::format("key {} changed from role {} while its role should have been {}",
+                                  key.value(), static_cast<int>(role), static_cast<int>(expected)));
 }
 
 void Store::count_here(Key key, bool here) {
@@ -47,22 +64,22 @@ void Store::count_here(Key key, bool here) {
 }
 
 void Store::begin_arrival(Key key, std::uint32_t arrival) {
-  Word& word = words_.find_or_insert(key);
-  publish(key, word, Role::absent, load(word).with_role(Role::arriving, arrival));
+  publish(key, words_.find_or_insert(key), Role::absent,
+          [&](SlotWord word) { return word.with_role(Role::arriving, arrival); });
 }
 
-void Store::publish_owner(Key key, std::uint32_t slot, LeaseState lease) {
-  Word& word = words_.find_or_insert(key);
-  publish(key, word, Role::arriving, load(word).with_role(Role::owner, slot).with_lease(lease));
+void Store::publish_owner(Key key, Slot slot, LeaseState lease) {
+  publish(key, words_.find_or_insert(key), Role::arriving,
+          [&](SlotWord word) { return word.owner(slot).with_lease(lease); });
 }
 
 void Store::pass_on(Key key, Domain next) {
-  Word& word = words_.find_or_insert(key);
-  publish(key, word, Role::arriving, load(word).absent(next));
+  publish(key, words_.find_or_insert(key), Role::arriving,
+          [&](SlotWord word) { return word.absent(next); });
 }
 
-void Store::forget(Key key, std::uint32_t slot) {
-  slots_.release(slot, sizes_.units(key));
+void Store::forget(Key key, Slot slot) {
+  release_slot(key, slot);
   count_here(key, false);
 }
 
@@ -75,18 +92,18 @@ bool Store::hand_over(Key key, std::byte* to, Domain next) {
     throw ProtocolError(
         fmt::format("key {} is to be handed over by a domain that does not own it", key.value()));
   }
-  std::memcpy(to, slots_.address(latched->low()), bytes);
+  std::memcpy(to, address(latched->slot()), bytes);
   word->store(latched->absent(next).bits(), std::memory_order_release);
-  forget(key, latched->low());
+  forget(key, latched->slot());
   return true;
 }
 
 void Store::hand_over_leased(Key key, std::byte* to, Domain next) {
   Word& word = leased_word(key);
   const SlotWord now(word.load(std::memory_order_acquire));
-  std::memcpy(to, slots_.address(now.low()), sizes_.content_bytes(key));
+  std::memcpy(to, address(now.slot()), sizes_.content_bytes(key));
   word.store(now.absent(next).bits(), std::memory_order_release);
-  forget(key, now.low());
+  forget(key, now.slot());
 }
 
 void Store::set_hint(Key key, Domain hint) {

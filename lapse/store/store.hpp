@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +24,12 @@ namespace lapse {
 // Knows keys, words and slots; neither owners nor messages. A slot holds the key's *content*: its value, then
 // the state of the update rule.
 //
-// Thread safety: read and update by any thread of the domain; release_lease by the holder of the lease;
-// everything else under "roles" and "leases" by the holder of the serving rank's progress lock.
+// Words and slots may lie in memory that several ranks share, each with a store of its own over them. One of
+// them serves a key: it alone changes the key's role and gives it slots.
+//
+// Thread safety: read and update by any thread of any of the ranks, and so are grant_lease and set_hint;
+// release_lease by the holder of the lease; everything else under "roles" and "leases" by the holder of the
+// serving rank's progress lock.
 //
 // Invariants:
 // 1. The content of a key changes only under its latch, by the holder of its lease, or while no word names
@@ -37,6 +42,16 @@ class Store {
   // never more than `max_units`. Throws OutOfMemory.
   Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
         std::uint64_t expected_units);
+  // Where this rank puts contents that no longer fit into the memory that its domain shares. Its units have
+  // numbers of their own in the domain, so that nobody takes another rank's private slot for one of his.
+  struct Overflow {
+    RegionAllocator& regions;
+    std::uint64_t first_unit;
+    std::uint64_t max_units;
+    std::function<void()> notice;  // called with the first
+  };
+  // One rank's part of a domain: `words` and `space` lie in memory that the ranks share.
+  Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units);
 
   bool is_sparse() const { return words_.is_sparse(); }
   // The largest key there can be; keys() is one more (dense tables).
@@ -78,11 +93,13 @@ class Store {
 #if !defined(__SANITIZE_THREAD__)
     for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
       const SlotWord before(word.load(std::memory_order_acquire));
+      const std::byte* content = slots_.address(before.low());
       if (!before.is_readable()) [[unlikely]] {
-        if (!before.is_open_owner()) return false;
-        continue;
+        if (!is_open(before)) return false;
+        if (before.latched()) continue;
+        content = address(before.slot());
       }
-      racy_copy(to, slots_.address(before.low()), bytes);
+      racy_copy(to, content, bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
       if (word.load(std::memory_order_relaxed) == before.bits()) [[likely]]
         return true;
@@ -95,8 +112,12 @@ class Store {
     const std::optional<SlotWord> latched = latch_open_owner(word);
     if (!latched) return false;
     const Unlatch unlatch{word, *latched};
-    std::forward<F>(f)(slots_.address(latched->low()));
+    std::forward<F>(f)(address(latched->slot()));
     return true;
+  }
+  // Whether the content lies where only the key's serving rank can address it, here or elsewhere.
+  bool is_private(Key key) const {
+    return word(key).slot().is_private;
   }
 
   // For keys one after the other: far ahead, nearer (words), and near (the value's first lines, if the key is
@@ -138,27 +159,27 @@ class Store {
   // absent -> owner of a new content, which fill(content) writes before anybody may look.
   template <class F>
   void create(Key key, F&& fill) {
-    const std::uint32_t slot = allocate_slot(key);
+    const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
-    std::forward<F>(fill)(slots_.address(slot));
-    Word& word = words_.find_or_insert(key);
-    publish(key, word, Role::absent, load(word).with_role(Role::owner, slot));
+    std::forward<F>(fill)(address(slot));
+    publish(key, words_.find_or_insert(key), Role::absent, [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
   // absent -> arriving; `arrival` is kept in the word.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a content that has come, not yet visible to anybody.
-  std::uint32_t allocate_slot(Key key) {
-    return slots_.allocate(sizes_.units(key));
+  Slot allocate_slot(Key key);
+  // The memory of a slot that this rank can address.
+  std::byte* address(Slot slot) const {
+    if (!slot.is_private) [[likely]]
+      return slots_.address(slot.number);
+    return private_slots_.load(std::memory_order_acquire)->address(slot.number);
   }
-  std::byte* slot(std::uint32_t slot) {
-    return slots_.address(slot);
-  }
-  void release_slot(Key key, std::uint32_t slot) {
-    slots_.release(slot, sizes_.units(key));
+  void release_slot(Key key, Slot slot) {
+    (slot.is_private ? *private_owner_ : slots_).release(slot.number, sizes_.units(key));
   }
   // arriving -> owner of the content in `slot`, open or leased from the start.
-  void publish_owner(Key key, std::uint32_t slot, LeaseState lease = LeaseState::none);
+  void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
   // arriving -> absent: the content came and went on to `next`.
   void pass_on(Key key, Domain next);
   // owner, open -> absent: copies the content to `to` and forgets it. The new owner is kept as location hint.
@@ -176,7 +197,7 @@ class Store {
   bool grant_lease(Key key);
   // Where the holder of a lease finds the content.
   std::byte* leased_content(Key key) const {
-    return slots_.address(word(key).low());
+    return address(word(key).slot());
   }
   // Marks that something waits for the end of the lease; false when the key is not leased (any more).
   bool mark_queued(Key key);
@@ -206,7 +227,7 @@ class Store {
     return words_.committed_bytes() + sizes_.bytes();
   }
   std::size_t slab_bytes() const {
-    return slots_.committed_bytes();
+    return slots_.committed_bytes() + (private_owner_ ? private_owner_->committed_bytes() : 0);
   }
 
  private:
@@ -222,19 +243,27 @@ class Store {
   struct ReleaseUnlessPublished {
     Store& store;
     Key key;
-    std::uint32_t slot;
+    Slot slot;
     mutable bool published = false;
     ~ReleaseUnlessPublished() {
       if (!published) store.release_slot(key, slot);
     }
   };
 
+  bool is_own_private(std::uint32_t slot) const {
+    const SlabAllocator* slots = private_slots_.load(std::memory_order_acquire);
+    return slots != nullptr && slots->is_own(slot);
+  }
+  // Owner, not leased, and this rank can address the slot.
+  bool is_open(SlotWord word) const {
+    return word.is_open_owner() && (!word.slot().is_private || is_own_private(word.low()));
+  }
   // Takes the latch and returns the word as it is now (latched); nothing when the key is not here or leased.
-  static std::optional<SlotWord> latch_open_owner(Word& word) {
+  std::optional<SlotWord> latch_open_owner(Word& word) const {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
     for (int spins = 0;;) {
       const SlotWord seen(bits);
-      if (!seen.is_open_owner()) return std::nullopt;
+      if (!is_open(seen)) return std::nullopt;
       if (!seen.latched()) {
         if (word.compare_exchange_weak(bits, seen.with_latch().bits(), std::memory_order_acquire,
                                        std::memory_order_relaxed)) [[likely]] {
@@ -254,18 +283,27 @@ class Store {
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
   void prefetch_content(const Word& at, std::size_t bytes) const {
     const SlotWord word(at.load(std::memory_order_relaxed));
-    if (!word.is_open_owner()) return;
+    if (!word.is_open_owner() || word.slot().is_private) return;
     const std::byte* content = slots_.address(word.low());
     for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
       __builtin_prefetch(content + line);
   }
-  // The one place where the role of a key changes without its latch: nobody else may touch it meanwhile.
-  void publish(Key key, Word& word, Role expected, SlotWord next);
-  static SlotWord load(const Word& word) {
-    return SlotWord(word.load(std::memory_order_relaxed));
+  // Changes the role of a key from `expected` to that of next(word) without its latch: meanwhile nobody else
+  // may change more of it than an absent key's hint.
+  template <class Next>
+  void publish(Key key, Word& word, Role expected, Next&& next) {
+    std::uint64_t bits = word.load(std::memory_order_relaxed);
+    SlotWord after;
+    do {
+      if (SlotWord(bits).role() != expected) throw_wrong_role(key, SlotWord(bits).role(), expected);
+      after = next(SlotWord(bits));
+    } while (!word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
+                                         std::memory_order_relaxed));
+    if (after.role() == Role::owner) count_here(key, true);
   }
+  [[noreturn]] static void throw_wrong_role(Key key, Role role, Role expected);
   void count_here(Key key, bool here);
-  void forget(Key key, std::uint32_t slot);
+  void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;
 
   // constant
@@ -273,6 +311,9 @@ class Store {
   // own rules
   KeyWords words_;
   SlabAllocator slots_;
+  std::optional<Overflow> overflow_;
+  std::unique_ptr<SlabAllocator> private_owner_;         // progress lock
+  std::atomic<SlabAllocator*> private_slots_ = nullptr;  // the same for any thread of this rank
   // written under the progress lock
   std::atomic<std::uint64_t> keys_here_{0};
   std::atomic<std::uint64_t> content_bytes_here_{0};

@@ -20,12 +20,14 @@ void Doorbell::wait(std::chrono::microseconds limit) {
   timeout.tv_sec = limit.count() / 1'000'000;
   timeout.tv_nsec = (limit.count() % 1'000'000) * 1000;
   // Woken, timed out, interrupted, or rung before: in every case the caller looks again.
-  syscall(SYS_futex, futex_word(asleep_), FUTEX_WAIT_PRIVATE, 1, &timeout, nullptr, 0);
+  const int call = scope_ == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
+  syscall(SYS_futex, futex_word(*word_), call, 1, &timeout, nullptr, 0);
 }
 
 void Doorbell::wake() {
-  asleep_.store(0, std::memory_order_relaxed);
-  syscall(SYS_futex, futex_word(asleep_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  word_->store(0, std::memory_order_relaxed);
+  const int call = scope_ == Scope::process ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE;
+  syscall(SYS_futex, futex_word(*word_), call, 1, nullptr, nullptr, 0);
 }
 
 }  // namespace lapse

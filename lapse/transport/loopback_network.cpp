@@ -10,12 +10,12 @@
 
 namespace lapse {
 
-LoopbackNetwork::LoopbackNetwork(std::int32_t ranks, bool separate_bulk_lane)
-    : ranks_(ranks), separate_bulk_lane_(separate_bulk_lane) {
+LoopbackNetwork::LoopbackNetwork(std::int32_t ranks, bool separate_bulk_lane, std::size_t shared_bytes)
+    : ranks_(ranks), separate_bulk_lane_(separate_bulk_lane), memory_(shared_bytes) {
   if (ranks < 1) throw UsageError(fmt::format("a loopback network of {} ranks: expected at least 1", ranks));
   pairs_.resize(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    endpoints_.push_back(std::make_unique<LoopbackTransport>(*this, Rank{rank}));
+    endpoints_.push_back(std::make_unique<LoopbackTransport>(*this, Rank{rank}, memory_));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/transport/buffer_pool.hpp"
 #include "lapse/transport/fifo.hpp"
+#include "lapse/transport/loopback_memory.hpp"
 #include "lapse/transport/packet_buffer.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -35,7 +36,9 @@ class LoopbackNetwork {
     bool operator==(const Choice&) const = default;
   };
 
-  LoopbackNetwork(std::int32_t ranks, bool separate_bulk_lane);
+  // `shared_bytes`: memory that ranks can share.
+  LoopbackNetwork(std::int32_t ranks, bool separate_bulk_lane,
+                  std::size_t shared_bytes = std::size_t{1} << 30);
   ~LoopbackNetwork();
   LoopbackNetwork(const LoopbackNetwork&) = delete;
   LoopbackNetwork& operator=(const LoopbackNetwork&) = delete;
@@ -73,6 +76,7 @@ class LoopbackNetwork {
   std::vector<Pair> pairs_;  // Index: sender * ranks + receiver.
   std::vector<Choice> choices_;
   BufferPool pool_;
+  LoopbackMemory memory_;
   std::vector<std::unique_ptr<LoopbackTransport>> endpoints_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/transport/loopback_memory.hpp"
 #include "lapse/transport/packet_buffer.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -19,12 +20,20 @@ class LoopbackNetwork;
 // all_gather needs all ranks at once and is available with one rank only; close is not collective here.
 class LoopbackTransport final : public Transport {
  public:
-  LoopbackTransport(LoopbackNetwork& network, Rank rank) : network_(network), rank_(rank) {}
+  LoopbackTransport(LoopbackNetwork& network, Rank rank, LoopbackMemory& memory)
+      : network_(network), rank_(rank), group_(memory) {}
 
   Rank rank() const override { return rank_; }
   std::int32_t ranks() const override;
   std::int32_t host_ranks() const override { return ranks(); }
   std::string host_name() const override { return "loopback"; }
+  std::vector<std::int32_t> hosts() const override {
+    return std::vector<std::int32_t>(static_cast<std::size_t>(ranks()), 0);
+  }
+  std::string shared_memory_problem() const override { return {}; }
+  void join_group(std::int32_t group) override { group_.join(group); }
+  std::byte* allocate_shared(std::size_t bytes) override { return group_.allocate(bytes); }
+  std::size_t free_shared_bytes() const override { return group_.free_bytes(); }
   bool has_separate_bulk_lane() const override;
 
   void send(Rank to, PacketBuffer packet, Lane lane) override;
@@ -42,6 +51,7 @@ class LoopbackTransport final : public Transport {
 
   LoopbackNetwork& network_;
   const Rank rank_;
+  LoopbackGroup group_;
   bool closed_ = false;
 };
 

@@ -50,6 +50,7 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 void MpiCommunicator::free() {
+  check_mpi(MPI_Comm_free(&host_), "MPI_Comm_free");
   check_mpi(MPI_Comm_free(&communicator_), "MPI_Comm_free");
   lock_->detach();
 }
@@ -77,11 +78,15 @@ void MpiCommunicator::duplicate(MPI_Comm users) {
 void MpiCommunicator::find_host() {
   barrier_polled(*lock_, communicator_);
   const std::lock_guard guard(*lock_);
-  MPI_Comm host = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_.value(), MPI_INFO_NULL, &host),
+  check_mpi(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_.value(), MPI_INFO_NULL, &host_),
             "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_size(host, &host_ranks_), "MPI_Comm_size");
-  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+  check_mpi(MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_size(host_, &host_ranks_), "MPI_Comm_size");
+  std::int32_t lowest = rank_.value();
+  check_mpi(MPI_Bcast(&lowest, 1, MPI_INT32_T, 0, host_), "MPI_Bcast");
+  hosts_.resize(static_cast<std::size_t>(ranks_));
+  check_mpi(MPI_Allgather(&lowest, 1, MPI_INT32_T, hosts_.data(), 1, MPI_INT32_T, communicator_),
+            "MPI_Allgather");
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lapse/core/types.hpp"
 #include "lapse/transport/mpi_lock.hpp"
@@ -35,6 +36,10 @@ class MpiCommunicator {
   Rank rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   std::int32_t host_ranks() const { return host_ranks_; }
+  // For each rank the lowest rank of its host.
+  const std::vector<std::int32_t>& hosts() const { return hosts_; }
+  // The ranks of this host, in the order of their ranks.
+  MPI_Comm host() const { return host_; }
   const std::string& host_name() const { return host_name_; }
   // MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE.
   int thread_level() const { return thread_level_; }
@@ -46,9 +51,11 @@ class MpiCommunicator {
   int thread_level_;
   std::shared_ptr<MpiLock> lock_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_Comm host_ = MPI_COMM_NULL;
   Rank rank_;
   std::int32_t ranks_ = 0;
   std::int32_t host_ranks_ = 0;
+  std::vector<std::int32_t> hosts_;
   std::string host_name_;
 };
 

@@ -47,12 +47,34 @@ class PollingMark {
 MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& settings)
     : communicator_(communicator),
       settings_(agree_on_settings(communicator_, settings)),
-      lock_(communicator_.lock()) {
+      lock_(communicator_.lock()),
+      host_memory_(communicator_.host(), lock_) {
+  make_doorbells();
   const MPI_Comm duplicate = communicator_.get();
   const std::lock_guard guard(lock_);
   sender_.emplace(duplicate, ranks(), settings_, pool_);
   payloads_.emplace(duplicate, ranks(), settings_, pool_);
   ring_.emplace(duplicate, settings_);
+}
+
+void MpiTransport::make_doorbells() {
+  if (host_ranks() == 1) return;
+  const auto lines = static_cast<std::size_t>(host_ranks()) * HostDoorbells::kLineBytes;
+  try {
+    std::byte* const memory = host_memory_.allocate(lines);
+    bells_.emplace(memory, communicator_.hosts(), rank());
+  } catch (const Error& error) {
+    shared_memory_problem_ = error.what();
+  }
+}
+
+void MpiTransport::join_group(std::int32_t group) {
+  throw_if_closed("join_group");
+  barrier_polled(lock_, communicator_.get());
+  const std::lock_guard guard(lock_);
+  check_mpi(MPI_Comm_split(communicator_.get(), group, rank().value(), &group_), "MPI_Comm_split");
+  check_mpi(MPI_Comm_set_errhandler(group_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  group_memory_.emplace(group_, lock_);
 }
 
 MpiTransport::~MpiTransport() {
@@ -86,8 +108,11 @@ void MpiTransport::send(Rank to, PacketBuffer packet, Lane) {
     throw UsageError(fmt::format("send on rank {} to rank {}: the communicator has the ranks 0 to {}",
                                  rank().value(), to.value(), ranks() - 1));
   }
-  const std::lock_guard guard(lock_);
-  sender_->send(to, std::move(packet));
+  {
+    const std::lock_guard guard(lock_);
+    sender_->send(to, std::move(packet));
+  }
+  if (bells_) bells_->ring(to);
 }
 
 std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
@@ -203,6 +228,9 @@ void MpiTransport::close() {
   throw_if_closed("close");
   wait_for_sends();
   barrier_polled(lock_, communicator_.get());
+  bells_.reset();
+  host_memory_.free();
+  if (group_memory_) group_memory_->free();
   std::string left;
   {
     const std::lock_guard guard(lock_);
@@ -211,6 +239,7 @@ void MpiTransport::close() {
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &unreceived, MPI_STATUS_IGNORE),
               "MPI_Iprobe");
     if (unreceived && left.empty()) left = "a message that no receive was posted for";
+    if (group_ != MPI_COMM_NULL) check_mpi(MPI_Comm_free(&group_), "MPI_Comm_free");
     communicator_.free();
     closed_ = true;
   }

@@ -13,11 +13,13 @@
 #include "lapse/core/types.hpp"
 #include "lapse/transport/buffer_pool.hpp"
 #include "lapse/transport/fifo.hpp"
+#include "lapse/transport/host_doorbells.hpp"
 #include "lapse/transport/mpi_communicator.hpp"
 #include "lapse/transport/mpi_lock.hpp"
 #include "lapse/transport/mpi_payload_receiver.hpp"
 #include "lapse/transport/mpi_receive_ring.hpp"
 #include "lapse/transport/mpi_sender.hpp"
+#include "lapse/transport/mpi_shared_memory.hpp"
 #include "lapse/transport/mpi_transport_settings.hpp"
 #include "lapse/transport/mpi_wire.hpp"
 #include "lapse/transport/packet_buffer.hpp"
@@ -44,12 +46,19 @@ class MpiTransport final : public Transport {
   std::int32_t ranks() const override { return communicator_.ranks(); }
   std::int32_t host_ranks() const override { return communicator_.host_ranks(); }
   std::string host_name() const override { return communicator_.host_name(); }
+  std::vector<std::int32_t> hosts() const override { return communicator_.hosts(); }
 
   void send(Rank to, PacketBuffer packet, Lane lane) override;
   PacketBuffer acquire_buffer() override { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override;
   bool idle() const override { return own_packets_.empty() && sender_->empty() && payloads_->empty(); }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  std::string shared_memory_problem() const override { return shared_memory_problem_; }
+  void join_group(std::int32_t group) override;
+  std::byte* allocate_shared(std::size_t bytes) override { return group_memory_->allocate(bytes); }
+  std::size_t free_shared_bytes() const override { return MpiSharedMemory::free_bytes(); }
+  std::string shared_memory_place() const override { return MpiSharedMemory::directory(); }
+  Doorbell* doorbell() override { return bells_ ? &bells_->own() : nullptr; }
   void close() override;
   [[noreturn]] void abort(const std::string& reason) override;
 
@@ -60,6 +69,8 @@ class MpiTransport final : public Transport {
 
  private:
   void throw_if_closed(const char* call) const;
+  // Memory for doorbells; shows whether the ranks of this host can share any.
+  void make_doorbells();
 
   std::size_t deliver_own(const Handler& handler, std::size_t limit);
   std::size_t deliver_payloads(const Handler& handler, std::size_t limit);
@@ -74,6 +85,8 @@ class MpiTransport final : public Transport {
   MpiCommunicator communicator_;
   MpiTransportSettings settings_;
   MpiLock& lock_;
+  std::string shared_memory_problem_;
+  std::optional<HostDoorbells> bells_;
 
   // Guarded by the caller's promise (one thread at a time) and, where MPI is concerned, by the MPI lock.
   BufferPool pool_;
@@ -81,6 +94,9 @@ class MpiTransport final : public Transport {
   std::optional<MpiReceiveRing> ring_;
   std::optional<MpiSender> sender_;
   std::optional<MpiPayloadReceiver> payloads_;
+  MpiSharedMemory host_memory_;  // doorbells
+  MPI_Comm group_ = MPI_COMM_NULL;
+  std::optional<MpiSharedMemory> group_memory_;
   std::size_t packets_since_sends_ = 0;
   bool own_packets_first_ = false;
   bool polling_ = false;

@@ -47,6 +47,9 @@ class PacketBuffer {
     return begin;
   }
 
+  // Forgets the last `bytes` bytes.
+  void shrink(std::size_t bytes) { size_ -= bytes; }
+
   // Makes the capacity at least `bytes`, without the slack that growing by doubling leaves.
   void reserve(std::size_t bytes) {
     if (bytes > capacity_) reallocate((bytes + kAlignment - 1) / kAlignment * kAlignment);

@@ -10,11 +10,11 @@
 namespace lapse {
 
 ThreadedLoopback::ThreadedLoopback(std::int32_t ranks, const ThreadedLoopbackSettings& settings)
-    : settings_(settings) {
+    : settings_(settings), memory_(settings.shared_bytes) {
   if (ranks < 1) throw UsageError(fmt::format("a loopback network of {} ranks: expected at least 1", ranks));
   brought_.resize(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    endpoints_.push_back(std::make_unique<ThreadedLoopbackTransport>(*this, Rank{rank}, ranks, settings_));
+    endpoints_.push_back(std::make_unique<ThreadedLoopbackTransport>(*this, Rank{rank}, ranks, settings_, memory_));
   }
 }
 

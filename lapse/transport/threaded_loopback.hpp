@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/transport/loopback_memory.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
@@ -24,6 +25,7 @@ struct ThreadedLoopbackSettings {
   // that many interleavings occur; pairs of ranks keep their order. Without, packets are delivered in order
   // of arrival.
   std::optional<std::uint64_t> delay_seed;
+  std::size_t shared_bytes = std::size_t{1} << 30;  // memory that ranks can share
 };
 
 // For tests of the concurrent parts. Thread safety: each endpoint is used by one thread at a time; different
@@ -46,6 +48,7 @@ class ThreadedLoopback {
   std::vector<std::vector<std::byte>> gather(Rank rank, std::span<const std::byte> mine);
 
   const ThreadedLoopbackSettings settings_;
+  LoopbackMemory memory_;
   std::vector<std::unique_ptr<ThreadedLoopbackTransport>> endpoints_;
 
   // Guarded by mutex_: the gathering that goes on. A rank takes the result of one before it can begin the

@@ -12,12 +12,13 @@
 namespace lapse {
 
 ThreadedLoopbackTransport::ThreadedLoopbackTransport(ThreadedLoopback& network, Rank rank, std::int32_t ranks,
-                                                     const ThreadedLoopbackSettings& settings)
+                                                     const ThreadedLoopbackSettings& settings, LoopbackMemory& memory)
     : network_(network),
       rank_(rank),
       ranks_(ranks),
       separate_bulk_lane_(settings.separate_bulk_lane),
       delays_(settings.delay_seed.has_value()),
+      group_(memory),
       random_(settings.delay_seed.value_or(0), rank.index()),
       queues_((settings.separate_bulk_lane ? 2 : 1) * static_cast<std::size_t>(ranks)) {}
 

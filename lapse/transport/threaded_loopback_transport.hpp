@@ -14,6 +14,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/transport/buffer_pool.hpp"
 #include "lapse/transport/fifo.hpp"
+#include "lapse/transport/loopback_memory.hpp"
 #include "lapse/transport/packet_buffer.hpp"
 #include "lapse/transport/threaded_loopback.hpp"
 #include "lapse/transport/transport.hpp"
@@ -25,12 +26,19 @@ namespace lapse {
 class ThreadedLoopbackTransport final : public Transport {
  public:
   ThreadedLoopbackTransport(ThreadedLoopback& network, Rank rank, std::int32_t ranks,
-                            const ThreadedLoopbackSettings& settings);
+                            const ThreadedLoopbackSettings& settings, LoopbackMemory& memory);
 
   Rank rank() const override { return rank_; }
   std::int32_t ranks() const override { return ranks_; }
   std::int32_t host_ranks() const override { return ranks_; }
   std::string host_name() const override { return "loopback"; }
+  std::vector<std::int32_t> hosts() const override {
+    return std::vector<std::int32_t>(static_cast<std::size_t>(ranks_), 0);
+  }
+  std::string shared_memory_problem() const override { return {}; }
+  void join_group(std::int32_t group) override { group_.join(group); }
+  std::byte* allocate_shared(std::size_t bytes) override { return group_.allocate(bytes); }
+  std::size_t free_shared_bytes() const override { return group_.free_bytes(); }
   bool has_separate_bulk_lane() const override { return separate_bulk_lane_; }
 
   void send(Rank to, PacketBuffer packet, Lane lane) override;
@@ -58,6 +66,7 @@ class ThreadedLoopbackTransport final : public Transport {
   const std::int32_t ranks_;
   const bool separate_bulk_lane_;
   const bool delays_;
+  LoopbackGroup group_;
 
   // Used by the endpoint's own thread only.
   BufferPool pool_;

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/transport/doorbell.hpp"
 #include "lapse/transport/packet_buffer.hpp"
 
 namespace lapse {
@@ -40,6 +42,8 @@ class Transport {
   // Ranks of this communicator on this host, this one included.
   virtual std::int32_t host_ranks() const = 0;
   virtual std::string host_name() const = 0;
+  // For each rank a number of its host: equal for ranks of one host.
+  virtual std::vector<std::int32_t> hosts() const = 0;
   virtual bool has_separate_bulk_lane() const { return false; }
 
   // Sends a packet of any size (more than 2 GiB too). Takes the buffer; it goes back to the pool when sent.
@@ -59,6 +63,25 @@ class Transport {
   // May be called while no thread polls; does not hold the MPI lock while it waits.
   virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
 
+  // --- memory that ranks of a host share
+
+  // Why there is none on this host; empty when there can be. The same text on all its ranks.
+  virtual std::string shared_memory_problem() const { return "this transport has no shared memory"; }
+  // Collective. The ranks that give the same `group`, all of one host, will share memory; once.
+  virtual void join_group(std::int32_t group) { static_cast<void>(group); }
+  // Collective over the group. As many zeroed bytes as every rank of the group asks for, from a page boundary
+  // on, mapped until close(). No page exists before it is touched, and who touches one that there is no room
+  // for is killed. Throws OutOfMemory when free_shared_bytes() is less on some rank, else MpiError.
+  virtual std::byte* allocate_shared(std::size_t bytes);
+  // What such memory may take now, with all that other groups of this host take.
+  virtual std::size_t free_shared_bytes() const { return 0; }
+  // Where, for texts.
+  virtual std::string shared_memory_place() const { return {}; }
+
+  // What wakes this rank's server progress thread, also from other ranks of the host when they send; null:
+  // nobody else rings.
+  virtual Doorbell* doorbell() { return nullptr; }
+
   // Collective. Ends the transport: throws ProtocolError when something is still under way on this rank.
   // After it only the destructor may be called.
   virtual void close() = 0;
@@ -66,5 +89,9 @@ class Transport {
   // Ends the whole job at once, on every rank; for failures that cannot be reported otherwise. Any thread.
   [[noreturn]] virtual void abort(const std::string& reason) = 0;
 };
+
+inline std::byte* Transport::allocate_shared(std::size_t /*bytes*/) {
+  throw UsageError("this transport has no shared memory");
+}
 
 }  // namespace lapse

@@ -18,17 +18,17 @@ constexpr Domain kCached{3};
 constexpr Domain kOther{4};
 
 KeyView away_from_home(Presence presence, std::optional<Domain> hint = {}) {
-  return {presence, kHome, kSelf, Domain{}, hint};
+  return {presence, kHome, kSelf, Domain{}, hint, true};
 }
 KeyView at_home(Presence presence, Domain owner) {
-  return {presence, kSelf, kSelf, owner, {}};
+  return {presence, kSelf, kSelf, owner, {}, true};
 }
 
 struct Expected {
   Action action;
   Domain to = {};
   bool by_home = false;
-  bool cached_location = false;
+  bool is_entry = false;
 };
 
 void check(const Route& route, const Expected& expected) {
@@ -36,7 +36,7 @@ void check(const Route& route, const Expected& expected) {
   if (expected.action != Action::send) return;
   CHECK(route.to.value() == expected.to.value());
   CHECK(route.by_home == expected.by_home);
-  CHECK(route.cached_location == expected.cached_location);
+  CHECK(route.is_entry == expected.is_entry);
 }
 
 const Pin kFree{};

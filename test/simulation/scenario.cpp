@@ -34,6 +34,8 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.shape.own_lengths = coin();
   scenario.leases = limits.leases.value_or(coin());
   scenario.holders_wait = limits.holders_wait;
+  scenario.domain_ranks = limits.domain_ranks.value_or(1);
+  scenario.little_memory = scenario.domain_ranks > 1 && coin();
   return scenario;
 }
 
@@ -41,18 +43,25 @@ std::size_t Scenario::all_workers() const {
   return std::accumulate(workers.begin(), workers.end(), std::size_t{0});
 }
 
-HomeMap Scenario::home_map(Domain self) const {
-  const auto function = [only = only_home, ranks = ranks, seed = seed](Key key) {
-    const std::uint64_t mixed = mix_bits(key.value() + seed) % static_cast<std::uint64_t>(ranks);
-    return only ? only->value() : static_cast<std::int32_t>(mixed);
+DomainMap Scenario::domains() const {
+  // Sparse tables are never shared.
+  return DomainMap::of_hosts(std::vector<std::int32_t>(static_cast<std::size_t>(ranks), 0),
+                             shape.sparse ? 1 : domain_ranks);
+}
+
+HomeMap Scenario::home_map(const DomainMap& domains, Domain self) const {
+  const std::int32_t count = domains.domains();
+  const auto function = [only = only_home, count, seed = seed](Key key) {
+    const std::uint64_t mixed = mix_bits(key.value() + seed) % static_cast<std::uint64_t>(count);
+    return only ? only->value() % count : static_cast<std::int32_t>(mixed);
   };
   if (home == HomeMapKind::custom) {
-    return shape.sparse ? HomeMap::sparse_custom(ranks, self, function)
-                        : HomeMap::custom(shape.keys, ranks, self, function);
+    return shape.sparse ? HomeMap::sparse_custom(count, self, function)
+                        : HomeMap::custom(shape.keys, count, self, function);
   }
-  if (shape.sparse) return HomeMap::sparse_hash(ranks, self);
-  return home == HomeMapKind::hash ? HomeMap::hash(shape.keys, ranks, self)
-                                   : HomeMap::range(shape.keys, ranks, self);
+  if (shape.sparse) return HomeMap::sparse_hash(count, self);
+  return home == HomeMapKind::hash ? HomeMap::hash(shape.keys, count, self)
+                                   : HomeMap::range(shape.keys, count, self);
 }
 
 WorkloadSettings Scenario::workload(RandomEngine& random) const {
@@ -67,10 +76,10 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
 
 std::string Scenario::to_string() const {
   return fmt::format(
-      "seed {}: {} ranks, workers by rank {}, {} {} keys{}, leases {}, caches {}, {} lanes, home map {}{}, "
+      "seed {}: {} ranks in domains of {}{}, workers by rank {}, {} {} keys{}, leases {}, caches {}, {} lanes, home map {}{}, "
       "{} turns, "
       "{} interruptions, {} speeds, {} calls of each worker",
-      seed, ranks, workers, shape.keys, shape.sparse ? "sparse" : "dense",
+      seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys, shape.sparse ? "sparse" : "dense",
       shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off", location_caches ? "on" : "off",
       separate_bulk_lane ? 2 : 1, home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",

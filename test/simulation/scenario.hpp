@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/router.hpp"
 #include "test/support/random_workload.hpp"
@@ -23,6 +24,7 @@ struct ScenarioLimits {
   std::optional<HomeMapKind> home = {};
   std::optional<bool> sparse = {};
   std::optional<bool> leases = {};
+  std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
   bool holders_wait = false;       // a fault: who holds a lease waits for further keys
   const Router* router = nullptr;  // null: the library's
 };
@@ -30,6 +32,8 @@ struct ScenarioLimits {
 struct Scenario {
   std::uint64_t seed = 0;
   std::int32_t ranks = 2;
+  std::int32_t domain_ranks = 1;
+  bool little_memory = false;        // half of the values do not fit into what a domain shares
   std::vector<std::size_t> workers;  // by rank, at least one in all
   TableShape shape;                  // of each table
   bool leases = false;
@@ -46,7 +50,8 @@ struct Scenario {
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 
   std::size_t all_workers() const;
-  HomeMap home_map(Domain self) const;
+  DomainMap domains() const;
+  HomeMap home_map(const DomainMap& domains, Domain self) const;
   WorkloadSettings workload(RandomEngine& random) const;
   std::string to_string() const;
 };

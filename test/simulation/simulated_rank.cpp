@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "lapse/core/error.hpp"
@@ -19,9 +20,9 @@ Histories::Histories(std::size_t workers, std::size_t keys) : layout{workers, 1}
 SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
                              std::size_t first_worker, Histories& histories, std::function<void()> interrupt)
     : transport_(transport, std::move(interrupt)),
-      domains_(scenario.ranks, 1),
+      domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
-      channel_(transport_, domains_, router),
+      channel_(transport_, router),
       // Workers only submit; who drives the engine is decided from outside.
       engine_(transport_, channel_, {.idle = {}, .helping = false, .polling = true}),
       group_(channel_, engine_),
@@ -36,6 +37,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              first_worker,
              scenario.workers[transport.rank().index()],
              scenario.all_workers()} {
+  transport_.join_group(domains_.domain_of(transport.rank()).value());
   create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths);
   create_table(scenario, UpdateRule::assign(), Assignment::kLength, false);
   channel_.functions().push_back(std::make_unique<RegisteredFunction>(
@@ -81,10 +83,29 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   shape.apply(options, length);
   options.name = fmt::format("table {}", channel_.tables().size());
   options.update_rule = rule;
-  const TableFactory factory(regions_, domains_, transport_);
-  channel_.tables().push_back(factory.make(options, element_type<std::int64_t>(), scenario.location_caches,
-                                           scenario.home_map(domains_.domain_of(phase_.rank)),
-                                           channel_.tables()));
+  const TableFactory factory(regions_, transport_);
+  auto& tables = channel_.tables();
+  TableFactory::Plan plan =
+      factory.plan(options, element_type<std::int64_t>(), scenario.location_caches, tables);
+  HomeMap homes = scenario.home_map(domains_, domains_.domain_of(phase_.rank));
+  std::optional<SharedTablePart> part;
+  if (domains_.members(homes.self()).size() > 1) part = share(scenario, factory.wish(plan, homes, domains_));
+  tables.push_back(factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
+                                {domains_, phase_.rank, std::move(homes)}, part));
+}
+
+std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
+                                                    const SharedTableLayout::Wish& wish) {
+  SharedTableLayout layout = SharedTableLayout::plan(wish, transport_.free_shared_bytes());
+  // A member has room for one value of each size, and the others lie in its own memory.
+  if (scenario.little_memory) {
+    for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
+  }
+  std::byte* const base = transport_.allocate_shared(layout.total_bytes());
+  SharedTablePart part(base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)),
+                       wish.home_keys, [] { return std::size_t{0}; }, [] {});
+  if (!part.commit(domains_.domain_of(phase_.rank))) throw OutOfMemory("a simulation's shared memory");
+  return part;
 }
 
 void SimulatedRank::step_worker(std::size_t worker) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -78,6 +79,7 @@ class SimulatedRank {
 
  private:
   void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
+  std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Wish& wish);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;

@@ -13,6 +13,7 @@ namespace lapse::test {
 
 Simulation::Simulation(const Scenario& scenario, const Router& router)
     : scenario_(scenario),
+      domains_(scenario.domains()),
       random_(scenario.seed, 2),
       network_(scenario.ranks, scenario.separate_bulk_lane),
       histories_(scenario.all_workers(), scenario.shape.keys) {
@@ -139,13 +140,23 @@ void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
 }
 
 void Simulation::interrupt(std::size_t rank) {
-  const std::size_t workers = ranks_[rank]->workers();
-  if (!scenario_.interruptions || workers == 0 || random_.below(2) == 0) return;
-  const std::size_t worker = random_.below(workers);
-  if (!ranks_[rank]->workload(worker).may_step()) return;
-  trace("    meanwhile rank {} worker {} steps", rank, worker);
-  ranks_[rank]->step_worker(worker);
-  trace("    {}", ranks_[rank]->workload(worker).last_step());
+  if (!scenario_.interruptions || interrupted_ || ranks_.size() <= rank || random_.below(2) == 0) return;
+  interrupted_ = true;
+  const auto members = domains_.members(domains_.domain_of(Rank(static_cast<std::int32_t>(rank))));
+  const std::size_t other = members[members.size() == 1 ? 0 : random_.below(members.size())].index();
+  SimulatedRank& simulated = *ranks_[other];
+  if (other != rank && simulated.waiting_submissions() > 0 && random_.below(2) == 0) {
+    trace("    meanwhile rank {} handles a submission", other);
+    simulated.handle_submission();
+  } else if (const std::size_t workers = simulated.workers(); workers > 0) {
+    const std::size_t worker = random_.below(workers);
+    if (simulated.workload(worker).may_step()) {
+      trace("    meanwhile rank {} worker {} steps", other, worker);
+      simulated.step_worker(worker);
+      trace("    {}", simulated.workload(worker).last_step());
+    }
+  }
+  interrupted_ = false;
 }
 
 void Simulation::end_turn_or_go_on(SimulatedRank& rank) {
@@ -158,21 +169,24 @@ void Simulation::check_ownership(bool at_rest) {
   for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) {
     for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
       const Key key = scenario_.shape.name(Key(number));
-      const auto role = [&](std::size_t rank) { return ranks_[rank]->table(table).store.word(key).role(); };
-      const HomeMap& homes = ranks_[0]->table(table).home_map;
-      const TableState& home = ranks_[homes.home(key).index()]->table(table);
+      const auto serving = [&](Domain domain) -> const TableState& {
+        return ranks_[domains_.serving_rank(key, domain).index()]->table(table);
+      };
+      const auto role = [&](Domain domain) { return serving(domain).store.word(key).role(); };
+      const TableState& home = serving(ranks_[0]->table(table).home_map.home(key));
       const bool implicit = home.is_implicit(key);
       std::size_t owners = implicit ? 1 : 0;
-      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) owners += role(rank) == Role::owner ? 1 : 0;
+      for (std::int32_t domain = 0; domain < domains_.domains(); ++domain)
+        owners += role(Domain(domain)) == Role::owner ? 1 : 0;
       if (owners > 1 || (at_rest && owners != 1)) {
         throw InvariantViolation(fmt::format("I1: key {} of table {} has {} owners", number, table, owners));
       }
-      const std::size_t named = home.view(key).owner_by_table.index();
+      const Domain named = home.view(key).owner_by_table;
       const bool is_owner = implicit || role(named) == Role::owner;
       if (!is_owner && (at_rest || role(named) != Role::arriving)) {
         throw InvariantViolation(
-            fmt::format("the home of key {} of table {} names rank {} as owner, whose role is {}", number,
-                        table, named, static_cast<int>(role(named))));
+            fmt::format("the home of key {} of table {} names domain {} as owner, whose role is {}", number,
+                        table, named.value(), static_cast<int>(role(named))));
       }
     }
   }

@@ -54,7 +54,8 @@ class Simulation {
   const Choice& draw();
   void carry_out(const Choice& choice);
   void deliver(const LoopbackNetwork::Choice& choice);
-  // In the middle of a step of the rank's engine.
+  // In the middle of a step of the rank's engine: workers of its domain, and engines of the domain's other
+  // ranks.
   void interrupt(std::size_t rank);
   void end_turn_or_go_on(SimulatedRank& rank);
   void draw_speeds();
@@ -66,11 +67,13 @@ class Simulation {
   void check_end();
 
   const Scenario scenario_;
+  const DomainMap domains_;
   RandomEngine random_;
   LoopbackNetwork network_;
   Histories histories_;
   std::vector<std::unique_ptr<SimulatedRank>> ranks_;
   std::uint64_t steps_ = 0;
+  bool interrupted_ = false;
   std::function<void(std::string)> sink_;
 
   // Relative speeds, changed now and then: by worker, by rank, and by sender, receiver and lane.

@@ -19,6 +19,13 @@ class BorrowedTransport : public Transport {
   std::int32_t ranks() const override { return transport_.ranks(); }
   std::int32_t host_ranks() const override { return transport_.host_ranks(); }
   std::string host_name() const override { return transport_.host_name(); }
+  std::vector<std::int32_t> hosts() const override { return transport_.hosts(); }
+  std::string shared_memory_problem() const override { return transport_.shared_memory_problem(); }
+  void join_group(std::int32_t group) override { transport_.join_group(group); }
+  std::byte* allocate_shared(std::size_t bytes) override { return transport_.allocate_shared(bytes); }
+  std::size_t free_shared_bytes() const override { return transport_.free_shared_bytes(); }
+  std::string shared_memory_place() const override { return transport_.shared_memory_place(); }
+  Doorbell* doorbell() override { return transport_.doorbell(); }
   bool has_separate_bulk_lane() const override { return transport_.has_separate_bulk_lane(); }
   void send(Rank to, PacketBuffer packet, Lane lane) override {
     transport_.send(to, std::move(packet), lane);

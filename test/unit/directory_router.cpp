@@ -39,7 +39,7 @@ std::string text(const Route& route) {
       break;
   }
   return "send to " + std::to_string(route.to.value()) + (route.by_home ? " by home" : "") +
-         (route.cached_location ? " cached" : "");
+         (route.is_entry ? " cached" : "");
 }
 
 std::string own(const KeyView& view, const Pin& pin = {}) {
@@ -49,9 +49,9 @@ std::string received(const KeyView& view, bool by_home) {
   return text(Router().route_received(view, by_home));
 }
 
-const Pin kUnderWayByHome{.unanswered = 2, .cached_entry = std::nullopt, .redirected = false};
-const Pin kUnderWayByCache{.unanswered = 1, .cached_entry = kThird, .redirected = false};
-const Pin kRedirected{.unanswered = 1, .cached_entry = kThird, .redirected = true};
+const Pin kUnderWayByHome{.unanswered = 2, .entry = std::nullopt, .redirected = false};
+const Pin kUnderWayByCache{.unanswered = 1, .entry = kThird, .redirected = false};
+const Pin kRedirected{.unanswered = 1, .entry = kThird, .redirected = true};
 
 }  // namespace
 

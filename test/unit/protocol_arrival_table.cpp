@@ -9,6 +9,7 @@
 #include "test/support/catch.hpp"
 
 using lapse::ArrivalTable;
+using lapse::Waiter;
 using lapse::Domain;
 using lapse::FrameKind;
 using lapse::Key;
@@ -36,9 +37,9 @@ OperationPart part(FrameKind kind, std::uint64_t key, const std::byte* value = n
 TEST_CASE("A record keeps its first waiter and its time, and needs nothing else") {
   ArrivalTable table;
   OperationState waiter;
-  const std::uint32_t number = table.open(&waiter, kNow);
+  const std::uint32_t number = table.open(Waiter(waiter), kNow);
   CHECK(table.in_use() == 1);
-  CHECK(table.first_waiter(number) == &waiter);
+  CHECK(table.first_waiter(number) == Waiter(waiter));
   CHECK(table.asked(number) == kNow);
   CHECK(table.extra(number) == nullptr);
   table.close(number);
@@ -49,7 +50,7 @@ TEST_CASE("Numbers of open records are distinct; closed ones are used again, emp
   ArrivalTable table;
   OperationState waiter;
   std::set<std::uint32_t> open;
-  for (int i = 0; i < 1000; ++i) open.insert(table.open(&waiter, kNow));
+  for (int i = 0; i < 1000; ++i) open.insert(table.open(Waiter(waiter), kNow));
   CHECK(open.size() == 1000);
   for (std::uint32_t number = 100; number < 200; ++number) {
     table.queue_operation(number, part(FrameKind::pull, 1), 8, kNow);
@@ -59,15 +60,15 @@ TEST_CASE("Numbers of open records are distinct; closed ones are used again, emp
   }
   CHECK(table.in_use() == 900);
   for (int i = 0; i < 100; ++i) {
-    const std::uint32_t number = table.open(nullptr, kNow);
+    const std::uint32_t number = table.open({}, kNow);
     CHECK(number < 1000);
     CHECK(open.insert(number).second);
-    CHECK(table.first_waiter(number) == nullptr);
+    CHECK(table.first_waiter(number) == Waiter());
     CHECK(table.extra(number) == nullptr);
     // The part that was used before is empty, too.
-    table.add_waiter(number, waiter);
-    CHECK(table.first_waiter(number) == &waiter);
-    table.add_waiter(number, waiter);
+    table.add_waiter(number, Waiter(waiter));
+    CHECK(table.first_waiter(number) == Waiter(waiter));
+    table.add_waiter(number, Waiter(waiter));
     REQUIRE(table.extra(number) != nullptr);
     CHECK(table.extra(number)->queue.empty());
     CHECK(table.extra(number)->waiters.size() == 1);
@@ -78,19 +79,19 @@ TEST_CASE("Numbers of open records are distinct; closed ones are used again, emp
 TEST_CASE("Waiters come in order; those after an INSTRUCT wish for the next arrival") {
   ArrivalTable table;
   std::vector<OperationState> waiters(5);
-  const std::uint32_t number = table.open(nullptr, kNow);
-  table.add_waiter(number, waiters[0]);
-  table.add_waiter(number, waiters[1]);
-  table.add_waiter(number, waiters[2]);
+  const std::uint32_t number = table.open({}, kNow);
+  table.add_waiter(number, Waiter(waiters[0]));
+  table.add_waiter(number, Waiter(waiters[1]));
+  table.add_waiter(number, Waiter(waiters[2]));
   table.queue_instruct(number, Domain(3), 9, kNow);
-  table.add_waiter(number, waiters[3]);
-  table.add_waiter(number, waiters[4]);
-  CHECK(table.first_waiter(number) == &waiters[0]);
+  table.add_waiter(number, Waiter(waiters[3]));
+  table.add_waiter(number, Waiter(waiters[4]));
+  CHECK(table.first_waiter(number) == Waiter(waiters[0]));
   const ArrivalTable::Extra& extra = *table.extra(number);
-  CHECK(extra.waiters == std::vector<OperationState*>{&waiters[1], &waiters[2]});
-  CHECK(extra.wishes == std::vector<OperationState*>{&waiters[3], &waiters[4]});
-  CHECK(table.take_waiters(number) == std::vector<OperationState*>{&waiters[0], &waiters[1], &waiters[2]});
-  CHECK(table.first_waiter(number) == nullptr);
+  CHECK(extra.waiters == std::vector<Waiter>{Waiter(waiters[1]), Waiter(waiters[2])});
+  CHECK(extra.wishes == std::vector<Waiter>{Waiter(waiters[3]), Waiter(waiters[4])});
+  CHECK(table.take_waiters(number) == std::vector<Waiter>{Waiter(waiters[0]), Waiter(waiters[1]), Waiter(waiters[2])});
+  CHECK(table.first_waiter(number) == Waiter());
   CHECK(table.take_waiters(number).empty());
   CHECK(extra.wishes.size() == 2);
 }
@@ -98,16 +99,16 @@ TEST_CASE("Waiters come in order; those after an INSTRUCT wish for the next arri
 TEST_CASE("A wish does not become the first waiter of the arrival that is about to leave") {
   ArrivalTable table;
   OperationState wish;
-  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::uint32_t number = table.open({}, kNow);
   table.queue_instruct(number, Domain(3), 1, kNow);
-  table.add_waiter(number, wish);
-  CHECK(table.first_waiter(number) == nullptr);
+  table.add_waiter(number, Waiter(wish));
+  CHECK(table.first_waiter(number) == Waiter());
   CHECK(table.extra(number)->wishes.size() == 1);
 }
 
 TEST_CASE("Operations and an INSTRUCT queue in the order in which they came, with copies of the updates") {
   ArrivalTable table;
-  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::uint32_t number = table.open({}, kNow);
   std::vector<std::byte> update(12, std::byte{1});
   table.queue_operation(number, part(FrameKind::push, 1, update.data()), update.size(), kNow);
   std::fill(update.begin(), update.end(), std::byte{2});
@@ -140,11 +141,11 @@ TEST_CASE("Operations and an INSTRUCT queue in the order in which they came, wit
 
 TEST_CASE("A record that is being worked off stays where it is while others begin") {
   ArrivalTable table;
-  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::uint32_t number = table.open({}, kNow);
   table.queue_operation(number, part(FrameKind::pull, 1), 4, kNow);
   const ArrivalTable::Extra* extra = table.extra(number);
   for (int i = 0; i < 1000; ++i) {
-    table.queue_operation(table.open(nullptr, kNow), part(FrameKind::pull, 2), 4, kNow);
+    table.queue_operation(table.open({}, kNow), part(FrameKind::pull, 2), 4, kNow);
   }
   CHECK(table.extra(number) == extra);
   CHECK(extra->queue.size() == 1);
@@ -153,16 +154,16 @@ TEST_CASE("A record that is being worked off stays where it is while others begi
 TEST_CASE(
     "What has been worked off is dropped from the front, what queued behind it stays with its updates") {
   ArrivalTable table;
-  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::uint32_t number = table.open({}, kNow);
   const std::vector<std::byte> first(4, std::byte{1});
   const std::vector<std::byte> second(4, std::byte{2});
   lapse::LeaseRequest request;
   table.queue_operation(number, part(FrameKind::push, 1, first.data()), 4, kNow);
-  table.queue_lease(number, request, kNow);
+  table.queue_lease(number, {&request, {}, 0}, kNow);
   table.queue_operation(number, part(FrameKind::push, 2, second.data()), 4, kNow);
   ArrivalTable::Extra& extra = *table.extra(number);
   CHECK(extra.queue[1].kind == ArrivalTable::Queued::Kind::lease);
-  CHECK(extra.queue[1].lease == &request);
+  CHECK(extra.queue[1].lease.local == &request);
   extra.drop_front(2);
   REQUIRE(extra.queue.size() == 1);
   CHECK(extra.part(0).key == Key(2));
@@ -174,7 +175,7 @@ TEST_CASE(
 
 TEST_CASE("Updates in a queue are aligned for any element type, whatever stands before them") {
   ArrivalTable table;
-  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::uint32_t number = table.open({}, kNow);
   const std::vector<std::byte> odd(3, std::byte{1});
   const std::vector<std::byte> even(8, std::byte{2});
   for (int i = 0; i < 5; ++i) {
@@ -189,7 +190,7 @@ TEST_CASE("Updates in a queue are aligned for any element type, whatever stands 
 
 TEST_CASE("A queue that is never empty does not keep the updates of what has left it") {
   ArrivalTable table;
-  const std::uint32_t number = table.open(nullptr, kNow);
+  const std::uint32_t number = table.open({}, kNow);
   std::vector<std::byte> update(64);
   ArrivalTable::Extra* extra = nullptr;
   for (int i = 0; i < 10'000; ++i) {

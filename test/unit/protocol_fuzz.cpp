@@ -24,7 +24,7 @@ constexpr TableId kTables[] = {TableId(0), TableId(1), TableId(2)};  // the last
 class FuzzRank {
  public:
   FuzzRank(LoopbackNetwork& network, Rank self)
-      : domains_(kRanks, 1), channel_(network.endpoint(self), domains_, router_) {
+      : domains_(DomainMap::of_ranks(kRanks)), channel_(network.endpoint(self), router_) {
     for (const TableId id : kTables) {
       const Domain domain(self.value());
       const bool sparse = id == kTables[2];
@@ -38,10 +38,14 @@ class FuzzRank {
       const ValueLayout layout{type, id == kTables[0] ? std::size_t{3} : std::size_t{4}, rule.state_size()};
       ValueSizes sizes = sparse ? ValueSizes::computed(layout, [](Key key) { return 1 + key.value() % 3; })
                                 : ValueSizes(layout);
-      KeyWords words = sparse ? KeyWords::sparse(regions_, 1000) : KeyWords::dense(regions_, kKeys);
+      const auto make_store = [&] {
+        KeyWords words = sparse ? KeyWords::sparse(regions_, 1000) : KeyWords::dense(regions_, kKeys);
+        return Store(regions_, std::move(words), std::move(sizes), sparse ? 10'000 : kKeys, 0);
+      };
+      OwnershipTable owners(homes.own_keys(), domain);
       auto table = std::make_unique<TableState>(
           TableState::Definition{id, "table", UpdateKernel(rule, type), Initialiser(), 0, id == kTables[0]},
-          std::move(homes), regions_, std::move(words), std::move(sizes), sparse ? 10'000 : kKeys, 0);
+          TableState::Place{domains_, self, std::move(homes)}, make_store, std::move(owners));
       table->home_map.for_each_own_key([&](Key key) {
         table->store.create(key, [&](std::byte* content) { table->write_initial(key, content); });
       });
@@ -97,7 +101,7 @@ class FuzzRank {
     operation.remaining = static_cast<std::uint32_t>(keys);
     worker.opened(operation);
     if (localize) {
-      channel_.relocation().handle_submission(operation);
+      channel_.localize_requests().handle_submission(operation);
     } else {
       channel_.access().handle_submission(operation);
     }
@@ -181,7 +185,7 @@ void change_header(Packet& packet, std::size_t at, RandomEngine& random) {
   std::memcpy(&header, packet.data() + at, sizeof header);
   switch (random.below(8)) {
     case 0:
-      header.kind = static_cast<std::uint16_t>(random.below(16));
+      header.kind = static_cast<std::uint16_t>(random.below(kFrameKinds + 1));
       break;
     case 1:
       change(header.flags, random);

@@ -49,7 +49,7 @@ TEST_CASE("Only an owner that nobody leases may be accessed, only an unlatched o
       const SlotWord word((role << SlotWord::kRoleShift) | bits);
       const bool owner = word.role() == Role::owner;
       CHECK(word.is_open_owner() == owner);
-      CHECK(word.is_readable() == owner);
+      CHECK(word.is_readable() == (owner && !word.slot().is_private));
       CHECK(word.with_latch().is_open_owner() == owner);
       CHECK_FALSE(word.with_latch().is_readable());
       const SlotWord leased(word.bits() | SlotWord::kLeasedBit);
@@ -137,7 +137,7 @@ TEST_CASE("A lease begins, is queued for and ends: unlatched, sequence raised, t
   for (const SlotWord leased : {held, queued}) {
     check(leased, leased.with_lease(LeaseState::none), false, false);
     check(leased, leased.with_lease(LeaseState::held), true, false);
-    CHECK(leased.with_lease(LeaseState::none).is_readable());
+    CHECK(leased.with_lease(LeaseState::none).is_open_owner());
   }
 }
 

@@ -15,6 +15,7 @@ using lapse::KeyWords;
 using lapse::OutOfMemory;
 using lapse::ProtocolError;
 using lapse::Role;
+using lapse::Slot;
 using lapse::Store;
 using lapse::ValueLayout;
 using lapse::ValueSizes;
@@ -55,8 +56,8 @@ struct Fixture {
     return value;
   }
   void arrive(Key key, const Value& value) {
-    const std::uint32_t slot = store.allocate_slot(key);
-    std::memcpy(store.slot(slot), value.data(), kLength * 4);
+    const Slot slot = store.allocate_slot(key);
+    std::memcpy(store.address(slot), value.data(), kLength * 4);
     store.publish_owner(key, slot);
   }
 };
@@ -187,8 +188,8 @@ TEST_CASE("Transitions that the roles do not allow throw and change nothing") {
   refused(arriving, [&] { store.create(arriving, [](std::byte*) {}); });
   refused(owned, [&] { store.begin_arrival(owned, 1); });
   refused(arriving, [&] { store.begin_arrival(arriving, 1); });
-  refused(owned, [&] { store.publish_owner(owned, 0); });
-  refused(absent, [&] { store.publish_owner(absent, 0); });
+  refused(owned, [&] { store.publish_owner(owned, Slot{}); });
+  refused(absent, [&] { store.publish_owner(absent, Slot{}); });
   refused(owned, [&] { store.pass_on(owned, Domain(0)); });
   refused(absent, [&] { store.pass_on(absent, Domain(0)); });
   refused(absent, [&] { store.hand_over(absent, value.data(), Domain(0)); });

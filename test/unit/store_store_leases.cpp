@@ -14,6 +14,7 @@ using lapse::LeaseState;
 using lapse::ProtocolError;
 using lapse::Role;
 using lapse::SlotWord;
+using lapse::Slot;
 using lapse::Store;
 using lapse::ValueLayout;
 using lapse::ValueSizes;
@@ -164,18 +165,18 @@ TEST_CASE("A leased key is not handed over; one whose lease has ended is") {
   CHECK(fixture.word().sequence() == held.sequence() + 1);
   CHECK(fixture.store.keys_here() == 0);
   CHECK(fixture.store.content_bytes_here() == 0);
-  CHECK(fixture.store.allocate_slot(kKey) == held.low());
+  CHECK(fixture.store.allocate_slot(kKey) == held.slot());
 }
 
 TEST_CASE("A key can be leased from the moment it arrives") {
   for (const LeaseState lease : {LeaseState::held, LeaseState::held_and_queued}) {
     Fixture fixture;
     fixture.store.begin_arrival(kAbsent, 0);
-    const std::uint32_t slot = fixture.store.allocate_slot(kAbsent);
+    const Slot slot = fixture.store.allocate_slot(kAbsent);
     fixture.store.publish_owner(kAbsent, slot, lease);
     CHECK(fixture.store.word(kAbsent).leased());
     CHECK(fixture.store.word(kAbsent).queued() == (lease == LeaseState::held_and_queued));
-    CHECK(fixture.store.leased_content(kAbsent) == fixture.store.slot(slot));
+    CHECK(fixture.store.leased_content(kAbsent) == fixture.store.address(slot));
     std::vector<std::byte> value(kLength * 4);
     CHECK_FALSE(fixture.store.read(kAbsent, value.data()));
     CHECK(fixture.store.release_lease(kAbsent) == (lease == LeaseState::held));

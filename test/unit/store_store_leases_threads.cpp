@@ -15,6 +15,7 @@ using lapse::ElementType;
 using lapse::Key;
 using lapse::KeyWords;
 using lapse::LeaseState;
+using lapse::Slot;
 using lapse::Store;
 using lapse::ValueLayout;
 using lapse::ValueSizes;
@@ -129,8 +130,8 @@ class Engine {
       Value value;
       store_.hand_over_leased(taker.key, reinterpret_cast<std::byte*>(value.data()), Domain(1));
       store_.begin_arrival(taker.key, 0);
-      const std::uint32_t slot = store_.allocate_slot(taker.key);
-      std::memcpy(store_.slot(slot), value.data(), sizeof value);
+      const Slot slot = store_.allocate_slot(taker.key);
+      std::memcpy(store_.address(slot), value.data(), sizeof value);
       store_.publish_owner(taker.key, slot, lease);
       everything_happened_.store(true, std::memory_order_relaxed);
     } else {

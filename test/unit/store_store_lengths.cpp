@@ -10,6 +10,7 @@ using lapse::Domain;
 using lapse::ElementType;
 using lapse::Key;
 using lapse::KeyWords;
+using lapse::Slot;
 using lapse::Store;
 using lapse::ValueLayout;
 using lapse::ValueSizes;
@@ -105,8 +106,8 @@ TEST_CASE("Value and state move whole, whatever their length, and disturb no nei
       for (const Key key : keys) {
         const Elements next = content_of(key, ++generation[key.index()]);
         store.begin_arrival(key, 0);
-        const std::uint32_t slot = store.allocate_slot(key);
-        std::memcpy(store.slot(slot), next.data(), next.size() * 4);
+        const Slot slot = store.allocate_slot(key);
+        std::memcpy(store.address(slot), next.data(), next.size() * 4);
         store.publish_owner(key, slot);
       }
       REQUIRE(store.content_bytes_here() == bytes_here);

@@ -15,6 +15,7 @@ using lapse::KeyWords;
 using lapse::OutOfMemory;
 using lapse::ProtocolError;
 using lapse::Role;
+using lapse::Slot;
 using lapse::Store;
 using lapse::ValueLayout;
 using lapse::ValueSizes;
@@ -113,8 +114,8 @@ TEST_CASE("A key of a sparse store arrives and is handed over as often as it lik
     CHECK(fixture.store.word(kNew).low() == 123);
     CHECK(fixture.read(kNew).empty());
     CHECK(fixture.store.keys_here() == 2);
-    const std::uint32_t slot = fixture.store.allocate_slot(kNew);
-    std::memcpy(fixture.store.slot(slot), kFirst.data(), kBytes);
+    const Slot slot = fixture.store.allocate_slot(kNew);
+    std::memcpy(fixture.store.address(slot), kFirst.data(), kBytes);
     fixture.store.publish_owner(kNew, slot);
     CHECK(fixture.read(kNew) == kFirst);
     CHECK(fixture.store.keys_here() == 3);
@@ -170,7 +171,7 @@ TEST_CASE("Transitions that the roles do not allow throw, with and without a wor
   };
   refused(kOwned, [&] { store.create(kOwned, [](std::byte*) {}); });
   refused(kOwned, [&] { store.begin_arrival(kOwned, 1); });
-  refused(kNew, [&] { store.publish_owner(kNew, 0); });
+  refused(kNew, [&] { store.publish_owner(kNew, Slot{}); });
   refused(kNew, [&] { store.pass_on(kNew, Domain(0)); });
   refused(Key(99), [&] { store.hand_over(Key(99), value.data(), Domain(0)); });
   refused(Key(99), [&] { store.hand_over_leased(Key(99), value.data(), Domain(0)); });
@@ -186,10 +187,10 @@ TEST_CASE("A content that cannot be written leaves the key without a word and it
   CHECK_FALSE(fixture.store.known(kNew).has_value());
   CHECK(fixture.store.keys_here() == 2);
   // The last slot released is the next one given.
-  const std::uint32_t slot = fixture.store.allocate_slot(kNew);
+  const Slot slot = fixture.store.allocate_slot(kNew);
   fixture.store.release_slot(kNew, slot);
   fixture.create(kNew, kFirst);
-  CHECK(fixture.store.word(kNew).low() == slot);
+  CHECK(fixture.store.word(kNew).slot() == slot);
 }
 
 TEST_CASE("A sparse store that is full refuses new keys and serves those it has") {

@@ -1,0 +1,11 @@
+// The cases of the benchmark `access` about ranks that share memory.
+#pragma once
+
+#include "bench/support/bench.hpp"
+
+namespace lapse::bench {
+
+// Collective over two ranks. Where they cannot share memory it says so and measures nothing.
+void measure_neighbour_access(Bench& bench);
+
+}  // namespace lapse::bench

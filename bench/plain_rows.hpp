@@ -1,0 +1,45 @@
+// Values in plain arrays, as one keeps them without a server.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse::bench {
+
+// Rows of equally many floats, twice: bare ones to read, and ones with a latch in front to add to. The latch
+// lies in the row because no other place is faster: it comes with a cache line of the value. Loops are
+// compiled for the lengths 1, 25, 256, 1024 and 10,240, as a program that knows its model would have them.
+//
+// Thread safety: gather and add by any thread.
+class PlainRows {
+ public:
+  // Throws UsageError for another length.
+  PlainRows(std::uint64_t rows, std::size_t length);
+
+  std::size_t length() const { return length_; }
+
+  // Copies the rows of the keys into `values`, one after the other.
+  void gather(std::span<const Key> keys, std::span<float> values) const {
+    gather_(rows_.data(), keys, values.data());
+  }
+  // Adds the rows of `updates` to those of the keys, each under its latch.
+  void add(std::span<const Key> keys, std::span<const float> updates) {
+    add_(latched_rows_.data(), keys, updates.data());
+  }
+
+ private:
+  template <std::size_t length>
+  void use_length();
+
+  std::size_t length_;
+  std::vector<float> rows_;
+  std::vector<float> latched_rows_;  // each: latch (0: free), then values
+  void (*gather_)(const float* rows, std::span<const Key> keys, float* values) = nullptr;
+  void (*add_)(float* rows, std::span<const Key> keys, const float* updates) = nullptr;
+};
+
+}  // namespace lapse::bench

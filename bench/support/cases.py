@@ -1,0 +1,56 @@
+"""The cases of each benchmark: what its results must contain."""
+
+
+def local_sizes():
+    """Local access over sizes of values and batches."""
+    cases = ["local pull batch 100"]
+    for operation in ("pull", "push"):
+        for size in ("4 B", "100 B", "1 KB", "4 KB", "40 KB"):
+            for keys in ("uniform", "Zipf"):
+                for batch in (1, 10, 100, 1000, 10000):
+                    if size == "40 KB" and batch == 10000:
+                        continue
+                    name = f"local {operation} {size} {keys} batch {batch}"
+                    cases += [name, f"{name} 2 workers"] if batch in (1, 100) else [name]
+    return cases
+
+
+def with_twin(*names):
+    return dict.fromkeys(names, True)
+
+
+def alone(*names):
+    return dict.fromkeys(names, False)
+
+
+# Benchmark -> its cases; True: with a plain twin.
+CASES = {
+    "access": with_twin(
+        "local pull", "local push", "local pull 2 workers", "local push 2 workers", "local push 2 workers shared",
+        "sparse pull", "sparse push", "sparse pull batch 100", *local_sizes(),
+        "remote pull", "remote push", "remote pull computing", "remote push computing", "remote pull async",
+        "remote push async", "remote pull batch 10", "remote push batch 10", "remote pull batch 100",
+        "remote push batch 100", "remote pull batch 1000", "remote push batch 1000", "remote pull batch 100 async",
+        "remote push batch 100 async", "neighbour pull", "neighbour push", "moved pull", "moved push",
+        "moved pull no caches", "moved push no caches"),
+    "factorization": with_twin("1x1", "1x2", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 2x1", "lease 4x1"),
+    "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),
+    "idle": {"computing": True, "progress thread": False},
+    "knowledge_graphs": with_twin("1x1", "1x2", "2x1", "4x1"),
+    "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
+    "phases": with_twin("empty run_workers"),
+    "relocation": {
+        **with_twin("batch 1 waiting", "batch 100 waiting", "batch 10000 waiting", "batch 1 async", "batch 100 async",
+                    "batch 10000 async", "three ranks batch 1 waiting"),
+        **alone(*(f"{ranks} ranks fighting batch {batch}" for ranks in (2, 3, 4) for batch in (1, 10))),
+    },
+    "update_rules": with_twin(
+        "adagrad push", "adagrad push batch 100", "remote adagrad push", "remote adagrad push batch 100",
+        "remote adagrad push messages", "remote adagrad push batch 100 messages"),
+}
+
+# Those that a build may be unable to run; it says so.
+OPTIONAL_CASES = {"access": {"neighbour pull", "neighbour push"}}
+
+# Metrics of which more is better; of the others less is.
+MORE_IS_BETTER = {"rate"}

@@ -1,0 +1,58 @@
+#include "lapse/ps/shared_table_part.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace lapse {
+
+SharedTablePart::SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position,
+                                 std::uint64_t home_keys, std::function<std::size_t()> free_bytes,
+                                 std::function<void()> notice)
+    : base_(base),
+      layout_(std::move(layout)),
+      position_(position),
+      home_keys_(home_keys),
+      free_bytes_(std::move(free_bytes)),
+      notice_(std::move(notice)) {}
+
+bool SharedTablePart::commit(Domain self) {
+  MappedRegion region(base_, layout_.total_bytes(), free_bytes_);
+  // Members on different memory nodes carry equal parts.
+  const std::size_t members = layout_.parts.size();
+  const auto share = [&](std::size_t offset, std::size_t bytes) {
+    const std::size_t pages = bytes / SharedTableLayout::kPageBytes;
+    const std::size_t first = pages * position_ / members;
+    const std::size_t last = pages * (position_ + 1) / members;
+    return std::pair(offset + first * SharedTableLayout::kPageBytes,
+                     (last - first) * SharedTableLayout::kPageBytes);
+  };
+  const auto words = share(0, layout_.owners_offset);
+  const auto owners = share(layout_.owners_offset, layout_.slots_offset - layout_.owners_offset);
+  if (!region.commit(words.first, words.second) || !region.commit(owners.first, owners.second)) return false;
+  const std::span<OwnershipTable::Entry> entries = this->owners();
+  constexpr std::size_t kEntryBytes = sizeof(OwnershipTable::Entry);
+  const std::size_t first = (owners.first - layout_.owners_offset) / kEntryBytes;
+  const std::size_t last = std::min(entries.size(), first + owners.second / kEntryBytes);
+  for (std::size_t i = first; i < last; ++i) entries[i] = OwnershipTable::at_home(self);
+  return true;
+}
+
+KeyWords SharedTablePart::words(std::uint64_t keys) const {
+  return KeyWords::dense(std::make_unique<MappedRegion>(base_, layout_.words_bytes, free_bytes_), keys);
+}
+
+std::span<OwnershipTable::Entry> SharedTablePart::owners() const {
+  return {reinterpret_cast<OwnershipTable::Entry*>(base_ + layout_.owners_offset), home_keys_};
+}
+
+SlabSpace SharedTablePart::slots() const {
+  return {std::make_unique<MappedRegion>(base_ + layout_.slots_offset, layout_.slots_bytes, free_bytes_), 0,
+          part().first_unit, part().units};
+}
+
+Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions) const {
+  return {private_regions, part().first_private_unit, part().private_units, notice_};
+}
+
+}  // namespace lapse

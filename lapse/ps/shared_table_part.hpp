@@ -1,0 +1,45 @@
+// One rank's part of the memory that its domain shares for a table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "lapse/directory/ownership_table.hpp"
+#include "lapse/ps/shared_table_layout.hpp"
+#include "lapse/store/key_words.hpp"
+#include "lapse/store/slab.hpp"
+#include "lapse/store/store.hpp"
+
+namespace lapse {
+
+// The memory outlives this object and what is made from it.
+class SharedTablePart {
+ public:
+  // `base` is where the domain's memory is on this rank, `position` the rank's among the domain's members;
+  // free_bytes: see MappedRegion; `notice` is called when the first content goes to private memory.
+  SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position, std::uint64_t home_keys,
+                  std::function<std::size_t()> free_bytes, std::function<void()> notice);
+
+  // Takes this rank's share of the pages of words and owners, and writes owners there: everybody is at home.
+  // False when there is no memory. After all members have done so the rest may be used.
+  bool commit(Domain self);
+
+  KeyWords words(std::uint64_t keys) const;
+  std::span<OwnershipTable::Entry> owners() const;
+  SlabSpace slots() const;
+  Store::Overflow overflow(RegionAllocator& private_regions) const;
+
+ private:
+  const SharedTableLayout::Part& part() const { return layout_.parts[position_]; }
+
+  std::byte* base_;
+  SharedTableLayout layout_;
+  std::size_t position_;
+  std::uint64_t home_keys_;
+  std::function<std::size_t()> free_bytes_;
+  std::function<void()> notice_;
+};
+
+}  // namespace lapse

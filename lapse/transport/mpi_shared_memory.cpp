@@ -1,0 +1,94 @@
+#include "lapse/transport/mpi_shared_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+
+#include "lapse/core/error.hpp"
+#include "lapse/transport/mpi_collectives.hpp"
+#include "lapse/transport/mpi_error.hpp"
+
+namespace lapse {
+
+namespace {
+
+// What the MPI library puts into a window's file beside the memory asked for, generously.
+constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
+
+}  // namespace
+
+std::string MpiSharedMemory::directory() {
+  const char* const chosen = std::getenv("OMPI_MCA_osc_sm_backing_directory");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/dev/shm";
+}
+
+std::size_t MpiSharedMemory::free_bytes() {
+  struct statvfs system {};
+  if (statvfs(directory().c_str(), &system) != 0) return 0;
+  return static_cast<std::size_t>(system.f_bavail) * static_cast<std::size_t>(system.f_frsize);
+}
+
+std::size_t MpiSharedMemory::agreed_free_bytes() const {
+  std::uint64_t least = 0;
+  const std::uint64_t mine = free_bytes();
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const std::lock_guard guard(*lock_);
+    check_mpi(MPI_Iallreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
+  }
+  wait_polled(*lock_, request, "MPI_Iallreduce");
+  return least;
+}
+
+std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t whole = bytes + page;  // A window begins anywhere in a page.
+  const std::size_t free = agreed_free_bytes();
+  if (whole + kFileOverhead > free) {
+    throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}", whole + kFileOverhead,
+                                  directory(), free));
+  }
+  if (whole > static_cast<std::size_t>(std::numeric_limits<MPI_Aint>::max()))
+    throw OutOfMemory(fmt::format("{} bytes of shared memory exceed the address space", whole));
+  const std::lock_guard guard(*lock_);
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(group_, &rank), "MPI_Comm_rank");
+  void* own = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  check_mpi(MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(whole) : 0, 1, MPI_INFO_NULL, group_, &own,
+                                    &window),
+            "MPI_Win_allocate_shared");
+  windows_.push_back(window);
+  check_mpi(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+  int* model = nullptr;
+  int has_model = 0;
+  check_mpi(MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &has_model), "MPI_Win_get_attr");
+  if (!has_model || *model != MPI_WIN_UNIFIED)
+    throw MpiStateError("the MPI library keeps separate copies of shared windows (not MPI_WIN_UNIFIED)");
+  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
+  MPI_Aint size = 0;
+  int unit = 0;
+  void* base = nullptr;
+  check_mpi(MPI_Win_shared_query(window, 0, &size, &unit, &base), "MPI_Win_shared_query");
+  // The window lies at different addresses on different ranks, but everywhere at the same place in a page.
+  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  return static_cast<std::byte*>(base) + (page - address % page) % page;
+}
+
+void MpiSharedMemory::free() {
+  if (windows_.empty()) return;
+  barrier_polled(*lock_, group_);
+  const std::lock_guard guard(*lock_);
+  for (MPI_Win& window : windows_) {
+    check_mpi(MPI_Win_unlock_all(window), "MPI_Win_unlock_all");
+    check_mpi(MPI_Win_free(&window), "MPI_Win_free");
+  }
+  windows_.clear();
+}
+
+}  // namespace lapse

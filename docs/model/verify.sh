@@ -51,7 +51,7 @@ for tool in spin "$cc"; do
 	fi
 done
 
-model=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/relocation.pml
+model=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -87,7 +87,7 @@ while IFS='|' read -r name expected flags; do
 	read -ra flags <<<"$flags"
 
 	rm -rf -- ./*
-	cp "$model" relocation.pml
+	cp "$model"/*.pml .
 	start=$(now)
 	# A refuted run looks for a shortest counterexample (-DREACH, -i).
 	cflags=(-O1 -w -DSAFETY -DMEMLIM=3000)

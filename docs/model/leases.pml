@@ -27,7 +27,7 @@ inline request_lease(r, w)
 }
 
 /* A worker without unanswered operations takes the key if the word is open;
-   otherwise its serving rank is asked, by a guest with a message. */
+   otherwise its serving rank is asked, by a neighbour with a message. */
 inline lease_key(r, w)
 {
 	if
@@ -35,9 +35,9 @@ inline lease_key(r, w)
 	:: else ->
 		lease[w] = ASKED;
 		if
-		:: IS_GUEST(w) ->
+		:: IS_NEIGHBOUR(w) ->
 			printf("worker %d: asks its serving rank for a lease\n", w);
-			FIFO(GUEST_RANK(w), r)!LEASE(w)
+			FIFO(NEIGHBOUR_RANK(w), r)!LEASE(w)
 		:: else -> request_lease(r, w)
 		fi
 	fi
@@ -58,7 +58,7 @@ inline release(r, w)
 	if
 	:: SOMETHING_WAITS(r) ->
 		if
-		:: IS_GUEST(w) -> FIFO(GUEST_RANK(w), r)!RELEASE(w)
+		:: IS_NEIGHBOUR(w) -> FIFO(NEIGHBOUR_RANK(w), r)!RELEASE(w)
 		:: else -> end_lease(r)
 		fi
 	:: else ->

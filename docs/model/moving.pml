@@ -116,9 +116,9 @@ inline drain(r)
 }
 
 
-/* ---- What a guest would like its serving rank to localize --------------- */
+/* ---- What a neighbour asks its serving rank to localize ---------------- */
 
-#if GUESTS > 0
+#if NEIGHBOURS > 0
 /* WANT at rank r: answered now, by the next arrival, or by the one after it. */
 inline want(r, w)
 {
@@ -147,29 +147,29 @@ inline answer_want(r, w)
 	fi
 }
 
-inline guest_localizes(w)
+inline neighbour_localizes(w)
 {
-#ifdef GUEST_LOCALIZES
+#ifdef NEIGHBOUR_LOCALIZES
 	if
 	:: role[DOMAIN_OF(w)] == ABSENT ->
 		printf("worker %d: marks the key arriving, its rank sends LOCALIZE to the home\n", w);
 		role[DOMAIN_OF(w)] = ARRIVING;
 		hint[DOMAIN_OF(w)] = NOBODY;
 		wanted[w] = AT_ARRIVAL;
-		FIFO(GUEST_RANK(w), HOME)!LOCALIZE
+		FIFO(NEIGHBOUR_RANK(w), HOME)!LOCALIZE
 	:: else
 	fi
 #else
 	printf("worker %d: asks its serving rank to localize\n", w);
 	wanted[w] = ASKED;
-	FIFO(GUEST_RANK(w), DOMAIN_OF(w))!WANT(w)
+	FIFO(NEIGHBOUR_RANK(w), DOMAIN_OF(w))!WANT(w)
 #endif
 }
 #endif
 
 inline answer_wants(r)
 {
-#if GUESTS > 0
+#if NEIGHBOURS > 0
 	answer_want(r, 0);
 	answer_want(r, 1)
 #else

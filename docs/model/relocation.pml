@@ -4,13 +4,13 @@
  *
  * WHAT IS MODELLED
  *   N domains, one key, up to two workers.  The serving rank of domain d is
- *   rank d: its engine changes the domain's role and handles all messages.  A
- *   worker is on the serving rank, or on a rank of its own that shares the
- *   key's word and value with the serving rank but does not serve the key: a
- *   guest, below.  A worker issues numbered pushes without waiting for their
- *   answers; ranks localize the key at any moment, MAXLOC times altogether;
- *   workers lease it, MAXLEASE times altogether.  Every `d_step` is one step
- *   that the implementation makes without interruption:
+ *   rank d: its engine changes the domain's role and handles all messages about
+ *   the key.  A worker is on the serving rank, or on a neighbour: a rank of its
+ *   own in the same domain, which shares the key's word and value with the
+ *   serving rank but does not serve the key.  A worker issues numbered pushes
+ *   without waiting for their answers; ranks localize the key at any moment,
+ *   MAXLOC times altogether; workers lease it, MAXLEASE times altogether.  Every
+ *   `d_step` is one step that the implementation makes without interruption:
  *     - one engine step: what the holder of a rank's progress lock does with
  *       one submission, one received message or one localize;
  *     - one worker step: one submission, or one change under the latch: a
@@ -18,9 +18,9 @@
  *   SPIN explores all interleavings of these steps.
  *
  * CHANNELS
- *   fifo[s->d]   operations, forwards, LOCALIZE, INSTRUCT, and what a guest asks
- *                its serving rank: first in, first out for each ordered pair of
- *                ranks (rules 4 and 15).
+ *   fifo[s->d]   operations, forwards, LOCALIZE, INSTRUCT, and what a neighbour
+ *                asks its serving rank: first in, first out for each ordered
+ *                pair of ranks (rules 4 and 15).
  *   transfer     the value on its way.  It has no order with anything else.
  *   answer[w,n]  the answer to push n of worker w.  No order at all.
  *   The home handles its own operations and localizes inline: no channel.
@@ -49,13 +49,14 @@
  *     worker that waits depends on it, and workers pause at will anyway.
  *
  * CONFIGURATION (-D)
- *   OWNER0   first owner                       MAXLOC  localizes, all ranks
- *   W0 OPS0  domain and pushes of worker 0     LOCS    ranks that may localize,
- *   W1 OPS1  the same for worker 1                     a bit mask; 16, 32: the
- *   GUEST0=1 worker 0 is a guest                       guests 0 and 1
- *   GUEST1=1 worker 1 is a guest               MAXLEASE  leases, all workers
- *   CACHES   location caches on                LESSEES   workers that may lease,
- *   Domain 0 is the home.                                a bit mask
+ *   OWNER0     first owner                    NEIGHBOUR0=1  worker 0 is on a
+ *   W0 OPS0    domain, pushes of worker 0                   neighbour
+ *   W1 OPS1    the same for worker 1          NEIGHBOUR1=1  the same
+ *   MAXLOC     localizes, all ranks           LOCS     bit mask of the ranks that
+ *   MAXLEASE   leases, all workers                     may localize; 16, 32: the
+ *   CACHES     location caches on                      neighbour of worker 0, 1
+ *   Domain 0 is the home.                     LESSEES  bit mask of the workers
+ *                                                      that may lease
  *
  * VARIANTS (-D)
  *   Right, and to be verified:
@@ -63,16 +64,18 @@
  *     NO_HOLD            no operation is held when an answer names a new owner
  *     HOME_OWN_BY_TABLE  the home routes its own workers' operations by table
  *                        even while it is arriving
- *     PRIVATE            a guest may find that it cannot address the value: then
- *                        it submits, and sends to its serving rank
+ *     PRIVATE            a neighbour may be unable to address the value: then it
+ *                        submits, and sends to its serving rank
  *   Faulty, and to be refuted:
  *     NO_ENTRY_RULE            unanswered operations do not pin the route
  *     NETWORK_ONLY_ENTRY_RULE  they pin it only where the rank is absent
  *     HOME_BY_ROLE             the home routes by its own role
- *     GUEST_DIRECT             a guest touches memory with operations unanswered
- *     GUEST_SWITCHES_ENTRY     a guest leaves the entry home for its serving rank
- *     GUEST_LOCALIZES          a guest sends LOCALIZE to the home itself
+ *     NEIGHBOUR_DIRECT         a neighbour touches memory with operations
+ *                              unanswered
+ *     NEIGHBOUR_SWITCHES_ENTRY it leaves the entry home for its serving rank
+ *     NEIGHBOUR_LOCALIZES      it sends LOCALIZE to the home itself
  *     RELEASE_IGNORES_QUEUED   a lease is given back by its bit, whatever waits
+ *     LEASE_UNANSWERED         a lease begins with operations unanswered
  */
 
 #include "state.pml"
@@ -89,12 +92,12 @@ inline receive(r, s)
 	FIFO(s, r)?m ->
 	if
 	:: IS_OP(m) -> receive_op(r, m)
-	:: m == LOCALIZE -> assert(r == HOME); k = LOCALIZER(s); home_localize(k)
+	:: m == LOCALIZE -> assert(r == HOME); k = DOMAIN_OF_RANK(s); home_localize(k)
 	:: IS_INSTRUCT(m) -> k = TO(m); instruct(r, k)
-#if GUESTS > 0
+#if NEIGHBOURS > 0
 	:: IS_WANT(m) -> k = WHO(m); want(r, k)
 #endif
-#if GUESTS > 0 && MAXLEASE > 0
+#if NEIGHBOURS > 0 && MAXLEASE > 0
 	:: IS_LEASE(m) -> k = WHO(m); request_lease(r, k)
 	:: IS_RELEASE(m) -> end_lease(r)
 #endif
@@ -108,10 +111,10 @@ end:	do
 	:: d_step { receive(r, 1) }
 	:: d_step { receive(r, 2) }
 	:: d_step { receive(r, 3) }
-#if GUESTS > 0
+#if NEIGHBOURS > 0
 	:: d_step { receive(r, 4) }
 #endif
-#if GUESTS > 1
+#if NEIGHBOURS > 1
 	:: d_step { receive(r, 5) }
 #endif
 	:: d_step { transfer == r -> arrive(r) }
@@ -130,24 +133,31 @@ end:	do
 
 /* Memory is touched directly only as owner and with nothing unanswered, or with
    a lease; else the operation is submitted (rules 9, 10, 17). */
-#ifdef GUEST_DIRECT
-#define NONE_BEFORE(w)  (issued[w] == (IS_GUEST(w) -> routed[w] : answered[w]))
+#ifdef NEIGHBOUR_DIRECT
+#define NONE_BEFORE(w)  (issued[w] == (IS_NEIGHBOUR(w) -> routed[w] : answered[w]))
 #else
 #define NONE_BEFORE(w)  (issued[w] == answered[w])
 #endif
 #define MAY_TOUCH(w) (HOLDS(w) || (NONE_BEFORE(w) && IS_OPEN(DOMAIN_OF(w))))
 
 #ifdef PRIVATE
-#define MAY_SUBMIT(w)  (!HOLDS(w) && (IS_GUEST(w) || !MAY_TOUCH(w)))
+#define MAY_SUBMIT(w)  (!HOLDS(w) && (IS_NEIGHBOUR(w) || !MAY_TOUCH(w)))
 #else
 #define MAY_SUBMIT(w)  (!MAY_TOUCH(w))
+#endif
+
+/* A lease begins with nothing unanswered: its holder touches memory too. */
+#ifdef LEASE_UNANSWERED
+#define MAY_LEASE(w) (issued[w] == routed[w])
+#else
+#define MAY_LEASE(w) (issued[w] == answered[w])
 #endif
 
 /* The engine of the worker's rank routes its next submission. */
 #define ENGINE_ROUTES(w, loc) \
 	d_step { UNROUTED(w) -> \
 		if \
-		:: IS_GUEST(w) -> route_guest(DOMAIN_OF(w), w, loc, true) \
+		:: IS_NEIGHBOUR(w) -> route_neighbour(DOMAIN_OF(w), w, loc, true) \
 		:: else -> route(DOMAIN_OF(w), w, loc) \
 		fi \
 	}
@@ -175,8 +185,8 @@ proctype worker(byte w)
 	:: ENGINE_ROUTES(w, hint[DOMAIN_OF(w)])
 #endif
 #ifdef PRIVATE
-	:: d_step { UNROUTED(w) && IS_GUEST(w) ->
-		route_guest(DOMAIN_OF(w), w, hint[DOMAIN_OF(w)], false)
+	:: d_step { UNROUTED(w) && IS_NEIGHBOUR(w) ->
+		route_neighbour(DOMAIN_OF(w), w, hint[DOMAIN_OF(w)], false)
 	   }
 #endif
 	/* The engine takes an answer, in any order. */
@@ -184,15 +194,15 @@ proctype worker(byte w)
 	:: d_step { take(w, 2) }
 	:: d_step { take(w, 3) }
 	:: d_step { take(w, 4) }
-#if GUESTS > 0
-	:: d_step { IS_GUEST(w) && budget > 0 && (LOCS & (16 << w)) && wanted[w] == NO ->
+#if NEIGHBOURS > 0
+	:: d_step { IS_NEIGHBOUR(w) && budget > 0 && (LOCS & (16 << w)) && wanted[w] == NO ->
 		budget--;
-		guest_localizes(w)
+		neighbour_localizes(w)
 	   }
 #endif
 #if MAXLEASE > 0
 	:: d_step { leases_left > 0 && (LESSEES & (1 << w)) && NO_LEASE(w) &&
-		    issued[w] == answered[w] ->
+		    MAY_LEASE(w) ->
 		leases_left--;
 		lease_key(DOMAIN_OF(w), w)
 	   }
@@ -246,7 +256,7 @@ init
 		assert(answered[0] == OPS0 && answered[1] == OPS1);  /* no deadlock */
 		assert(last[0] == OPS0 && last[1] == OPS1);          /* I2 */
 		assert(NO_LEASE(0) && NO_LEASE(1));
-#if GUESTS > 0
+#if NEIGHBOURS > 0
 		assert(wanted[0] == NO && wanted[1] == NO);
 #endif
 		assert(transfer == NOBODY);
@@ -263,7 +273,7 @@ init
 		assert(old == 1 && role[owner] == OWNER);            /* I1 */
 		k = 0;
 		do
-		:: k < (N + GUESTS) * N -> assert(empty(fifo[k])); k++
+		:: k < (N + NEIGHBOURS) * N -> assert(empty(fifo[k])); k++
 		:: else -> break
 		od
 	}

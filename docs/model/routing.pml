@@ -45,7 +45,7 @@ inline apply(r, m)
 	assert(!IS_HELD);
 	apply_now(m);
 	if
-	:: DOMAIN_OF(WHO(m)) == r && !IS_GUEST(WHO(m)) -> take_answer(WHO(m), r)
+	:: DOMAIN_OF(WHO(m)) == r && !IS_NEIGHBOUR(WHO(m)) -> take_answer(WHO(m), r)
 	:: else -> answer[m & 15] = r + 1
 	fi
 }
@@ -112,7 +112,7 @@ inline to_home(r, m)
 	fi
 }
 
-/* An operation received by rank r, from another domain or from a guest. */
+/* An operation received by rank r, from another domain or from a neighbour. */
 inline receive_op(r, m)
 {
 	if
@@ -135,7 +135,7 @@ inline receive_op(r, m)
 #elif defined(NETWORK_ONLY_ENTRY_RULE)
 #define PINNED(r, w)  (entry[w] < N && role[r] == ABSENT)
 #define MAY_USE_CACHE(r, w)  (routed[w] == answered[w])
-#elif defined(GUEST_SWITCHES_ENTRY)
+#elif defined(NEIGHBOUR_SWITCHES_ENTRY)
 #define PINNED(r, w)  (entry[w] < N && !(entry[w] == HOME && role[r] != ABSENT))
 #define MAY_USE_CACHE(r, w)  (routed[w] == answered[w])
 #else
@@ -186,18 +186,18 @@ inline route(r, w, loc)
 	fi
 }
 
-#ifdef GUEST_DIRECT
+#ifdef NEIGHBOUR_DIRECT
 #define ENGINE_MAY_TOUCH(w)  true
 #else
 #define ENGINE_MAY_TOUCH(w)  (routed[w] == answered[w])
 #endif
 
-/* The engine of a guest's own rank routes its next submission: to the entry of
-   what is unanswered (rule 16); else it touches memory where it may, and where
-   not it sends to a serving rank: of its own domain r unless the word says
-   absent, else to the cached location or the home.
-   The home's own domain uses no cache: there r is the home. */
-inline route_guest(r, w, loc, addressable)
+/* The engine of a neighbour routes the next submission of its worker: to the
+   entry of what is unanswered (rule 16); else it touches memory where it may, and
+   where not it sends to a serving rank: that of its own domain r unless the word
+   says absent, else that of the cached location or of the home.  Sending may come
+   long after looking: the channel has room for that delay. */
+inline route_neighbour(r, w, loc, addressable)
 {
 	x = NOBODY;
 	if
@@ -216,6 +216,6 @@ inline route_guest(r, w, loc, addressable)
 		routed[w]++;
 		m = OP(w, routed[w]);
 		printf("worker %d: its rank sends push %d to rank %d\n", w, NUM(m), x);
-		FIFO(GUEST_RANK(w), x)!m
+		FIFO(NEIGHBOUR_RANK(w), x)!m
 	fi
 }

@@ -12,8 +12,8 @@
 #ifndef OPS0
 #define OPS0 3
 #endif
-#ifndef GUEST0
-#define GUEST0 0
+#ifndef NEIGHBOUR0
+#define NEIGHBOUR0 0
 #endif
 #ifndef W1
 #define W1 0
@@ -21,8 +21,8 @@
 #ifndef OPS1
 #define OPS1 0
 #endif
-#ifndef GUEST1
-#define GUEST1 0
+#ifndef NEIGHBOUR1
+#define NEIGHBOUR1 0
 #endif
 #ifndef MAXLOC
 #define MAXLOC 2
@@ -49,9 +49,9 @@
 #define OP(w, n)      ((w) * 8 + (n))
 #define BY_HOME       32                  /* flag: the home has routed it */
 #define LOCALIZE      64
-#define WANT(w)       (80 + (w) * 8)      /* guest w would like the key localized */
+#define WANT(w)       (80 + (w) * 8)      /* worker w, on a neighbour, localizes */
 #define LEASE(w)      (96 + (w) * 8)      /* worker w would like a lease */
-#define RELEASE(w)    (112 + (w) * 8)     /* guest w gives its lease back */
+#define RELEASE(w)    (112 + (w) * 8)     /* worker w, on a neighbour, is done */
 #define INSTRUCT(to)  (128 + (to))
 #define IS_OP(m)        ((m) < 64)
 #define IS_WANT(m)      ((m) >= 80 && (m) < 96)
@@ -62,25 +62,25 @@
 #define NUM(m)  ((m) & 7)
 #define TO(m)   ((m) & 7)
 
-/* Ranks: 0 to N - 1 serve their domains, guests follow. */
-#define GUESTS        (GUEST0 + GUEST1)
-#define GUEST_RANK(w) (N + (w) * GUEST0)
+/* Ranks: 0 to N - 1 serve their domains, neighbours follow. */
+#define NEIGHBOURS         (NEIGHBOUR0 + NEIGHBOUR1)
+#define NEIGHBOUR_RANK(w)  (N + (w) * NEIGHBOUR0)
 #define FIFO(s, d)    fifo[(s) * N + (d)]
-#define LOCALIZER(s)  ((s) < N -> (s) : ((s) == N && GUEST0 -> W0 : W1))  /* domain */
-#define IS_GUEST(w)   ((w) == 0 -> GUEST0 : GUEST1)
+#define DOMAIN_OF_RANK(s)  ((s) < N -> (s) : ((s) == N && NEIGHBOUR0 -> W0 : W1))
+#define IS_NEIGHBOUR(w)  ((w) == 0 -> NEIGHBOUR0 : NEIGHBOUR1)
 #define DOMAIN_OF(w)  ((w) == 0 -> W0 : W1)
 #define OPS_OF(w)     ((w) == 0 -> OPS0 : OPS1)
-#define ACTIVE1       (OPS1 > 0 || GUEST1 > 0)
+#define ACTIVE1       (OPS1 > 0 || NEIGHBOUR1 > 0)
 #define HAS_WORKER(d) ((d) == W0 || (ACTIVE1 && (d) == W1))
 
 /* Room for all that two workers and the relocation can have under way.  Were it
    too little, SPIN would report a blocked d_step. */
 #if MAXLEASE > 0
-#define ROOM  (OPS0 + OPS1 + 1 + GUESTS + 2)
+#define ROOM  (OPS0 + OPS1 + 1 + NEIGHBOURS + 2)
 #else
-#define ROOM  (OPS0 + OPS1 + 1 + GUESTS)
+#define ROOM  (OPS0 + OPS1 + 1 + NEIGHBOURS)
 #endif
-chan fifo[(N + GUESTS) * N] = [ROOM] of { byte };
+chan fifo[(N + NEIGHBOURS) * N] = [ROOM] of { byte };
 
 /* Per domain.  Role, leased and queued are in the word that all its ranks see. */
 byte role[N];
@@ -107,8 +107,8 @@ byte answered[2];
 byte entry[2];       /* where its unanswered operations entered; else NOBODY */
 bit  stale[2];       /* an answer named another owner than the entry */
 byte answer[16];     /* in flight: responder + 1 */
-#if GUESTS > 0
-byte wanted[2];      /* what a guest has asked: NO, or where it waits */
+#if NEIGHBOURS > 0
+byte wanted[2];      /* what a neighbour has asked: NO, or where it waits */
 #endif
 #if MAXLEASE > 0
 byte lease[2];       /* NO, ASKED or HELD */

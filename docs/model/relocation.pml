@@ -1,19 +1,26 @@
 /*
- * Relocation of one key, with location caches and route pinning.
+ * Relocation of one key, with location caches, route pinning, domains of
+ * several ranks, and leases.
  *
  * WHAT IS MODELLED
- *   N ranks (each its own domain), one key, up to two workers.  A worker issues
- *   numbered pushes without waiting for their answers; ranks localize the key
- *   at any moment, MAXLOC times altogether.  Every `d_step` below is one step
- *   that the implementation makes without interruption:
+ *   N domains, one key, up to two workers.  The serving rank of domain d is
+ *   rank d: its engine changes the domain's role and handles all messages about
+ *   the key.  A worker is on the serving rank, or on a neighbour: a rank of its
+ *   own in the same domain, which shares the key's word and value with the
+ *   serving rank but does not serve the key.  A worker issues numbered pushes
+ *   without waiting for their answers; ranks localize the key at any moment,
+ *   MAXLOC times altogether; workers lease it, MAXLEASE times altogether.  Every
+ *   `d_step` is one step that the implementation makes without interruption:
  *     - one engine step: what the holder of a rank's progress lock does with
  *       one submission, one received message or one localize;
- *     - one worker step: a direct access under the latch, or one submission.
+ *     - one worker step: one submission, or one change under the latch: a
+ *       direct access, taking a lease, giving one back.
  *   SPIN explores all interleavings of these steps.
  *
  * CHANNELS
- *   fifo[s->d]   operations, forwards, LOCALIZE, INSTRUCT: first in, first out
- *                for each ordered pair of ranks (rules 4 and 15).
+ *   fifo[s->d]   operations, forwards, LOCALIZE, INSTRUCT, and what a neighbour
+ *                asks its serving rank: first in, first out for each ordered
+ *                pair of ranks (rules 4 and 15).
  *   transfer     the value on its way.  It has no order with anything else.
  *   answer[w,n]  the answer to push n of worker w.  No order at all.
  *   The home handles its own operations and localizes inline: no channel.
@@ -23,381 +30,61 @@
  *   I2  every push is applied exactly once
  *   I3, I4  the pushes of a worker are applied in its program order
  *   Rule 3: what the home has forwarded never meets an absent rank and is never
- *       forwarded again (so: at most 2 hops without caches, 3 with caches)
+ *       forwarded again
+ *   Leases: while a worker has the key for itself nobody else applies a push,
+ *       nobody else gets a lease, and the value stays
  *   No deadlock: when nothing can move any more, all is answered and empty
- *   I2 to I4 are one assertion, in `apply`: push n is applied right after push
- *   n - 1 of its worker.  A doubled or early push breaks it; a lost one breaks
- *   it later, or breaks the check at the end.  Rule numbers: see README.md.
+ *   I2 to I4 are one assertion, in `apply_now`: push n is applied right after
+ *   push n - 1 of its worker.  A doubled or early push breaks it; a lost one
+ *   breaks it later, or breaks the check at the end.  Rule numbers: README.md.
  *
  * WHAT IS LEFT OUT
  *   - The value: only the order of the pushes matters.  A pull takes the same
  *     way as a push, so it needs no case of its own.
  *   - Other keys: keys share channels but no state.
- *   - Workers on a rank that does not serve (domains of several ranks),
- *     moves that the owner proposes, and replication.
+ *   - Moves that the owner proposes, and replication.
  *   - Which worker localizes: localize is a step of the rank, possible at any
  *     moment.  This covers every place in every worker's program.
+ *   - The way back of a grant or of the answer to a localize: nothing but the
+ *     worker that waits depends on it, and workers pause at will anyway.
  *
  * CONFIGURATION (-D)
- *   OWNER0   first owner                       MAXLOC  localizes, all ranks
- *   W0 OPS0  rank and pushes of worker 0       LOCS    ranks that may localize,
- *   W1 OPS1  the same for worker 1                     a bit mask
- *   CACHES   location caches on
- *   Rank 0 is the home.
+ *   OWNER0     first owner                    NEIGHBOUR0=1  worker 0 is on a
+ *   W0 OPS0    domain, pushes of worker 0                   neighbour
+ *   W1 OPS1    the same for worker 1          NEIGHBOUR1=1  the same
+ *   MAXLOC     localizes, all ranks           LOCS     bit mask of the ranks that
+ *   MAXLEASE   leases, all workers                     may localize; 16, 32: the
+ *   CACHES     location caches on                      neighbour of worker 0, 1
+ *   Domain 0 is the home.                     LESSEES  bit mask of the workers
+ *                                                      that may lease
  *
  * VARIANTS (-D)
  *   Right, and to be verified:
- *     ANY_HINT           a cached location may be any rank, at every use
+ *     ANY_HINT           a cached location may be any domain, at every use
  *     NO_HOLD            no operation is held when an answer names a new owner
  *     HOME_OWN_BY_TABLE  the home routes its own workers' operations by table
  *                        even while it is arriving
+ *     PRIVATE            a neighbour may be unable to address the value: then it
+ *                        submits, and sends to its serving rank
  *   Faulty, and to be refuted:
  *     NO_ENTRY_RULE            unanswered operations do not pin the route
  *     NETWORK_ONLY_ENTRY_RULE  they pin it only where the rank is absent
  *     HOME_BY_ROLE             the home routes by its own role
+ *     NEIGHBOUR_DIRECT         a neighbour touches memory with operations
+ *                              unanswered
+ *     NEIGHBOUR_SWITCHES_ENTRY it leaves the entry home for its serving rank
+ *     NEIGHBOUR_LOCALIZES      it sends LOCALIZE to the home itself
+ *     RELEASE_IGNORES_QUEUED   a lease is given back by its bit, whatever waits
+ *     LEASE_UNANSWERED         a lease begins with operations unanswered
  */
 
-#define N     4
-#define HOME  0
-
-#ifndef OWNER0
-#define OWNER0 2
-#endif
-#ifndef W0
-#define W0 1
-#endif
-#ifndef OPS0
-#define OPS0 3
-#endif
-#ifndef W1
-#define W1 0
-#endif
-#ifndef OPS1
-#define OPS1 0
-#endif
-#ifndef MAXLOC
-#define MAXLOC 2
-#endif
-#ifndef LOCS
-#define LOCS 15
-#endif
-
-#define NOBODY 7   /* no rank */
-#define SELF   6   /* entry: executed, queued, or sent to the home, from here */
-
-/* Roles. */
-#define ABSENT   0
-#define OWNER    1
-#define ARRIVING 2
-
-/* A message is one byte. */
-#define OP(w, n)      ((w) * 8 + (n))
-#define BY_HOME       32                  /* flag: the home has routed it */
-#define LOCALIZE      64                  /* from: the channel says it */
-#define INSTRUCT(to)  (128 + (to))
-#define IS_OP(m)        ((m) < 64)
-#define IS_INSTRUCT(m)  ((m) >= 128)
-#define WHO(m)  (((m) >> 3) & 3)
-#define NUM(m)  ((m) & 7)
-#define TO(m)   ((m) & 7)
-
-#define FIFO(s, d)    fifo[(s) * N + (d)]
-#define RANK_OF(w)    ((w) == 0 -> W0 : W1)
-#define OPS_OF(w)     ((w) == 0 -> OPS0 : OPS1)
-#define HAS_WORKER(r) ((r) == W0 || (OPS1 > 0 && (r) == W1))
-
-/* Room for all operations and one LOCALIZE or INSTRUCT.  Were it too little,
-   SPIN would report a blocked d_step. */
-#define ROOM  (OPS0 + OPS1 + 1)
-chan fifo[N * N] = [ROOM] of { byte };
-
-/* Per rank. */
-byte role[N];
-chan queue[N] = [ROOM] of { byte };  /* while arriving: operations, INSTRUCT */
-bit  leaving[N];                    /* an INSTRUCT is in the queue */
-bit  wish[N];                       /* localize again after leaving */
-byte hint[N];                       /* cached location, while absent */
-
-/* The home's table. */
-byte owner = OWNER0;
-
-/* The value in flight: to whom. */
-byte transfer = NOBODY;
-
-/* Per worker.  Numbers of operations: issued >= routed >= answered.
-   submitted, not yet routed = issued - routed; unanswered = issued - answered */
-byte issued[2];
-byte routed[2];
-byte answered[2];
-byte entry[2];       /* where its unanswered operations entered; else NOBODY */
-bit  stale[2];       /* an answer named another owner than the entry */
-byte answer[16];     /* in flight: responder + 1 */
-
-/* The history: the last push applied, per worker. */
-byte last[2];
-
-byte budget = MAXLOC;
-
-/* Scratch: used inside one step only, so not part of the state. */
-hidden byte m, k, x, old;
-hidden byte handed;
+#include "state.pml"
+#include "routing.pml"
+#include "moving.pml"
+#include "leases.pml"
 
 
-/* ---- Applying and answering ------------------------------------------- */
-
-/* An answer is taken by the engine of the worker's rank.  It unpins the route
-   when it is the last one (rule 9) and tells the rank where the key is. */
-inline take_answer(w, from)
-{
-	answered[w]++;
-	if
-	:: entry[w] < N && entry[w] != from -> stale[w] = 1
-	:: else
-	fi;
-	if
-	:: answered[w] == routed[w] -> entry[w] = NOBODY; stale[w] = 0
-	:: else
-	fi;
-	learn(RANK_OF(w), from)
-}
-
-/* Only an absent rank has a cached location, and the home has none (rule 6).
-   A location that no worker can use is not kept. */
-inline learn(at, loc)
-{
-#if defined(CACHES) && !defined(ANY_HINT)
-	if
-	:: role[at] == ABSENT && at != HOME && HAS_WORKER(at) -> hint[at] = loc
-	:: else
-	fi
-#else
-	skip
-#endif
-}
-
-/* Apply push m at rank r, and answer its worker. */
-inline apply(r, m)
-{
-	printf("rank %d: applies push %d of worker %d\n", r, NUM(m), WHO(m));
-	assert(NUM(m) == last[WHO(m)] + 1);             /* I2, I3, I4 */
-	last[WHO(m)] = NUM(m);
-	if
-	:: RANK_OF(WHO(m)) == r -> take_answer(WHO(m), r)
-	:: else -> answer[m & 15] = r + 1
-	fi
-}
-
-
-/* ---- Routing ---------------------------------------------------------- */
-
-/* The home: by its table; by its role only if the table says itself (rule 2). */
-inline home_route(m)
-{
-	if
-#ifdef HOME_BY_ROLE
-	:: role[HOME] == OWNER -> apply(HOME, m)
-	:: role[HOME] == ARRIVING -> enqueue(HOME, m)
-#else
-	:: owner == HOME && role[HOME] == OWNER -> apply(HOME, m)
-	:: owner == HOME && role[HOME] == ARRIVING -> enqueue(HOME, m)
-	:: owner == HOME && role[HOME] == ABSENT -> assert(false)
-#endif
-	:: else -> send_by_table(m)
-	fi
-}
-
-inline send_by_table(m)
-{
-	assert(owner != HOME);
-	printf("home: sends push %d of worker %d to rank %d\n", NUM(m), WHO(m), owner);
-	FIFO(HOME, owner)!(m | BY_HOME)
-}
-
-inline enqueue(r, m)
-{
-	printf("rank %d: arriving, queues push %d of worker %d\n", r, NUM(m), WHO(m));
-	queue[r]!m
-}
-
-/* Send an operation towards the home.  At the home this is done at once: its
-   own operations and localizes are handled inline, both of them (rule 6). */
-inline to_home(r, m)
-{
-	if
-	:: r == HOME -> send_by_table(m)
-	:: else ->
-		printf("rank %d: sends push %d of worker %d to the home\n", r, NUM(m), WHO(m));
-		FIFO(r, HOME)!m
-	fi
-}
-
-/* An operation received by rank r. */
-inline receive_op(r, m)
-{
-	if
-	:: r == HOME -> home_route(m)
-	:: r != HOME && role[r] == OWNER -> apply(r, m)
-	:: r != HOME && role[r] == ARRIVING -> enqueue(r, m)
-	:: r != HOME && role[r] == ABSENT ->            /* rule 3 */
-		assert(!(m & BY_HOME));
-		to_home(r, m)
-	fi
-}
-
-/* Is the route of worker w pinned to a cached location?  Rules 9 and 10. */
-#if defined(NO_ENTRY_RULE)
-#define PINNED(r, w)  false
-#define MAY_USE_CACHE(r, w)  true
-#elif defined(NETWORK_ONLY_ENTRY_RULE)
-#define PINNED(r, w)  (entry[w] < N && role[r] == ABSENT)
-#define MAY_USE_CACHE(r, w)  (routed[w] == answered[w])
-#else
-#define PINNED(r, w)  (entry[w] < N)
-#define MAY_USE_CACHE(r, w)  (routed[w] == answered[w])
-#endif
-
-/* Hold the next operation once it is known that the route is old (rule 11). */
-#ifdef NO_HOLD
-#define HELD(r, w)  false
-#else
-#define HELD(r, w)  (PINNED(r, w) && stale[w])
-#endif
-
-#ifdef HOME_OWN_BY_TABLE
-#define QUEUES_OWN(r)  (role[r] == ARRIVING && (r != HOME || owner == HOME))
-#else
-#define QUEUES_OWN(r)  (role[r] == ARRIVING)
-#endif
-
-/* The engine of rank r routes the next submission of its worker w; `loc` is
-   the cached location.  Choosing the route and sending are one step (rule 5). */
-inline route(r, w, loc)
-{
-	m = OP(w, routed[w] + 1);
-	x = NOBODY;                              /* a cached location to send to */
-	if
-	:: PINNED(r, w) -> x = entry[w]
-	:: else ->
-		if
-		:: role[r] == ABSENT && r != HOME && MAY_USE_CACHE(r, w) &&
-		   loc < N && loc != r && loc != HOME -> x = loc
-		:: else
-		fi
-	fi;
-	if
-	:: entry[w] == NOBODY -> entry[w] = (x < N -> x : SELF)
-	:: else
-	fi;
-	routed[w]++;
-	if
-	:: x < N ->
-		printf("rank %d: sends push %d of worker %d to cached rank %d\n", r, NUM(m), w, x);
-		FIFO(r, x)!m
-	:: x >= N && role[r] == OWNER -> apply(r, m)
-	:: x >= N && QUEUES_OWN(r) -> enqueue(r, m)
-	:: else -> to_home(r, m)
-	fi
-}
-
-
-/* ---- Relocation ------------------------------------------------------- */
-
-/* Rank r wants the key.  Marking it arriving and sending LOCALIZE are one step
-   (rule 5).  With an INSTRUCT queued the wish is kept for later (rule 8). */
-#define CAN_LOCALIZE(r)  (role[r] == ABSENT || (leaving[r] && !wish[r]))
-
-inline localize(r)
-{
-	if
-	:: role[r] == ABSENT ->
-		printf("rank %d: localizes\n", r);
-		role[r] = ARRIVING;
-		hint[r] = NOBODY;
-		if
-		:: r == HOME -> home_localize(HOME)
-		:: else -> FIFO(r, HOME)!LOCALIZE
-		fi
-	:: else ->
-		printf("rank %d: will localize again\n", r);
-		wish[r] = 1
-	fi
-}
-
-/* Only the home changes the table, in one step with the INSTRUCT (rule 1). */
-inline home_localize(from)
-{
-	assert(owner != from);
-	old = owner;
-	owner = from;
-	printf("home: the owner is now %d, tells %d to hand over\n", from, old);
-	if
-	:: old == HOME -> instruct(HOME, from)
-	:: else -> FIFO(HOME, old)!INSTRUCT(from)
-	fi
-}
-
-/* INSTRUCT at rank r. */
-inline instruct(r, to)
-{
-	assert(to != r);
-	if
-	:: role[r] == OWNER -> hand_over(r, to)
-	:: role[r] == ARRIVING ->
-		printf("rank %d: arriving, queues INSTRUCT\n", r);
-		assert(!leaving[r]);
-		leaving[r] = 1;
-		queue[r]!INSTRUCT(to)
-	:: role[r] == ABSENT -> assert(false)
-	fi
-}
-
-inline hand_over(r, to)
-{
-	printf("rank %d: hands the value over to rank %d\n", r, to);
-	assert(transfer == NOBODY);
-	transfer = to;
-	role[r] = ABSENT;
-	learn(r, to)
-}
-
-#define NO_OWNER  (role[0] != OWNER && role[1] != OWNER && \
-                   role[2] != OWNER && role[3] != OWNER)
-
-/* TRANSFER at rank r: drain the queue in order, then publish (rule 7).  After a
-   queued INSTRUCT the rest goes to the home, then the wish (rule 8). */
-inline arrive(r)
-{
-	printf("rank %d: the value arrives\n", r);
-	assert(role[r] == ARRIVING);
-	transfer = NOBODY;
-	handed = 0;
-	do
-	:: nempty(queue[r]) ->
-		queue[r]?m;
-		if
-		:: IS_INSTRUCT(m) ->
-			handed = 1;
-			leaving[r] = 0;
-			k = TO(m);
-			hand_over(r, k)
-		:: IS_OP(m) && !handed -> apply(r, m)
-		:: IS_OP(m) && handed ->
-			assert(!(m & BY_HOME));
-			to_home(r, m)
-		fi
-	:: empty(queue[r]) -> break
-	od;
-	if
-	:: !handed ->
-		assert(NO_OWNER);                                    /* I1 */
-		role[r] = OWNER
-	:: handed && wish[r] -> wish[r] = 0; localize(r)
-	:: else
-	fi
-}
-
-
-/* ---- Processes -------------------------------------------------------- */
+/* ---- Engines ---------------------------------------------------------- */
 
 /* One message from rank s to rank r, if there is one. */
 inline receive(r, s)
@@ -405,8 +92,15 @@ inline receive(r, s)
 	FIFO(s, r)?m ->
 	if
 	:: IS_OP(m) -> receive_op(r, m)
-	:: m == LOCALIZE -> assert(r == HOME); home_localize(s)
+	:: m == LOCALIZE -> assert(r == HOME); k = DOMAIN_OF_RANK(s); home_localize(k)
 	:: IS_INSTRUCT(m) -> k = TO(m); instruct(r, k)
+#if NEIGHBOURS > 0
+	:: IS_WANT(m) -> k = WHO(m); want(r, k)
+#endif
+#if NEIGHBOURS > 0 && MAXLEASE > 0
+	:: IS_LEASE(m) -> k = WHO(m); request_lease(r, k)
+	:: IS_RELEASE(m) -> end_lease(r)
+#endif
 	fi
 }
 
@@ -417,6 +111,12 @@ end:	do
 	:: d_step { receive(r, 1) }
 	:: d_step { receive(r, 2) }
 	:: d_step { receive(r, 3) }
+#if NEIGHBOURS > 0
+	:: d_step { receive(r, 4) }
+#endif
+#if NEIGHBOURS > 1
+	:: d_step { receive(r, 5) }
+#endif
 	:: d_step { transfer == r -> arrive(r) }
 	:: d_step { budget > 0 && (LOCS & (1 << r)) && CAN_LOCALIZE(r) ->
 		budget--;
@@ -425,50 +125,90 @@ end:	do
 	od
 }
 
-/* A worker, with what its rank's engine does for it. */
-#define UNROUTED(w)  (issued[w] > routed[w] && !HELD(RANK_OF(w), w))
+
+/* ---- Workers, with what the engines of their ranks do for them --------- */
+
+#define UNROUTED(w)  (issued[w] > routed[w] && !IS_HELD_BACK(DOMAIN_OF(w), w))
+#define MAY_ISSUE(w) (issued[w] < OPS_OF(w) && !ASKS(w))
+
+/* Memory is touched directly only as owner and with nothing unanswered, or with
+   a lease; else the operation is submitted (rules 9, 10, 17). */
+#ifdef NEIGHBOUR_DIRECT
+#define NONE_BEFORE(w)  (issued[w] == (IS_NEIGHBOUR(w) -> routed[w] : answered[w]))
+#else
+#define NONE_BEFORE(w)  (issued[w] == answered[w])
+#endif
+#define MAY_TOUCH(w) (HOLDS(w) || (NONE_BEFORE(w) && IS_OPEN(DOMAIN_OF(w))))
+
+#ifdef PRIVATE
+#define MAY_SUBMIT(w)  (!HOLDS(w) && (IS_NEIGHBOUR(w) || !MAY_TOUCH(w)))
+#else
+#define MAY_SUBMIT(w)  (!MAY_TOUCH(w))
+#endif
+
+/* A lease begins with nothing unanswered: its holder touches memory too. */
+#ifdef LEASE_UNANSWERED
+#define MAY_LEASE(w) (issued[w] == routed[w])
+#else
+#define MAY_LEASE(w) (issued[w] == answered[w])
+#endif
+
+/* The engine of the worker's rank routes its next submission. */
+#define ENGINE_ROUTES(w, loc) \
+	d_step { UNROUTED(w) -> \
+		if \
+		:: IS_NEIGHBOUR(w) -> route_neighbour(DOMAIN_OF(w), w, loc, true) \
+		:: else -> route(DOMAIN_OF(w), w, loc) \
+		fi \
+	}
 
 inline take(w, n)
 {
 	answer[OP(w, n)] > 0 ->
 	x = answer[OP(w, n)] - 1;
 	answer[OP(w, n)] = 0;
-	printf("rank %d: answer to push %d of worker %d, from rank %d\n", RANK_OF(w), n, w, x);
+	printf("worker %d: answer to push %d, from rank %d\n", w, n, x);
 	take_answer(w, x)
 }
 
 proctype worker(byte w)
 {
 	do
-	/* Issue: memory is touched directly only as owner and with nothing
-	   unanswered; else the operation is submitted (rules 9, 10, 17). */
-	:: d_step { issued[w] < OPS_OF(w) ->
-		if
-		:: role[RANK_OF(w)] == OWNER && issued[w] == answered[w] ->
-			printf("worker %d: direct access\n", w);
-			issued[w]++;
-			routed[w]++;
-			m = OP(w, issued[w]);
-			apply(RANK_OF(w), m)
-		:: else ->
-			issued[w]++
-		fi
-	   }
-	/* The engine routes the next submission. */
+	:: d_step { MAY_ISSUE(w) && MAY_TOUCH(w) -> issued[w]++; touch(w) }
+	:: d_step { MAY_ISSUE(w) && MAY_SUBMIT(w) -> issued[w]++ }
 #ifdef ANY_HINT
-	:: d_step { UNROUTED(w) -> route(RANK_OF(w), w, 0) }
-	:: d_step { UNROUTED(w) -> route(RANK_OF(w), w, 1) }
-	:: d_step { UNROUTED(w) -> route(RANK_OF(w), w, 2) }
-	:: d_step { UNROUTED(w) -> route(RANK_OF(w), w, 3) }
+	:: ENGINE_ROUTES(w, 0)
+	:: ENGINE_ROUTES(w, 1)
+	:: ENGINE_ROUTES(w, 2)
+	:: ENGINE_ROUTES(w, 3)
 #else
-	:: d_step { UNROUTED(w) -> route(RANK_OF(w), w, hint[RANK_OF(w)]) }
+	:: ENGINE_ROUTES(w, hint[DOMAIN_OF(w)])
+#endif
+#ifdef PRIVATE
+	:: d_step { UNROUTED(w) && IS_NEIGHBOUR(w) ->
+		route_neighbour(DOMAIN_OF(w), w, hint[DOMAIN_OF(w)], false)
+	   }
 #endif
 	/* The engine takes an answer, in any order. */
 	:: d_step { take(w, 1) }
 	:: d_step { take(w, 2) }
 	:: d_step { take(w, 3) }
 	:: d_step { take(w, 4) }
-	:: answered[w] == OPS_OF(w) -> break
+#if NEIGHBOURS > 0
+	:: d_step { IS_NEIGHBOUR(w) && budget > 0 && (LOCS & (16 << w)) && wanted[w] == NO ->
+		budget--;
+		neighbour_localizes(w)
+	   }
+#endif
+#if MAXLEASE > 0
+	:: d_step { leases_left > 0 && (LESSEES & (1 << w)) && NO_LEASE(w) &&
+		    MAY_LEASE(w) ->
+		leases_left--;
+		lease_key(DOMAIN_OF(w), w)
+	   }
+	:: d_step { HOLDS(w) -> release(DOMAIN_OF(w), w) }
+#endif
+	:: answered[w] == OPS_OF(w) && NO_LEASE(w) -> break
 	od
 }
 
@@ -478,6 +218,9 @@ proctype stop()
 {
 end:	d_step { budget > 0 -> budget = 0 }
 }
+
+
+/* ---- Beginning and end ------------------------------------------------- */
 
 init
 {
@@ -494,7 +237,7 @@ init
 			role[OWNER0] = OWNER;
 			entry[0] = NOBODY;
 			entry[1] = NOBODY;
-			/* Caches start warm: the workers' ranks know the first owner. */
+			/* Caches start warm: the workers' domains know the first owner. */
 			learn(W0, OWNER0);
 			learn(W1, OWNER0)
 		}
@@ -502,7 +245,7 @@ init
 		run stop();
 		run worker(0);
 		if
-		:: OPS1 > 0 -> run worker(1)
+		:: ACTIVE1 -> run worker(1)
 		:: else
 		fi
 	}
@@ -512,13 +255,17 @@ init
 	d_step {
 		assert(answered[0] == OPS0 && answered[1] == OPS1);  /* no deadlock */
 		assert(last[0] == OPS0 && last[1] == OPS1);          /* I2 */
+		assert(NO_LEASE(0) && NO_LEASE(1));
+#if NEIGHBOURS > 0
+		assert(wanted[0] == NO && wanted[1] == NO);
+#endif
 		assert(transfer == NOBODY);
 		old = 0;
 		k = 0;
 		do
 		:: k < N ->
 			assert(empty(queue[k]) && !wish[k] && !leaving[k]);
-			assert(role[k] != ARRIVING);
+			assert(role[k] == ABSENT || IS_OPEN(k));
 			old = old + (role[k] == OWNER);
 			k++
 		:: else -> break
@@ -526,7 +273,7 @@ init
 		assert(old == 1 && role[owner] == OWNER);            /* I1 */
 		k = 0;
 		do
-		:: k < N * N -> assert(empty(fifo[k])); k++
+		:: k < (N + NEIGHBOURS) * N -> assert(empty(fifo[k])); k++
 		:: else -> break
 		od
 	}

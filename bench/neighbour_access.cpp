@@ -31,7 +31,7 @@ int ranks_on_host(MPI_Comm communicator) {
 
 // Random keys that this rank serves in the domain of both ranks.
 std::vector<Key> keys_served_by(Rank rank, std::size_t count) {
-  const DomainMap domains(2, 2);
+  const DomainMap domains = DomainMap::of_hosts(std::vector<std::int32_t>{0, 0});
   std::vector<Key> served;
   for (std::uint64_t key = 0; key < kKeys; ++key) {
     if (domains.serving_rank(Key(key), Domain(0)) == rank) served.emplace_back(key);

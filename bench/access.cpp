@@ -21,10 +21,16 @@
 // wall time x workers / keys. Remote: the keys have their home at the other rank and are there; each call is
 // waited for. The other rank waits in a barrier, where it helps; with "computing" its worker computes instead
 // and leaves the requests to its server progress thread.
+//
+// tcp: the cases when the two ranks are on different hosts, where the others are not run. 5,000 calls in a
+// run, latency is the time of a call. The calls of the last case are eight at once: each is waited for when
+// the eighth after it is to be made.
 #include "bench/local_access.hpp"
 #include "bench/remote_access.hpp"
 #include "bench/sparse_access.hpp"
 #include "bench/support/bench.hpp"
+#include "bench/support/hosts.hpp"
+#include "bench/tcp_access.hpp"
 
 int main(int argc, char** argv) {
   return lapse::bench::run_benchmark(argc, argv, "Time of pulls and pushes, local and remote",
@@ -32,6 +38,8 @@ int main(int argc, char** argv) {
                                        if (bench.ranks() == 1) {
                                          lapse::bench::measure_local_access(bench);
                                          lapse::bench::measure_sparse_access(bench);
+                                       } else if (lapse::bench::on_different_hosts(bench.plain())) {
+                                         lapse::bench::measure_tcp_access(bench);
                                        } else {
                                          lapse::bench::measure_remote_access(bench);
                                        }

@@ -40,6 +40,10 @@ CASES = {
         "remote pull computing": True,
         "remote pull batch 100": True,
         "remote push batch 100": True,
+        "tcp pull": True,
+        "tcp push": True,
+        "tcp pull batch 64": True,
+        "tcp pull batch 100": True,
     },
     "factorization": {
         "1x1": True,
@@ -60,6 +64,9 @@ CASES = {
         "batch 10000 waiting": True,
         "batch 10000 async": True,
         "three ranks batch 1 waiting": True,
+        "tcp batch 1 waiting": True,
+        "tcp batch 10000 async": True,
+        "tcp batch 10000 async 1 KB": True,
     },
     "update_rules": {
         "adagrad push": True,

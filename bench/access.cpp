@@ -39,7 +39,11 @@
 // computes instead and leaves the requests to its server progress thread. Moved: home, owner and requester
 // are three ranks; location caches know the owner after the first access. In both, ranks share no memory.
 // Neighbour: the ranks share memory (option domain=host); the keys are served by the other rank, which waits
-// in a barrier. Left out where the server has no such option.
+// in a barrier.
+//
+// tcp: the cases when the two ranks are on different hosts, where the others are not run. 5,000 calls in a
+// run, latency is the time of a call. The calls of the last case are eight at once: each is waited for when
+// the eighth after it is to be made.
 #include "bench/local_access.hpp"
 #include "bench/local_sizes.hpp"
 #include "bench/moved_access.hpp"
@@ -47,6 +51,8 @@
 #include "bench/remote_access.hpp"
 #include "bench/sparse_access.hpp"
 #include "bench/support/bench.hpp"
+#include "bench/support/hosts.hpp"
+#include "bench/tcp_access.hpp"
 
 int main(int argc, char** argv) {
   return lapse::bench::run_benchmark(argc, argv, "Time of pulls and pushes, local and remote",
@@ -55,6 +61,8 @@ int main(int argc, char** argv) {
                                          lapse::bench::measure_local_access(bench);
                                          lapse::bench::measure_sparse_access(bench);
                                          lapse::bench::measure_local_sizes(bench);
+                                       } else if (lapse::bench::on_different_hosts(bench.plain())) {
+                                         lapse::bench::measure_tcp_access(bench);
                                        } else if (bench.ranks() == 2) {
                                          lapse::bench::measure_remote_access(bench);
                                          lapse::bench::measure_neighbour_access(bench);

@@ -9,12 +9,18 @@
 //   batch 10000 async             2        500,000    the same, five requests under way at once
 //   three ranks batch 1 waiting   3         20,000    the same in a triangle: request, request, answer
 //   N ranks fighting batch B     2, 3, 4   see relocation_fights.hpp                          none
+//   tcp batch 1 waiting           2         10,000    MPI messages carrying the same bytes: request, answer
+//   tcp batch 10000 async         2        500,000    MPI messages of 1 MiB with the same bytes, one way
+//   tcp batch 10000 async 1 KB    2        100,000    the same; values of 256 floats
 //
 // One rank localizes all keys, batch by batch, while the other waits in a barrier, where it helps; then they
 // change roles. "waiting": each batch is waited for before the next; "async": so many batches are under way
 // before the first is waited for. The metric is the rate at which keys arrive while one rank asks, the time
 // between the turns left out. Homes are spread over both ranks; in the case of three ranks they are all at
 // rank 2, which waits, so that home, owner and requester are different. 20 runs.
+//
+// tcp: the cases when the two ranks are on different hosts, where the others are not run. Their metric
+// bandwidth is the rate times the bytes of a key and its value.
 #include <mpi.h>
 
 #include <algorithm>
@@ -24,9 +30,11 @@
 
 #include "bench/relocation_fights.hpp"
 #include "bench/support/bench.hpp"
+#include "bench/support/hosts.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "bench/support/server.hpp"
+#include "bench/tcp_relocation.hpp"
 
 namespace lapse::bench {
 
@@ -147,6 +155,7 @@ class Relocation {
 int main(int argc, char** argv) {
   using namespace lapse::bench;
   return run_benchmark(argc, argv, "Relocations per second", [](Bench& bench) {
+    if (bench.ranks() == 2 && on_different_hosts(bench.plain())) return measure_tcp_relocation(bench);
     Relocation relocation(bench);
     for (const RelocationCase& what : kCases) {
       if (what.ranks == bench.ranks() && bench.selected(what.name)) relocation.measure(what);

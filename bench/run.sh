@@ -10,6 +10,8 @@
 #   --smoke         tiny sizes, only to see that everything works; all cases must be in the results
 #   --programs DIR  where the programs are; nothing is built then
 #   --launcher CMD  starts an MPI program, the number of ranks follows it
+# Cases named tcp run between two hosts that test/cluster/netns_cluster.sh makes of this machine, with the launcher there;
+# where it cannot, they are left out.
 set -euo pipefail
 start_folder=$PWD
 cd "$(dirname "$0")/.."
@@ -17,6 +19,10 @@ cd "$(dirname "$0")/.."
 # The ranks of a benchmark's cases: one run of its program for each.
 declare -A ranks_of=([access]="1 2 3" [factorization]="1 2 4" [growth]="1" [idle]="2" [knowledge_graphs]="1 2 4" [memory]="2"
   [phases]="2" [relocation]="2 3 4" [update_rules]="1 2")
+
+# Those with cases between hosts: two ranks on two hosts.
+declare -A between_hosts=([access]=yes [relocation]=yes)
+cluster=test/cluster/netns_cluster.sh
 
 out=bench/results
 programs=
@@ -67,6 +73,17 @@ if [[ -z $programs ]]; then
   cmake --build --preset release --target "${names[@]/#/bench_}"
 fi
 
+if [[ $launcher != *mpirun* ]]; then
+  obstacle="SKIPPED: no hosts are made where the launcher is not mpirun"
+else
+  obstacle=$("$cluster" true 2>&1) || true
+fi
+if [[ -n $obstacle ]]; then
+  echo "$obstacle; left out: the cases tcp" >&2
+  between_hosts=()
+  check_options+=(${check_options:+--without tcp})
+fi
+
 mkdir -p "$out"
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
@@ -77,6 +94,11 @@ for name in "${names[@]}"; do
     # shellcheck disable=SC2086
     $launcher "$ranks" "$programs/bench_$name" --out "$parts/$name.$ranks.json" "${options[@]}"
   done
+  if [[ -n ${between_hosts[$name]:-} ]]; then
+    echo "== $name, 2 ranks on 2 hosts" >&2
+    # shellcheck disable=SC2086
+    "$cluster" $launcher 2 "$programs/bench_$name" --out "$parts/$name.hosts.json" "${options[@]}"
+  fi
   python3 -B bench/support/results.py merge "$out/$name.json" "$parts/$name".*.json
   python3 -B bench/support/results.py check "${check_options[@]}" "$out/$name.json"
   for table in "$parts/$name".*.csv; do

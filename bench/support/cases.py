@@ -23,7 +23,7 @@ def alone(*names):
     return dict.fromkeys(names, False)
 
 
-# Benchmark -> its cases; True: with a plain twin.
+# Benchmark -> its cases; True: with a plain twin. A number: of so many metrics, with a plain twin.
 CASES = {
     "access": with_twin(
         "local pull", "local push", "local pull 2 workers", "local push 2 workers", "local push 2 workers shared",
@@ -32,7 +32,8 @@ CASES = {
         "remote push async", "remote pull batch 10", "remote push batch 10", "remote pull batch 100",
         "remote push batch 100", "remote pull batch 1000", "remote push batch 1000", "remote pull batch 100 async",
         "remote push batch 100 async", "neighbour pull", "neighbour push", "moved pull", "moved push",
-        "moved pull no caches", "moved push no caches"),
+        "moved pull no caches", "moved push no caches", "tcp pull", "tcp push", "tcp pull batch 64",
+        "tcp pull batch 100"),
     "factorization": with_twin("1x1", "1x2", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 2x1", "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),
     "idle": {"computing": True, "progress thread": False},
@@ -41,7 +42,8 @@ CASES = {
     "phases": with_twin("empty run_workers"),
     "relocation": {
         **with_twin("batch 1 waiting", "batch 100 waiting", "batch 10000 waiting", "batch 1 async", "batch 100 async",
-                    "batch 10000 async", "three ranks batch 1 waiting"),
+                    "batch 10000 async", "three ranks batch 1 waiting", "tcp batch 1 waiting"),
+        "tcp batch 10000 async": 2, "tcp batch 10000 async 1 KB": 2,
         **alone(*(f"{ranks} ranks fighting batch {batch}" for ranks in (2, 3, 4) for batch in (1, 10))),
     },
     "update_rules": with_twin(
@@ -49,8 +51,5 @@ CASES = {
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),
 }
 
-# Those that a build may be unable to run; it says so.
-OPTIONAL_CASES = {"access": {"neighbour pull", "neighbour push"}}
-
 # Metrics of which more is better; of the others less is.
-MORE_IS_BETTER = {"rate"}
+MORE_IS_BETTER = {"rate", "bandwidth"}

@@ -24,7 +24,7 @@ Result summarize(const Case& what, std::string_view twin_name, const Series& ser
   result.value = quantile(series.values, 0.5);
   result.lower_quartile = quantile(series.values, 0.25);
   result.upper_quartile = quantile(series.values, 0.75);
-  result.best = quantile(series.values, what.metric == "rate" ? 1 : 0);
+  result.best = quantile(series.values, what.metric == "rate" || what.metric == "bandwidth" ? 1 : 0);
   if (!series.twins.empty()) {
     result.twin_name = twin_name;
     result.twin = quantile(series.twins, 0.5);

@@ -2,6 +2,8 @@
 """Runs the commands in documents: every block of sh, in a folder that looks like the project with its release build.
 
 commands.py SOURCE_FOLDER BUILD_FOLDER
+
+A block that exits with 77 says that it cannot run on this machine.
 """
 import os
 import re
@@ -11,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+SKIPPED = 77  # Exit status.
 SECONDS = 120  # For one block.
 
 
@@ -46,7 +49,9 @@ def main():
                     result = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=folder, timeout=SECONDS,
                                             stdin=subprocess.DEVNULL, env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1",
                                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
-                    if result.returncode != 0:
+                    if result.returncode == SKIPPED:
+                        print("skipped", flush=True)
+                    elif result.returncode != 0:
                         failures.append(f"{document.relative_to(source)}: exit status {result.returncode}: {block}")
                 except subprocess.TimeoutExpired:
                     failures.append(f"{document.relative_to(source)}: not finished after {SECONDS} s: {block}")

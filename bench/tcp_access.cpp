@@ -1,0 +1,147 @@
+#include "bench/tcp_access.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/support/joint_timer.hpp"
+#include "bench/support/ping_pong.hpp"
+#include "bench/support/server.hpp"
+
+namespace lapse::bench {
+
+namespace {
+
+constexpr std::uint64_t kKeys = 10'000;  // those that are accessed: the upper half, whose home is rank 1
+constexpr std::size_t kRuns = 20;
+
+struct TcpCase {
+  std::string name;
+  bool push;
+  std::size_t batch;      // keys in a call
+  std::size_t calls;      // in a run
+  std::size_t under_way;  // calls; 1: each is waited for
+};
+
+const std::vector<TcpCase> kCases = {
+    {"tcp pull", false, 1, 5'000, 1},
+    {"tcp push", true, 1, 5'000, 1},
+    {"tcp pull batch 64", false, 64, 5'000, 1},
+    {"tcp pull batch 100", false, 100, 5'000, 8},
+};
+
+// Collective over two ranks. Rank 0 sends `rounds` requests to rank 1, each before all but `under_way` - 1 of
+// the answers to those before are there. Returns the seconds on rank 0, 0 elsewhere.
+double overlapping_ping_pong(MPI_Comm communicator, int rank, std::size_t rounds, std::size_t under_way,
+                             const MessagePair& messages) {
+  std::vector<std::byte> request(messages.request_bytes);
+  std::vector<std::byte> answers(under_way * messages.answer_bytes);
+  std::vector<MPI_Request> open(under_way, MPI_REQUEST_NULL);
+  const int request_bytes = static_cast<int>(messages.request_bytes);
+  const int answer_bytes = static_cast<int>(messages.answer_bytes);
+  MPI_Barrier(communicator);
+  const Clock::time_point begin = Clock::now();
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const std::size_t place = round % under_way;
+    std::byte* const answer = answers.data() + place * messages.answer_bytes;
+    if (rank == 0) {
+      MPI_Wait(&open[place], MPI_STATUS_IGNORE);
+      MPI_Irecv(answer, answer_bytes, MPI_BYTE, 1, 0, communicator, &open[place]);
+      MPI_Send(request.data(), request_bytes, MPI_BYTE, 1, 0, communicator);
+    } else {
+      MPI_Recv(request.data(), request_bytes, MPI_BYTE, 0, 0, communicator, MPI_STATUS_IGNORE);
+      MPI_Send(answer, answer_bytes, MPI_BYTE, 0, 0, communicator);
+    }
+  }
+  MPI_Waitall(static_cast<int>(open.size()), open.data(), MPI_STATUSES_IGNORE);
+  const double seconds = seconds_between(begin, Clock::now());
+  MPI_Barrier(communicator);
+  return rank == 0 ? seconds : 0;
+}
+
+class TcpAccess {
+ public:
+  explicit TcpAccess(Bench& bench)
+      : bench_(bench),
+        server_(MPI_COMM_WORLD, quiet_options()),
+        table_(server_.create_table<float>(
+            {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})) {}
+
+  void measure(const TcpCase& what) {
+    const std::size_t calls = bench_.size(what.calls, 4 * what.under_way);
+    const std::vector<Key> keys = random_keys(kKeys, kKeys, calls * what.batch, 0);
+    const bool rate = what.under_way > 1;
+    // From the seconds of a run.
+    const auto figure = [&](double seconds) {
+      return rate ? static_cast<double>(keys.size()) / seconds : 1e9 * seconds / static_cast<double>(calls);
+    };
+    bench_.measure(
+        {what.name, rate ? "rate" : "latency", rate ? "keys/s" : "ns", 2, 1}, kRuns,
+        [&] { return figure(run(what, keys)); }, "MPI ping-pong", [&] { return figure(plain(what, calls)); });
+    expected_ += (bench_.runs(kRuns) + 1) * keys.size();
+  }
+
+  void close() {
+    const TableCounters total = server_.statistics().table_total(table_.id());
+    server_.close();
+    expect_count("remote accesses", total.remote_pulls + total.remote_pushes, expected_);
+  }
+
+ private:
+  // Collective. Seconds of rank 0 for all keys.
+  double run(const TcpCase& what, std::span<const Key> keys) {
+    double seconds = 0;
+    server_.run_workers(1, [&](Worker& worker) {
+      worker.barrier();
+      if (worker.rank() == Rank(0)) seconds = access_all(worker, what, keys);
+      worker.barrier();
+    });
+    return seconds;
+  }
+
+  double access_all(Worker& worker, const TcpCase& what, std::span<const Key> keys) {
+    const std::size_t call_values = what.batch * kLength;
+    std::vector<float> values(what.under_way * call_values, 1.0F);
+    std::vector<Operation> under_way(what.under_way);
+    const Clock::time_point begin = Clock::now();
+    for (std::size_t call = 0; !keys.empty(); ++call, keys = keys.subspan(what.batch)) {
+      const std::size_t place = call % what.under_way;
+      Operation& operation = under_way[place];
+      operation.wait();  // The oldest, whose values are overwritten next.
+      const std::span<float> own = std::span(values).subspan(place * call_values, call_values);
+      const std::span<const Key> batch = keys.first(what.batch);
+      operation = what.push ? worker.push(table_, batch, own) : worker.pull(table_, batch, own);
+      if (what.under_way == 1) operation.wait();
+    }
+    for (Operation& operation : under_way) operation.wait();
+    return seconds_between(begin, Clock::now());
+  }
+
+  // Collective. Seconds of rank 0 for messages with the payload of the calls, as many under way at once.
+  double plain(const TcpCase& what, std::size_t calls) const {
+    const MessagePair messages = what.push ? MessagePair{what.batch * (kKeyBytes + kValueBytes), kKeyBytes}
+                                           : MessagePair{what.batch * kKeyBytes, what.batch * kValueBytes};
+    if (what.under_way == 1) return ping_pong(bench_.plain(), calls, messages);
+    return overlapping_ping_pong(bench_.plain(), bench_.rank(), calls, what.under_way, messages);
+  }
+
+  Bench& bench_;
+  ParameterServer server_;
+  Table<float> table_;
+  std::uint64_t expected_ = 0;
+};
+
+}  // namespace
+
+void measure_tcp_access(Bench& bench) {
+  TcpAccess access(bench);
+  for (const TcpCase& what : kCases) {
+    if (bench.selected(what.name)) access.measure(what);
+  }
+  access.close();
+}
+
+}  // namespace lapse::bench

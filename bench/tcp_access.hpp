@@ -1,0 +1,11 @@
+// The cases of the benchmark `access` with two ranks on different hosts.
+#pragma once
+
+#include "bench/support/bench.hpp"
+
+namespace lapse::bench {
+
+// Collective over two ranks.
+void measure_tcp_access(Bench& bench);
+
+}  // namespace lapse::bench

@@ -80,8 +80,8 @@ struct OptionFormat<DomainChoice> {
     std::int32_t ranks = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), ranks);
     if (problem != std::errc{} || end != text.data() + text.size() || ranks < 1) {
-      throw ConfigurationError(fmt::format("option {} cannot be '{}': expected {}", description.name, text,
-                                           values(description)));
+      throw ConfigurationError(
+          fmt::format("option {} cannot be '{}': expected {}", description.name, text, values(description)));
     }
     return {DomainChoice::Kind::number, ranks};
   }

@@ -33,8 +33,8 @@ DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t 
       domains.emplace_back();
     }
     std::vector<Rank>& members = domains[entry->second];
-    map.places_.push_back({Domain(static_cast<std::int32_t>(entry->second)),
-                           static_cast<std::int32_t>(members.size())});
+    map.places_.push_back(
+        {Domain(static_cast<std::int32_t>(entry->second)), static_cast<std::int32_t>(members.size())});
     members.push_back(Rank(static_cast<std::int32_t>(rank)));
   }
   map.first_.push_back(0);

@@ -42,8 +42,8 @@ struct Route {
   };
   Action action = Action::illegal;
   Domain to;
-  bool by_home = false;    // the sender is the home and routed by its table
-  bool is_entry = false;   // `to` is the entry of the worker's operations from now on
+  bool by_home = false;   // the sender is the home and routed by its table
+  bool is_entry = false;  // `to` is the entry of the worker's operations from now on
 
   static Route execute() { return {Action::execute, {}, false, false}; }
   static Route queue() { return {Action::queue, {}, false, false}; }

@@ -8,8 +8,7 @@ namespace lapse {
 Channel::Channel(Transport& transport, const Router& router)
     : transport_(transport),
       outbox_(transport),
-      context_{
-          transport.rank(), transport.ranks(), router, outbox_, tables_, workers_, functions_},
+      context_{transport.rank(), transport.ranks(), router, outbox_, tables_, workers_, functions_},
       access_(context_),
       relocation_(context_, access_),
       localize_requests_(context_, relocation_),

@@ -16,8 +16,8 @@ std::pair<std::uint32_t, std::uint64_t> LeaseRequest::order(const Item& item) {
 
 LeaseRequest::Copy* LeaseRequest::copy(const Item& item) {
   if (copies.empty()) return nullptr;
-  const auto found = std::ranges::lower_bound(copies, order(item), {},
-                                              [](const Copy& copy) { return order(copy.item); });
+  const auto found =
+      std::ranges::lower_bound(copies, order(item), {}, [](const Copy& copy) { return order(copy.item); });
   return found != copies.end() && found->item == item ? &*found : nullptr;
 }
 

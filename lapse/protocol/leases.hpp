@@ -10,9 +10,9 @@
 namespace lapse {
 
 // A request gets its keys one after the other in ascending order of table and key, waiting for each where
-// operations wait too: at the key's arrival, or behind the lease of another worker. A key that another rank of
-// the domain serves is taken in the memory that both share if it is there and nobody has it; else the other
-// rank is asked, and grants it when its turn comes.
+// operations wait too: at the key's arrival, or behind the lease of another worker. A key that another rank
+// of the domain serves is taken in the memory that both share if it is there and nobody has it; else the
+// other rank is asked, and grants it when its turn comes.
 //
 // Thread safety: the holder of the progress lock.
 //

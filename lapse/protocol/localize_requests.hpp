@@ -8,8 +8,8 @@
 
 namespace lapse {
 
-// The rank that serves a key localizes it for all workers of the domain; the other ranks ask it by message and
-// hear when the key has come.
+// The rank that serves a key localizes it for all workers of the domain; the other ranks ask it by message
+// and hear when the key has come.
 //
 // Thread safety: the holder of the progress lock.
 class LocalizeRequests : public SubmissionHandler, public FrameHandler {

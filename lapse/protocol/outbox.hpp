@@ -48,7 +48,7 @@ class Outbox {
     PacketBuffer packet;
     std::size_t before_frame = 0;  // bytes before the last frame
     std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
-    FrameHeader last_header;     // a copy of it
+    FrameHeader last_header;       // a copy of it
   };
 
   Pending& pending(Rank to, Transport::Lane lane) {

@@ -58,7 +58,8 @@ struct FrameHeader {
   std::uint32_t table = 0;
   std::uint32_t count = 0;
   std::uint32_t record_bytes = 0;
-  std::int32_t origin = 0;  // operations and what is asked within a domain: rank of the requester; poison: the rank that failed
+  std::int32_t origin =
+      0;  // operations and what is asked within a domain: rank of the requester; poison: the rank that failed
   std::int32_t domain = 0;  // localize: requester; instruct: new owner; answers: domain that executed
   // operations, localize_for and answers: the requester's operation; leases: its worker; collectives: their
   // number

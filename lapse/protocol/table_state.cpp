@@ -15,7 +15,7 @@ KeyView TableState::view(Key key) const {
   switch (word.role()) {
     case Role::owner:
       view.presence = word.leased() || (word.slot().is_private && !view.serves) ? KeyView::Presence::arriving
-                                                                               : KeyView::Presence::owner;
+                                                                                : KeyView::Presence::owner;
       break;
     case Role::arriving:
       view.presence = KeyView::Presence::arriving;

@@ -16,10 +16,11 @@ namespace lapse {
 
 ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& options,
                                                                 const Topology& topology,
-                                                                const Transport& transport, bool helping) {
+                                                                Transport& transport, bool helping) {
   ProgressEngine::Settings settings;
   settings.helping = helping && options.helping == Helping::on;
   settings.polling = transport.ranks() > 1;
+  settings.everybody_rings = transport.doorbell() != nullptr && transport.host_ranks() == transport.ranks();
   settings.idle.spin = options.progress_spin;
   settings.idle.sleep_min = options.progress_sleep_min;
   settings.idle.sleep_max = options.progress_sleep_max;
@@ -72,7 +73,8 @@ void ParameterServer::Impl::choose_domains() {
     if (problems[rank].empty()) continue;
     if (transport_->rank().value() == 0) {
       logger_.warning(
-          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; with Open "
+          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; with "
+          "Open "
           "MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm and see that /dev/shm has room, or set the "
           "option domain=rank",
           rank, problems[rank]);

@@ -33,7 +33,7 @@ class ParameterServer::Impl {
 
  private:
   static ProgressEngine::Settings engine_settings(const Options& options, const Topology& topology,
-                                                  const Transport& transport, bool helping);
+                                                  Transport& transport, bool helping);
 
   void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;

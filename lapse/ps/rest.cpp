@@ -57,7 +57,6 @@ void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transpor
                    const IdleSettings& settings) {
   WaveRider rider(channel, engine);
   IdlePolicy idle(settings);
-  Doorbell bell;
   while (!rider.at_rest()) {
     bool progressed = false;
     bool nothing_under_way = false;
@@ -71,7 +70,11 @@ void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transpor
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
     if (step == IdlePolicy::Step::sleep && nothing_under_way) {
-      bell.sleep(idle.sleep_length(), [] { return false; });
+      engine.sleep(idle, [&] {
+        bool found = false;
+        engine.exclusively([&] { found = rider.advance() || !transport.idle(); });
+        return found || rider.at_rest();
+      });
     } else if (step != IdlePolicy::Step::look) {
       std::this_thread::yield();
     }

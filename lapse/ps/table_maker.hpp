@@ -17,8 +17,8 @@
 namespace lapse {
 
 // Dense tables lie in memory that the ranks of each domain share, if there is enough of it for the words and
-// owners of all their keys on every host; else every rank is a domain by itself, for this table. Contents that
-// do not fit go to private memory. Either is told by one line.
+// owners of all their keys on every host; else every rank is a domain by itself, for this table. Contents
+// that do not fit go to private memory. Either is told by one line.
 //
 // Thread safety: the server's thread, while no engine runs.
 class TableMaker {

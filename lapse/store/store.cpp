@@ -43,8 +43,9 @@ Slot Store::allocate_slot(Key key) {
     const auto [regions, first_unit, max_units, notice] = *overflow_;
     std::unique_ptr<Region> region = regions.reserve(max_units * sizes_.unit_bytes());
     if (!region) throw OutOfMemory(fmt::format("{}: no address space for private slots", regions.whose()));
-    private_owner_ = std::make_unique<SlabAllocator>(
-        SlabSpace{std::move(region), first_unit, first_unit, max_units}, sizes_.unit_bytes(), regions.whose());
+    private_owner_ =
+        std::make_unique<SlabAllocator>(SlabSpace{std::move(region), first_unit, first_unit, max_units},
+                                        sizes_.unit_bytes(), regions.whose());
     private_slots_.store(private_owner_.get(), std::memory_order_release);
   }
   return {private_owner_->allocate(units), true};
@@ -74,8 +75,7 @@ void Store::publish_owner(Key key, Slot slot, LeaseState lease) {
 }
 
 void Store::pass_on(Key key, Domain next) {
-  publish(key, words_.find_or_insert(key), Role::arriving,
-          [&](SlotWord word) { return word.absent(next); });
+  publish(key, words_.find_or_insert(key), Role::arriving, [&](SlotWord word) { return word.absent(next); });
 }
 
 void Store::forget(Key key, Slot slot) {

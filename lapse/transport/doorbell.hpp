@@ -10,6 +10,9 @@ namespace lapse {
 // One sleeper, any number of ringers. The sleeper announces itself, looks once more for a reason to stay
 // awake, and only then sleeps; a ringer first makes the reason visible, then looks for a sleeper. With a full
 // fence on both sides one of the two sees the other.
+//
+// A sleeper may also doze: then ring() leaves it in peace, and knock() wakes it all the same. Others may turn
+// dozing into sleep and back while it lasts.
 class Doorbell {
  public:
   using Word = std::atomic<std::uint32_t>;  // zero at the start
@@ -24,22 +27,47 @@ class Doorbell {
   // Sleeps at most `limit`, unless stay_awake() is true after the announcement. May return early.
   template <class StayAwake>
   void sleep(std::chrono::microseconds limit, StayAwake&& stay_awake) {
-    word_->store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (!stay_awake()) wait(limit);
-    word_->store(0, std::memory_order_relaxed);
+    rest(kAsleep, limit, stay_awake);
+  }
+  template <class StayAwake>
+  void doze(std::chrono::microseconds limit, StayAwake&& stay_awake) {
+    rest(kDozing, limit, stay_awake);
   }
 
   // Wakes the sleeper if there is one. What it should see must have been written before.
   void ring() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (word_->load(std::memory_order_relaxed) != 0) wake();
+    if (word_->load(std::memory_order_relaxed) == kAsleep) wake();
   }
+  // The same for one who dozes too.
+  void knock() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (word_->load(std::memory_order_relaxed) != kAwake) wake();
+  }
+  // From now on ring() wakes who dozes; the caller has to look for reasons from before. False when nobody
+  // dozes.
+  bool expose() { return turn(kDozing, kAsleep); }
+  // From now on ring() does not wake who sleeps.
+  void hide() { turn(kAsleep, kDozing); }
 
  private:
   enum class Scope : std::uint8_t { process, host };
+  static constexpr std::uint32_t kAwake = 0;
+  static constexpr std::uint32_t kAsleep = 1;
+  static constexpr std::uint32_t kDozing = 2;
 
-  void wait(std::chrono::microseconds limit);
+  template <class StayAwake>
+  void rest(std::uint32_t how, std::chrono::microseconds limit, StayAwake&& stay_awake) {
+    word_->store(how, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!stay_awake()) wait(how, limit);
+    word_->store(kAwake, std::memory_order_relaxed);
+  }
+  bool turn(std::uint32_t from, std::uint32_t to) {
+    if (word_->load(std::memory_order_relaxed) != from) return false;
+    return word_->compare_exchange_strong(from, to, std::memory_order_seq_cst);
+  }
+  void wait(std::uint32_t how, std::chrono::microseconds limit);
   void wake();
 
   alignas(64) Word own_{0};

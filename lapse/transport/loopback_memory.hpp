@@ -17,8 +17,8 @@ class LoopbackMemory {
   // `free_bytes`: how much there shall be, in all.
   explicit LoopbackMemory(std::size_t free_bytes) : free_bytes_(free_bytes) {}
 
-  // The `number`-th piece of a group: made for the first rank that asks, the same for the others. Zeroed, at a
-  // page boundary. Throws OutOfMemory when it exceeds what is free.
+  // The `number`-th piece of a group: made for the first rank that asks, the same for the others. Zeroed, at
+  // a page boundary. Throws OutOfMemory when it exceeds what is free.
   std::byte* piece(std::int32_t group, std::size_t number, std::size_t bytes);
   std::size_t free_bytes() const { return free_bytes_; }
 

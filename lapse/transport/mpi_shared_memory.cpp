@@ -60,8 +60,8 @@ std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
   check_mpi(MPI_Comm_rank(group_, &rank), "MPI_Comm_rank");
   void* own = nullptr;
   MPI_Win window = MPI_WIN_NULL;
-  check_mpi(MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(whole) : 0, 1, MPI_INFO_NULL, group_, &own,
-                                    &window),
+  check_mpi(MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(whole) : 0, 1, MPI_INFO_NULL, group_,
+                                    &own, &window),
             "MPI_Win_allocate_shared");
   windows_.push_back(window);
   check_mpi(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");

@@ -7,7 +7,10 @@
 namespace lapse {
 
 ProgressEngine::ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings)
-    : transport_(transport), client_(client), settings_(settings) {
+    : transport_(transport),
+      client_(client),
+      settings_(settings),
+      server_bell_(transport.doorbell() != nullptr ? *transport.doorbell() : own_bell_) {
   deliver_ = [this](Rank from, std::span<const std::byte> packet) {
     ++counters_.packets_received;
     counters_.bytes_received += packet.size();
@@ -47,12 +50,22 @@ bool ProgressEngine::turn(std::size_t packets) {
   return progressed;
 }
 
+bool ProgressEngine::look_around() {
+  if (!settings_.polling) return false;
+  if (!mutex_.try_lock()) return true;
+  const bool progressed = turn();
+  const bool busy = !transport_.idle();
+  mutex_.unlock();
+  drive_submissions();
+  return progressed || busy;
+}
+
 void ProgressEngine::submit(Submission& submission) {
   queue_.push(submission);
   if (settings_.helping) {
     drive_submissions();
   } else {
-    server_bell_.ring();
+    server_bell_.knock();
   }
 }
 

@@ -51,6 +51,7 @@ class ProgressEngine {
     IdleSettings idle;
     bool helping = true;  // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
     bool polling = true;  // false: no packet can come from outside (a single rank)
+    bool everybody_rings = false;  // whoever can send a packet wakes the server thread with it
   };
 
   ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings);
@@ -68,7 +69,13 @@ class ProgressEngine {
   void serve(Stop&& stop);
 
   // Wakes the server thread.
-  void notify() { server_bell_.ring(); }
+  void notify() { server_bell_.knock(); }
+  // For the server thread where it waits for something else than serve does: sleeps until somebody rings, at
+  // most as long as `idle` says, unless look() finds something to do after the announcement.
+  template <class Look>
+  void sleep(IdlePolicy& idle, Look&& look) {
+    server_bell_.sleep(sleep_limit(idle), look);
+  }
 
   // Calls f() with the progress lock held, for the few who need the client's state to hold still.
   template <class F>
@@ -92,6 +99,14 @@ class ProgressEngine {
   const EngineCounters& counters() const { return counters_; }
 
  private:
+  // Nobody but a ring can bring news where everybody rings; a long sleep is a safety net.
+  static constexpr std::chrono::microseconds kLongSleep{10'000};
+
+  std::chrono::microseconds sleep_limit(IdlePolicy& idle) const {
+    return settings_.everybody_rings || !settings_.polling ? kLongSleep : idle.sleep_length();
+  }
+  // One turn, when the lock is free; true when something was done or somebody else is at it.
+  bool look_around();
   // Drives turns while there are submissions that nobody else will see.
   void drive_submissions();
   void wake_sleeper() {
@@ -109,7 +124,8 @@ class ProgressEngine {
   Transport::Handler deliver_;
   // self-synchronised
   SubmissionQueue queue_;
-  Doorbell server_bell_;
+  Doorbell own_bell_;
+  Doorbell& server_bell_;  // the transport's, if it has one
   std::atomic<std::int32_t> helpers_{0};
   std::atomic<Doorbell*> sleeper_{nullptr};  // of the waiters that sleep, the one that fell asleep last
   std::mutex mutex_;                         // the progress lock
@@ -123,7 +139,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
   while (!done()) {
     IdlePolicy::Step step = IdlePolicy::Step::look;
     if (settings_.helping && mutex_.try_lock()) {
-      helpers_.fetch_add(1, std::memory_order_relaxed);
+      if (helpers_.fetch_add(1, std::memory_order_relaxed) == 0) server_bell_.hide();
       for (;;) {
         const bool progressed = turn(1);
         ++counters_.helper_turns;
@@ -139,8 +155,15 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
       helpers_.fetch_sub(1, std::memory_order_relaxed);
       mutex_.unlock();
       drive_submissions();
+      // Messages are the server thread's again. What has come unseen it finds when its doze ends, if this
+      // thread does not come back before; but this thread must not sleep over it.
+      const bool handed_over = server_bell_.expose();
       // Whoever leaves for good asks a sleeping waiter to go on helping.
-      if (done()) wake_sleeper();
+      if (done()) {
+        wake_sleeper();
+      } else if (handed_over && look_around()) {
+        continue;
+      }
     } else {
       step = idle.failed(&IdlePolicy::Clock::now);
     }
@@ -174,9 +197,10 @@ void ProgressEngine::serve(Stop&& stop) {
       continue;
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
-    if (helped || (step == IdlePolicy::Step::sleep && !must_stay)) {
-      const auto limit = settings_.polling ? idle.sleep_length() : std::chrono::microseconds(10'000);
-      server_bell_.sleep(limit, [&] { return stop() || (!helped && !queue_.empty()); });
+    if (helped) {
+      server_bell_.doze(idle.sleep_length(), [&] { return stop(); });
+    } else if (step == IdlePolicy::Step::sleep && !must_stay) {
+      server_bell_.sleep(sleep_limit(idle), [&] { return stop() || !queue_.empty() || look_around(); });
     } else {
       pause(step == IdlePolicy::Step::sleep ? IdlePolicy::Step::yield : step);
     }

@@ -14,7 +14,8 @@ ThreadedLoopback::ThreadedLoopback(std::int32_t ranks, const ThreadedLoopbackSet
   if (ranks < 1) throw UsageError(fmt::format("a loopback network of {} ranks: expected at least 1", ranks));
   brought_.resize(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    endpoints_.push_back(std::make_unique<ThreadedLoopbackTransport>(*this, Rank{rank}, ranks, settings_, memory_));
+    endpoints_.push_back(
+        std::make_unique<ThreadedLoopbackTransport>(*this, Rank{rank}, ranks, settings_, memory_));
   }
 }
 

@@ -12,7 +12,8 @@
 namespace lapse {
 
 ThreadedLoopbackTransport::ThreadedLoopbackTransport(ThreadedLoopback& network, Rank rank, std::int32_t ranks,
-                                                     const ThreadedLoopbackSettings& settings, LoopbackMemory& memory)
+                                                     const ThreadedLoopbackSettings& settings,
+                                                     LoopbackMemory& memory)
     : network_(network),
       rank_(rank),
       ranks_(ranks),

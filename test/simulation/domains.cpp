@@ -17,8 +17,8 @@ void expect_no_violation(ScenarioLimits limits) {
   if (result.failure) FAIL(result.failure->report);
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
             << " relocations, " << result.counters.queued_accesses << " accesses queued, "
-            << result.counters.remote_pulls << " remote pulls, " << result.counters.forwarded << " forwarded, "
-            << result.counters.held << " held\n";
+            << result.counters.remote_pulls << " remote pulls, " << result.counters.forwarded
+            << " forwarded, " << result.counters.held << " held\n";
   if (result.steps < kSteps) return;  // too few to have met everything
   CHECK(result.counters.relocations_in == result.counters.relocations_out);
   CHECK(result.counters.remote_pulls > result.seeds);
@@ -44,9 +44,9 @@ TEST_CASE("domains: of three ranks and fewer") {
 }
 
 TEST_CASE("domains: all ranks in one") {
-  const CampaignResult result = run_campaign(
-      {.least_ranks = 2, .most_ranks = 3, .sparse = false, .leases = true, .domain_ranks = 3},
-      CampaignSize::from_environment(kSteps / 4));
+  const CampaignResult result =
+      run_campaign({.least_ranks = 2, .most_ranks = 3, .sparse = false, .leases = true, .domain_ranks = 3},
+                   CampaignSize::from_environment(kSteps / 4));
   if (result.failure) FAIL(result.failure->report);
   CHECK(result.counters.relocations_in == 0);
 }

@@ -25,8 +25,8 @@ struct ScenarioLimits {
   std::optional<bool> sparse = {};
   std::optional<bool> leases = {};
   std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
-  bool holders_wait = false;       // a fault: who holds a lease waits for further keys
-  const Router* router = nullptr;  // null: the library's
+  bool holders_wait = false;                      // a fault: who holds a lease waits for further keys
+  const Router* router = nullptr;                 // null: the library's
 };
 
 struct Scenario {

@@ -102,8 +102,9 @@ std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
     for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
   }
   std::byte* const base = transport_.allocate_shared(layout.total_bytes());
-  SharedTablePart part(base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)),
-                       wish.home_keys, [] { return std::size_t{0}; }, [] {});
+  SharedTablePart part(
+      base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)), wish.home_keys,
+      [] { return std::size_t{0}; }, [] {});
   if (!part.commit(domains_.domain_of(phase_.rank))) throw OutOfMemory("a simulation's shared memory");
   return part;
 }

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <type_traits>
 
@@ -64,6 +65,24 @@ std::string list_of(hwloc_const_cpuset_t set) {
   return text;
 }
 
+// The word in brackets of a file such as "always [madvise] never".
+std::string chosen_word(const char* path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text);
+  const std::size_t begin = text.find('[');
+  const std::size_t end = text.find(']');
+  return begin == std::string::npos || end == std::string::npos ? ""
+                                                                : text.substr(begin + 1, end - begin - 1);
+}
+
+std::string nodes_near(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
+  const OwnedBitmap nodes(hwloc_bitmap_alloc());
+  if (!nodes) throw Error("hwloc cannot create a bitmap");
+  hwloc_cpuset_to_nodeset(topology, set, nodes.get());
+  return list_of(nodes.get());
+}
+
 }  // namespace
 
 Topology Topology::detect() {
@@ -74,12 +93,21 @@ Topology Topology::detect() {
           .usable_hardware_threads = static_cast<std::size_t>(hwloc_bitmap_weight(binding.get())),
           .host_cores = count_cores(topology.get(), hwloc_topology_get_topology_cpuset(topology.get())),
           .memory_nodes = nodes > 0 ? static_cast<std::size_t>(nodes) : 1,
-          .binding = list_of(binding.get())};
+          .binding = list_of(binding.get()),
+          .nearby_nodes = nodes_near(topology.get(), binding.get()),
+          .huge_pages = chosen_word("/sys/kernel/mm/transparent_hugepage/enabled")};
 }
 
 std::string Topology::to_text() const {
-  return fmt::format("bound to hardware threads {} ({} of {} cores), {} NUMA node{}", binding, usable_cores,
-                     host_cores, memory_nodes, memory_nodes == 1 ? "" : "s");
+  std::string text = fmt::format("bound to hardware threads {} ({} of {} cores), {} NUMA node{}", binding,
+                                 usable_cores, host_cores, memory_nodes, memory_nodes == 1 ? "" : "s");
+  if (memory_nodes > 1) text += fmt::format(", values placed on {}", nearby_nodes);
+  if (huge_pages == "never") {
+    text +=
+        "; huge pages are off, which makes random access to large tables slower (echo madvise > "
+        "/sys/kernel/mm/transparent_hugepage/enabled)";
+  }
+  return text;
 }
 
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,

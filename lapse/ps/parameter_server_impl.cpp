@@ -105,8 +105,10 @@ ParameterServer::Impl::~Impl() {
 void ParameterServer::Impl::report_start() {
   if (const auto warning = lone_rank_warning(transport_->ranks())) logger_.warning("{}", *warning);
   if (!logger_.enabled(LogLevel::info)) return;
-  logger_.info("rank {} of {} on {}, {} ranks there; {}", rank().value(), ranks(), transport_->host_name(),
-               transport_->host_ranks(), topology_.to_text());
+  const Domain domain = domains_.domain_of(rank());
+  logger_.info("rank {} of {} on {}, {} ranks there, {} share memory in domain {} of {}; {}", rank().value(),
+               ranks(), transport_->host_name(), transport_->host_ranks(), domains_.members(domain).size(),
+               domain.value(), domains_.domains(), topology_.to_text());
   if (rank().value() == 0) logger_.info("options:\n{}", options_.to_text());
 }
 

@@ -33,8 +33,10 @@ bool populate(std::byte* begin, std::size_t length, const std::function<std::siz
 
 class PrivateRegion : public Region {
  public:
-  PrivateRegion(std::byte* base, std::size_t bytes) : base_(base), bytes_(bytes) {}
-  ~PrivateRegion() override { munmap(base_, bytes_); }
+  // The region lies in a mapping that is larger.
+  PrivateRegion(std::byte* base, std::size_t bytes, void* mapping, std::size_t mapped)
+      : base_(base), bytes_(bytes), mapping_(mapping), mapped_(mapped) {}
+  ~PrivateRegion() override { munmap(mapping_, mapped_); }
   PrivateRegion(const PrivateRegion&) = delete;
   PrivateRegion& operator=(const PrivateRegion&) = delete;
 
@@ -50,9 +52,16 @@ class PrivateRegion : public Region {
  private:
   std::byte* base_;
   std::size_t bytes_;
+  void* mapping_;
+  std::size_t mapped_;
 };
 
 }  // namespace
+
+void advise_huge_pages(std::byte* begin, std::size_t bytes) {
+  // A wish: where the kernel does not grant it, small pages do.
+  if (bytes >= kHugePageBytes) madvise(begin, bytes, MADV_HUGEPAGE);
+}
 
 bool MappedRegion::commit(std::size_t offset, std::size_t bytes) {
   return populate(base_ + offset, std::min(bytes, bytes_ - offset), free_bytes_);
@@ -60,9 +69,16 @@ bool MappedRegion::commit(std::size_t offset, std::size_t bytes) {
 
 std::unique_ptr<Region> PrivateRegionAllocator::reserve(std::size_t bytes) {
   const std::size_t length = round_up(std::max<std::size_t>(bytes, 1), 1 << 12);
-  void* base = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return nullptr;
-  return std::make_unique<PrivateRegion>(static_cast<std::byte*>(base), length);
+  // Huge pages need their alignment.
+  const std::size_t slack = length >= kHugePageBytes ? kHugePageBytes : 0;
+  void* mapping =
+      mmap(nullptr, length + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(mapping);
+  const std::size_t skip = slack == 0 ? 0 : round_up(address, kHugePageBytes) - address;
+  auto* const base = static_cast<std::byte*>(mapping) + skip;
+  advise_huge_pages(base, length);
+  return std::make_unique<PrivateRegion>(base, length, mapping, length + slack);
 }
 
 }  // namespace lapse

@@ -30,6 +30,11 @@ class RegionAllocator {
   virtual std::string whose() const { return "a table"; }
 };
 
+// Asks for huge pages where the range is large enough for them. They spare most of the misses in the tables of
+// pages when keys are drawn at random from a large table.
+constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+void advise_huge_pages(std::byte* begin, std::size_t bytes);
+
 // Memory that others manage, such as a part of what the ranks of a domain share: `base`, at a page boundary,
 // stays mapped as long as the region is used, and reads as zero until somebody writes to it. Committing takes
 // pages of what it lies in, such as a file system in memory.

@@ -20,6 +20,7 @@ TEST_CASE("the topology agrees with the system") {
   CHECK(topology.usable_cores <= topology.usable_hardware_threads);
   CHECK(topology.usable_cores <= topology.host_cores);
   CHECK(topology.memory_nodes >= 1);
+  CHECK_FALSE(topology.nearby_nodes.empty());
   CHECK_THAT(topology.to_text(), Contains(topology.binding));
 }
 
@@ -48,14 +49,32 @@ TEST_CASE("a narrower binding is seen") {
 }
 
 TEST_CASE("the topology reads as a sentence") {
-  const Topology topology{
-      .usable_cores = 2, .usable_hardware_threads = 4, .host_cores = 8, .memory_nodes = 1, .binding = "0-3"};
+  const Topology topology{.usable_cores = 2,
+                          .usable_hardware_threads = 4,
+                          .host_cores = 8,
+                          .memory_nodes = 1,
+                          .binding = "0-3",
+                          .nearby_nodes = "0",
+                          .huge_pages = ""};
   CHECK(topology.to_text() == "bound to hardware threads 0-3 (2 of 8 cores), 1 NUMA node");
+  Topology larger = topology;
+  larger.memory_nodes = 4;
+  larger.nearby_nodes = "0,2";
+  larger.huge_pages = "madvise";
+  CHECK(larger.to_text() ==
+        "bound to hardware threads 0-3 (2 of 8 cores), 4 NUMA nodes, values placed on 0,2");
+  larger.huge_pages = "never";
+  CHECK_THAT(larger.to_text(), Contains("huge pages are off"));
 }
 
 TEST_CASE("shared cores are warned about") {
-  const Topology topology{
-      .usable_cores = 2, .usable_hardware_threads = 2, .host_cores = 2, .memory_nodes = 1, .binding = "4,5"};
+  const Topology topology{.usable_cores = 2,
+                          .usable_hardware_threads = 2,
+                          .host_cores = 2,
+                          .memory_nodes = 1,
+                          .binding = "4,5",
+                          .nearby_nodes = "0",
+                          .huge_pages = ""};
   CHECK_FALSE(lapse::core_sharing_warning(topology, 1, 1));
   CHECK_FALSE(lapse::core_sharing_warning(topology, 5, 0));
   CHECK_FALSE(lapse::core_sharing_warning(topology, 0, 5));
@@ -63,8 +82,13 @@ TEST_CASE("shared cores are warned about") {
   const auto warning = lapse::core_sharing_warning(topology, 3, 1);
   REQUIRE(warning);
   CHECK_THAT(*warning, Contains("3 workers and 1 progress thread share 2 hardware threads (4,5)"));
-  const Topology one{
-      .usable_cores = 1, .usable_hardware_threads = 1, .host_cores = 2, .memory_nodes = 1, .binding = "4"};
+  const Topology one{.usable_cores = 1,
+                     .usable_hardware_threads = 1,
+                     .host_cores = 2,
+                     .memory_nodes = 1,
+                     .binding = "4",
+                     .nearby_nodes = "0",
+                     .huge_pages = ""};
   CHECK(lapse::core_sharing_warning(one, 1, 1));
 }
 

@@ -84,6 +84,18 @@ bool Worker::read_missing(const TableState& table, Key key, std::byte* to) {
   return run_user_code(table.name, key, phase_.rank, [&] { return table.read_implicit(key, to); });
 }
 
+std::size_t Worker::run_here(TableState& table, std::span<const Key> keys, const Request& request) {
+  const ValueSizes& sizes = table.store.sizes();
+  if (table.store.is_sparse() || !sizes.uniform() || endpoint_.unanswered().total() != 0) return 0;
+  if (request.kind == OperationKind::pull) return table.store.read_run(keys, request.destination);
+  if (request.kind != OperationKind::push || table.rule.kind() == UpdateRuleKind::custom) return 0;
+  const std::size_t bytes = sizes.layout().value_bytes();
+  const std::size_t length = sizes.layout().length;
+  return table.store.update_run(keys, [&](std::size_t i, std::byte* content) {
+    table.rule.apply(content, request.updates + i * bytes, length, request.scale);
+  });
+}
+
 Operation Worker::begin(TableState& table, std::span<const Key> keys, const Request& request) {
   wait_for_room();
   const bool call = request.kind == OperationKind::call;
@@ -99,9 +111,11 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
   OperationState* operation = nullptr;
   std::optional<UserCodeFailed> failed;
   std::array<Store::Word*, Store::kMostAtOnce> words;
-  std::size_t offset = 0;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::size_t in_group = i % Store::kMostAtOnce;
+  const std::size_t first = run_here(table, keys, request);
+  (pull ? counters.local_pulls : counters.local_pushes) += first;
+  std::size_t offset = first * sizes.layout().length;
+  for (std::size_t i = first; i < keys.size(); ++i) {
+    const std::size_t in_group = (i - first) % Store::kMostAtOnce;
     if (in_group == 0)
       store.find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
     const Key key = keys[i];

@@ -306,6 +306,9 @@ class Worker {
   void check_function(const void* server) const;
 
   Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
+  // Pulls or pushes the first keys in memory, as long as that is simple: none is unanswered, each is here, no
+  // code of the application is involved. Returns how many.
+  std::size_t run_here(TableState& table, std::span<const Key> keys, const Request& request);
   // In memory, if the key is here; word (or null), update and to are the key's own. Throws UserCodeFailed.
   bool try_here(TableState& table, Key key, Store::Word* word, const Request& request,
                 const std::byte* update, std::byte* to);

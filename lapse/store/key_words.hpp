@@ -79,6 +79,9 @@ class KeyWords {
     }
   }
 
+  // The words of a dense table, by key.
+  const Word* dense() const { return dense_; }
+
   // For batches: far ahead, and nearer.
   void prefetch_far(Key key) const {
     if (sparse_) sparse_->prefetch_bucket(key);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 
 #include "lapse/core/error.hpp"
@@ -30,6 +31,47 @@ bool Store::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
   // Nothing was written: readers that are under way stay valid, so the sequence stays.
   word.store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
   return true;
+}
+
+std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
+  const std::size_t bytes = sizes_.layout().value_bytes();
+#if !defined(__SANITIZE_THREAD__)
+  // Group by group: first all words, and their values on the way to the cache; then the copies, each followed
+  // by a second look at its word. Behind everything, the words of the group after the next are fetched.
+  constexpr std::size_t kGroup = 8;
+  const Word* const words = words_.dense();
+  std::array<SlotWord, kGroup> before;
+  std::size_t done = 0;
+  for (; done + kGroup <= keys.size(); done += kGroup) {
+    const Key* const group = keys.data() + done;
+    if (done + 3 * kGroup <= keys.size()) {
+      for (std::size_t i = 2 * kGroup; i < 3 * kGroup; ++i) __builtin_prefetch(words + group[i].index());
+    }
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      before[i] = SlotWord(words[group[i].index()].load(std::memory_order_acquire));
+      const std::byte* content = slots_.address(before[i].low());
+      // Of a word that names no slot this is some address, which prefetching does not mind.
+      __builtin_prefetch(content);
+      __builtin_prefetch(content + 64);
+    }
+    for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
+      const Word& word = words[group[i].index()];
+      if (before[i].is_readable()) [[likely]] {
+        racy_copy(to, slots_.address(before[i].low()), bytes);
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]]
+          continue;
+      }
+      if (!read_at(word, to, bytes)) return done + i;
+    }
+  }
+#else
+  std::size_t done = 0;
+#endif
+  for (; done < keys.size(); ++done, to += bytes) {
+    if (!read_at(*words_.find(keys[done]), to, bytes)) break;
+  }
+  return done;
 }
 
 // --- roles ---

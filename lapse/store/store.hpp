@@ -120,6 +120,20 @@ class Store {
     return word(key).slot().is_private;
   }
 
+  // Reads the values of keys, one after the other and without gaps, up to the first that is not here or leased,
+  // and returns how many that were. Dense tables whose values have one length only.
+  std::size_t read_run(std::span<const Key> keys, std::byte* to) const;
+  // The same for updates of keys: f(i, content) with the latch of keys[i] held. When f throws, what was done
+  // before stays, and no latch does.
+  template <class F>
+  std::size_t update_run(std::span<const Key> keys, F&& f) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      prefetch_run(keys, i);
+      if (!update_at(*words_.find(keys[i]), [&](std::byte* content) { f(i, content); })) return i;
+    }
+    return keys.size();
+  }
+
   // For keys one after the other: far ahead, nearer (words), and near (the value's first lines, if the key is
   // here).
   void prefetch_far(Key key) const {
@@ -281,6 +295,13 @@ class Store {
   }
 
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
+  void prefetch_run(std::span<const Key> keys, std::size_t at) const {
+    constexpr std::size_t kWordsAhead = 16;
+    constexpr std::size_t kValuesAhead = 6;
+    if (at + kWordsAhead < keys.size()) words_.prefetch_near(keys[at + kWordsAhead]);
+    if (at + kValuesAhead < keys.size())
+      prefetch_content(*words_.find(keys[at + kValuesAhead]), sizes_.layout().content_bytes());
+  }
   void prefetch_content(const Word& at, std::size_t bytes) const {
     const SlotWord word(at.load(std::memory_order_relaxed));
     if (!word.is_open_owner() || word.slot().is_private) return;

@@ -5,6 +5,7 @@
 //   case                 ranks x workers of each  metric  plain twin
 //   1x1                          1 x 1            epoch   hand-written MPI and threads, as many of each
 //   1x2, lease 1x2               1 x 2            epoch   the same
+//   1x4, lease 1x4               1 x 4            epoch   the same; to compare with 4x1
 //   2x1, lease 2x1               2 x 1            epoch   the same
 //   4x1, lease 4x1               4 x 1            epoch   the same
 //   lease 1x1                    1 x 1            epoch   one loop in one thread over arrays
@@ -164,7 +165,9 @@ int main(int argc, char** argv) {
   return run_benchmark(argc, argv, "Time of an epoch of matrix factorization", [](Bench& bench) {
     for (const auto access : {lapse::apps::BlockAccess::pull, lapse::apps::BlockAccess::lease}) {
       measure_epochs(bench, 1, access);
-      if (bench.ranks() == 1) measure_epochs(bench, 2, access);
+      if (bench.ranks() > 1) continue;
+      measure_epochs(bench, 2, access);
+      measure_epochs(bench, 4, access);
     }
   });
 }

@@ -5,6 +5,7 @@
 //   case           ranks x workers of each  metric  plain twin
 //   1x1                    1 x 1            epoch   one loop in one thread over arrays
 //   1x2                    1 x 2            epoch   the same
+//   1x4                    1 x 4            epoch   the same; to compare with 4x1
 //   2x1                    2 x 1            epoch   the same
 //   4x1                    4 x 1            epoch   the same
 //
@@ -97,6 +98,8 @@ int main(int argc, char** argv) {
   using namespace lapse::bench;
   return run_benchmark(argc, argv, "Time of an epoch of knowledge graph embeddings", [](Bench& bench) {
     measure_epochs(bench, 1);
-    if (bench.ranks() == 1) measure_epochs(bench, 2);
+    if (bench.ranks() > 1) return;
+    measure_epochs(bench, 2);
+    measure_epochs(bench, 4);
   });
 }

@@ -34,10 +34,11 @@ CASES = {
         "remote push batch 100 async", "neighbour pull", "neighbour push", "moved pull", "moved push",
         "moved pull no caches", "moved push no caches", "tcp pull", "tcp push", "tcp pull batch 64",
         "tcp pull batch 100"),
-    "factorization": with_twin("1x1", "1x2", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 2x1", "lease 4x1"),
+    "factorization": with_twin("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4", "lease 2x1",
+                               "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),
     "idle": {"computing": True, "progress thread": False},
-    "knowledge_graphs": with_twin("1x1", "1x2", "2x1", "4x1"),
+    "knowledge_graphs": with_twin("1x1", "1x2", "1x4", "2x1", "4x1"),
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
     "phases": with_twin("empty run_workers"),
     "relocation": {

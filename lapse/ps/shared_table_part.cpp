@@ -17,7 +17,6 @@ SharedTablePart::SharedTablePart(std::byte* base, SharedTableLayout layout, std:
       notice_(std::move(notice)) {}
 
 bool SharedTablePart::commit(Domain self) {
-  advise_huge_pages(base_, layout_.total_bytes());
   MappedRegion region(base_, layout_.total_bytes(), free_bytes_);
   // Members on different memory nodes carry equal parts.
   const std::size_t members = layout_.parts.size();

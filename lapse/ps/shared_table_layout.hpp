@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -13,10 +14,11 @@ namespace lapse {
 // The slots of a member are those that it gives out: to the keys that it serves, of which the domain may come
 // to own all. A pure function of its arguments, equal on all members.
 struct SharedTableLayout {
-  // Each member's slots begin at a multiple of so many units, and so, as a unit has a multiple of 16 bytes, at
-  // a page boundary.
-  static constexpr std::uint64_t kUnitAlignment = 256;
   static constexpr std::size_t kPageBytes = 4096;
+  // Each member's slots begin at a multiple of so many units, and so at a page boundary.
+  static constexpr std::uint64_t unit_alignment(std::size_t unit_bytes) {
+    return kPageBytes / std::gcd(kPageBytes, unit_bytes);
+  }
 
   // What a table asks for.
   struct Wish {
@@ -33,8 +35,8 @@ struct SharedTableLayout {
     std::uint64_t private_units = 0;
   };
 
-  // Words and owners, and slots as far as they fit into `most_bytes`; each member gets its share of what there
-  // is. most_bytes is at least least_bytes(wish).
+  // Words and owners, and slots as far as they fit into `most_bytes`; each member gets its share of what
+  // there is. most_bytes is at least least_bytes(wish).
   static SharedTableLayout plan(const Wish& wish, std::size_t most_bytes);
   // For words and owners alone.
   static std::size_t least_bytes(const Wish& wish);

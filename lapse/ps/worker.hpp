@@ -181,9 +181,9 @@ class Worker {
     return here || not_here();
   }
   // Calls f(key, std::span<const T>) with a copy of the value of every key that is here and not leased. Of
-  // the keys that ranks share with each other, each rank visits those that it serves: over all ranks every key
-  // is visited once, unless it is leased, comes or goes meanwhile. f may call the server. Waits first for this
-  // worker's own operations.
+  // the keys that ranks share with each other, each rank visits those that it serves: over all ranks every
+  // key is visited once, unless it is leased, comes or goes meanwhile. f may call the server. Waits first for
+  // this worker's own operations.
   template <Element T, class F>
   void for_each_local(const Table<T>& table, F&& f) {
     check_call(table.server_);

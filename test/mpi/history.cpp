@@ -54,7 +54,7 @@ ServerHistory gather(const ServerHistory& mine) {
 void run(ServerWorkload workload, Options options) {
   options.startup_report = false;
   options.log_level = LogLevel::error;
-  const std::vector<std::int32_t> pattern = std::exchange(workload.workers, Options::from_environment());
+  const std::vector<std::int32_t> pattern = std::exchange(workload.workers, {});
   for (std::size_t rank = 0; rank < ranks_of_world(); ++rank) {
     workload.workers.push_back(pattern[rank % pattern.size()]);
   }
@@ -86,7 +86,8 @@ TEST_CASE("history: several workers on each rank with and without caches") {
 
 TEST_CASE("history: ranks without workers") {
   run({.seed = 3, .workers = {3, 0}, .calls = 400}, Options::from_environment());
-  run({.seed = 4, .workers = {2, 0, 0, 1}, .calls = 400, .home = HomeMapKind::range}, Options::from_environment());
+  run({.seed = 4, .workers = {2, 0, 0, 1}, .calls = 400, .home = HomeMapKind::range},
+      Options::from_environment());
 }
 
 TEST_CASE("history: values larger than any buffer") {
@@ -111,7 +112,9 @@ TEST_CASE("history: little room for unanswered operations") {
 
 TEST_CASE("history: sparse tables and values with lengths of their own") {
   for (const bool sparse : {true, false}) {
-    run({.seed = 8, .workers = {2, 1, 3}, .calls = 300, .sparse = sparse, .own_lengths = true}, Options::from_environment());
-    run({.seed = 9, .workers = {2}, .calls = 300, .keys = 40, .sparse = sparse, .own_lengths = true}, Options::from_environment());
+    run({.seed = 8, .workers = {2, 1, 3}, .calls = 300, .sparse = sparse, .own_lengths = true},
+        Options::from_environment());
+    run({.seed = 9, .workers = {2}, .calls = 300, .keys = 40, .sparse = sparse, .own_lengths = true},
+        Options::from_environment());
   }
 }

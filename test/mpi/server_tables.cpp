@@ -194,7 +194,9 @@ TEST_CASE("A table tells what memory it uses on this rank") {
   const auto serves = [&](Key key) { return domains.serving_rank(key, self) == server.rank(); };
   std::uint64_t own = 0;
   std::uint64_t served = 0;
-  HomeMap::hash(kMany, domains.domains(), self).for_each_own_key([&](Key key) { own += serves(key) ? 1 : 0; });
+  HomeMap::hash(kMany, domains.domains(), self).for_each_own_key([&](Key key) {
+    own += serves(key) ? 1 : 0;
+  });
   for (const Key key : key_range(0, kMany)) served += serves(key) ? 1 : 0;
   auto use = server.memory_use(table);
   CHECK(use.words >= kMany * 8 / members);

@@ -126,7 +126,11 @@ TEST_CASE("Received operations away from home go on to the home and nowhere else
 namespace {
 
 KeyView beside(Presence presence, Domain home, std::optional<Domain> hint = std::nullopt) {
-  return {.presence = presence, .home = home, .self = kHere, .owner_by_table = kThird, .hint = hint,
+  return {.presence = presence,
+          .home = home,
+          .self = kHere,
+          .owner_by_table = kThird,
+          .hint = hint,
           .serves = false};
 }
 
@@ -137,8 +141,7 @@ TEST_CASE("A rank that does not serve the key uses memory or sends: it never que
     CHECK(own(beside(Presence::owner, home)) == "execute");
     // Arriving, leased, or in memory that this rank cannot address: the own domain's serving rank knows.
     CHECK(own(beside(Presence::arriving, home)) == "send to 1 cached");
-    CHECK(own(beside(Presence::absent, home)) ==
-          "send to " + std::to_string(home.value()) + " cached");
+    CHECK(own(beside(Presence::absent, home)) == "send to " + std::to_string(home.value()) + " cached");
     CHECK(own(beside(Presence::absent, home, kThird)) == "send to 3 cached");
   }
 }

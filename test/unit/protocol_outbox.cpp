@@ -209,47 +209,88 @@ TEST_CASE("A record that is taken back is not sent, wherever it stood, and other
   for (const bool bulk_lane : {false, true}) {
     INFO("bulk lane " << bulk_lane);
     // The only record of a packet: nothing is sent.
-    CHECK(sent(bulk_lane, [](Outbox& outbox, auto append) { append(1); outbox.cancel(); }, 0).empty());
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                outbox.cancel();
+              },
+              0)
+              .empty());
     // The same, and the packet is used after all.
-    CHECK(sent(bulk_lane, [](Outbox& outbox, auto append) { append(1); outbox.cancel(); append(2); append(3); },
-               1) == Items{{2, 3}});
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                outbox.cancel();
+                append(2);
+                append(3);
+              },
+              1) == Items{{2, 3}});
     // The last of several in a frame, which goes on.
-    CHECK(sent(bulk_lane, [](Outbox& outbox, auto append) { append(1); append(2); outbox.cancel(); append(3); },
-               1) == Items{{1, 3}});
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2);
+                outbox.cancel();
+                append(3);
+              },
+              1) == Items{{1, 3}});
     // The first of a frame behind another one, whose padding goes with it.
-    CHECK(sent(bulk_lane, [](Outbox& outbox, auto append) { append(1); append(2, 7); outbox.cancel(); }, 1) ==
-          Items{{1}});
-    CHECK(sent(bulk_lane,
-               [](Outbox& outbox, auto append) { append(1); append(2, 7); outbox.cancel(); append(3, 7); }, 2) ==
-          Items{{1}, {3}});
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2, 7);
+                outbox.cancel();
+              },
+              1) == Items{{1}});
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2, 7);
+                outbox.cancel();
+                append(3, 7);
+              },
+              2) == Items{{1}, {3}});
     // The frame before is closed, also for records that would have continued it.
-    CHECK(sent(bulk_lane,
-               [](Outbox& outbox, auto append) { append(1); append(2, 7); outbox.cancel(); append(3); }, 2) ==
-          Items{{1}, {3}});
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2, 7);
+                outbox.cancel();
+                append(3);
+              },
+              2) == Items{{1}, {3}});
     // Again and again.
-    CHECK(sent(bulk_lane,
-               [](Outbox& outbox, auto append) {
-                 for (std::uint32_t i = 0; i < 50; ++i) {
-                   append(i, i % 3);
-                   append(1000, i % 2);
-                   outbox.cancel();
-                 }
-               },
-               50)
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                for (std::uint32_t i = 0; i < 50; ++i) {
+                  append(i, i % 3);
+                  append(1000, i % 2);
+                  outbox.cancel();
+                }
+              },
+              50)
               .size() == 50);
   }
 }
 
 TEST_CASE("What is taken back is the last record, to whichever rank it was") {
   for (const bool bulk_lane : {false, true}) {
-    const Items items = sent(bulk_lane,
-                             [](Outbox& outbox, auto append) {
-                               append(1);
-                               append(9, 1, Rank(2));
-                               outbox.cancel();
-                               append(2);
-                             },
-                             1);
+    const Items items = sent(
+        bulk_lane,
+        [](Outbox& outbox, auto append) {
+          append(1);
+          append(9, 1, Rank(2));
+          outbox.cancel();
+          append(2);
+        },
+        1);
     CHECK(items == Items{{1, 2}});
   }
 }

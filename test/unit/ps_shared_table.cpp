@@ -58,8 +58,8 @@ TEST_CASE("A layout that does not fit gives every member its share of what there
   const SharedTableLayout::Wish wish{
       .keys = 100'000, .home_keys = 50'000, .unit_bytes = 64, .units = {60'000, 20'000, 20'000}};
   const std::size_t least = SharedTableLayout::least_bytes(wish);
-  for (const std::size_t slots_bytes : {std::size_t{0}, kPage, std::size_t{100'000}, std::size_t{3'200'000},
-                                        std::size_t{6'399'999}}) {
+  for (const std::size_t slots_bytes :
+       {std::size_t{0}, kPage, std::size_t{100'000}, std::size_t{3'200'000}, std::size_t{6'399'999}}) {
     INFO(slots_bytes);
     const SharedTableLayout layout = SharedTableLayout::plan(wish, least + slots_bytes);
     check_order(layout, wish);
@@ -67,13 +67,30 @@ TEST_CASE("A layout that does not fit gives every member its share of what there
     CHECK(layout.total_bytes() <= least + slots_bytes);
     CHECK(layout.parts[1].units == layout.parts[2].units);
     // Three times as much for the first, but for what is rounded to pages.
-    CHECK(layout.parts[0].units + 3 * SharedTableLayout::kUnitAlignment >= 3 * layout.parts[1].units);
-    CHECK(layout.parts[0].units <= 3 * layout.parts[1].units + 3 * SharedTableLayout::kUnitAlignment);
+    const std::uint64_t rounding = 3 * SharedTableLayout::unit_alignment(wish.unit_bytes);
+    CHECK(layout.parts[0].units + rounding >= 3 * layout.parts[1].units);
+    CHECK(layout.parts[0].units <= 3 * layout.parts[1].units + rounding);
   }
   const SharedTableLayout half = SharedTableLayout::plan(wish, least + 3'200'000);
   CHECK(half.slots_bytes > 3'200'000 / 10 * 9);
   // Aligned, they need a little more than their sum.
   CHECK(SharedTableLayout::plan(wish, least + 6'500'000).complete);
+}
+
+TEST_CASE("Few large values go to shared memory as far as there is room, not in groups") {
+  for (const std::size_t unit : {std::size_t{8192}, std::size_t{1} << 20, std::size_t{48}}) {
+    const std::uint64_t alignment = SharedTableLayout::unit_alignment(unit);
+    CHECK(alignment * unit % kPage == 0);
+    CHECK(alignment == (unit == 48 ? 256 : 1));
+  }
+  const SharedTableLayout::Wish wish{.keys = 5, .home_keys = 5, .unit_bytes = 8192, .units = {3, 2}};
+  const std::size_t least = SharedTableLayout::least_bytes(wish);
+  const SharedTableLayout layout = SharedTableLayout::plan(wish, least + 4 * 8192);
+  check_order(layout, wish);
+  CHECK_FALSE(layout.complete);
+  CHECK(layout.parts[0].units == 2);
+  CHECK(layout.parts[1].units == 1);
+  CHECK(SharedTableLayout::plan(wish, least + 5 * 8192).complete);
 }
 
 TEST_CASE("A domain has 32 bits for the numbers of its slots") {
@@ -89,14 +106,16 @@ TEST_CASE("A domain has 32 bits for the numbers of its slots") {
 }
 
 TEST_CASE("Members use one memory: words, owners at home, slots that do not overlap") {
-  const SharedTableLayout::Wish wish{.keys = 3000, .home_keys = 2000, .unit_bytes = 32, .units = {1700, 1300}};
+  const SharedTableLayout::Wish wish{
+      .keys = 3000, .home_keys = 2000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout = SharedTableLayout::plan(wish, kPlenty);
   LoopbackMemory memory(kPlenty);
   std::byte* const base = memory.piece(0, 0, layout.total_bytes());
   LimitedRegionAllocator regions;
   std::vector<SharedTablePart> parts;
   for (std::size_t position = 0; position < 2; ++position) {
-    parts.emplace_back(base, layout, position, wish.home_keys, [] { return std::size_t{0}; }, [] {});
+    parts.emplace_back(
+        base, layout, position, wish.home_keys, [] { return std::size_t{0}; }, [] {});
     REQUIRE(parts.back().commit(Domain(3)));
   }
   for (const SharedTablePart& part : parts) {
@@ -135,7 +154,8 @@ TEST_CASE("Members use one memory: words, owners at home, slots that do not over
 }
 
 TEST_CASE("Members whose slots do not fit have numbers of their own for private ones") {
-  const SharedTableLayout::Wish wish{.keys = 3000, .home_keys = 3000, .unit_bytes = 32, .units = {1700, 1300}};
+  const SharedTableLayout::Wish wish{
+      .keys = 3000, .home_keys = 3000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout =
       SharedTableLayout::plan(wish, SharedTableLayout::least_bytes(wish) + 1024 * 32);
   LoopbackMemory memory(kPlenty);
@@ -144,8 +164,8 @@ TEST_CASE("Members whose slots do not fit have numbers of their own for private 
   int notices = 0;
   std::vector<std::unique_ptr<Store>> stores;
   for (std::size_t position = 0; position < 2; ++position) {
-    SharedTablePart part(base, layout, position, wish.home_keys, [] { return std::size_t{0}; },
-                         [&] { ++notices; });
+    SharedTablePart part(
+        base, layout, position, wish.home_keys, [] { return std::size_t{0}; }, [&] { ++notices; });
     REQUIRE(part.commit(Domain(0)));
     stores.push_back(std::make_unique<Store>(part.words(wish.keys), part.slots(), part.overflow(regions),
                                              ValueSizes({ElementType::int64, 4}), wish.units[position]));

@@ -21,7 +21,8 @@ using Value = std::vector<std::int64_t>;
 // Commits pages until a limit: of memory that lives longer.
 class SharedPart final : public Region {
  public:
-  SharedPart(std::byte* base, std::size_t bytes, std::size_t& left) : base_(base), bytes_(bytes), left_(left) {}
+  SharedPart(std::byte* base, std::size_t bytes, std::size_t& left)
+      : base_(base), bytes_(bytes), left_(left) {}
   std::byte* base() const override { return base_; }
   std::size_t capacity_bytes() const override { return bytes_; }
   bool commit(std::size_t, std::size_t bytes) override {

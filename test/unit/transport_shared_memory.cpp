@@ -42,7 +42,7 @@ TEST_CASE("Ranks of a group get the same pieces, zeroed, at a page boundary; oth
 
 TEST_CASE("Transports inside a process share memory by groups") {
   LoopbackNetwork network(3, false, 1 << 16);
-  ThreadedLoopback threaded(3, {.shared_bytes = 1 << 16});
+  ThreadedLoopback threaded(3, {.delay_seed = {}, .shared_bytes = 1 << 16});
   const auto check = [](auto& net) {
     for (std::int32_t rank = 0; rank < 3; ++rank) {
       Transport& transport = net.endpoint(Rank(rank));

@@ -50,12 +50,13 @@ function(lapse_add_test name)
     ${ARG_PROPERTIES})
 endfunction()
 
-# lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [TIMEOUT <s>] [LABELS ...] [ARGUMENTS ...]):
-# a program of Catch2 tests.
+# lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [DOMAINS rank 2 ...] [TIMEOUT <s>] [LABELS ...]
+# [ARGUMENTS ...]): a program of Catch2 tests.
 # Without RANKS: a test without MPI; LABELS is unit unless given. With RANKS: one ctest entry per rank count, labels mpi,
-# ranks-<n> and those given.
+# ranks-<n> and those given. DOMAINS: further entries with these values of the option domain, for the rank counts for
+# which they differ from the default, host; label domains.
 function(lapse_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;RANKS;LABELS;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;RANKS;DOMAINS;LABELS;ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT ${LAPSE_TEST_TIMEOUT})
   endif()
@@ -66,10 +67,16 @@ function(lapse_test name)
     # The script that prints stacks ends the test; ctest's own limit is for the script.
     math(EXPR hard_limit "${ARG_TIMEOUT} + 60")
     foreach(ranks IN LISTS ARG_RANKS)
-      lapse_add_test(${name}.ranks_${ranks}
-        COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${ARG_TIMEOUT}
-                ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGUMENTS}
-        LABELS mpi ranks-${ranks} ${ARG_LABELS} TIMEOUT ${hard_limit} PROPERTIES PROCESSORS 2)
+      set(command COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${ARG_TIMEOUT}
+        ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGUMENTS})
+      set(labels LABELS mpi ranks-${ranks} ${ARG_LABELS})
+      lapse_add_test(${name}.ranks_${ranks} ${command} ${labels} TIMEOUT ${hard_limit} PROPERTIES PROCESSORS 2)
+      foreach(domain IN LISTS ARG_DOMAINS)
+        if((domain STREQUAL rank AND ranks GREATER 1) OR (domain MATCHES "^[0-9]+$" AND ranks GREATER domain))
+          lapse_add_test(${name}.ranks_${ranks}.domain_${domain} ${command} ${labels} domains TIMEOUT ${hard_limit}
+            PROPERTIES PROCESSORS 2 ENVIRONMENT LAPSE_DOMAIN=${domain})
+        endif()
+      endforeach()
     endforeach()
   else()
     target_link_libraries(${name} PRIVATE lapse_settings lapse_test_main ${ARG_DEPENDS})

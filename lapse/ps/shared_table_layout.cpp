@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "lapse/directory/ownership_table.hpp"
 #include "lapse/store/key_words.hpp"
@@ -24,8 +23,9 @@ std::size_t owners_of(const SharedTableLayout::Wish& wish) {
 }
 
 std::uint64_t aligned_units(const SharedTableLayout::Wish& wish) {
+  const std::uint64_t alignment = SharedTableLayout::unit_alignment(wish.unit_bytes);
   std::uint64_t units = 0;
-  for (const std::uint64_t wished : wish.units) units += round_up(wished, SharedTableLayout::kUnitAlignment);
+  for (const std::uint64_t wished : wish.units) units += round_up(wished, alignment);
   return units;
 }
 
@@ -45,6 +45,7 @@ SharedTableLayout SharedTableLayout::plan(const Wish& wish, std::size_t most_byt
   layout.words_bytes = wish.keys * sizeof(KeyWords::Word);
   layout.owners_offset = words_of(wish);
   layout.slots_offset = least_bytes(wish);
+  const std::uint64_t alignment = unit_alignment(wish.unit_bytes);
   const std::uint64_t wished = aligned_units(wish);
   const std::uint64_t room = (most_bytes - layout.slots_offset) / wish.unit_bytes;
   layout.complete = wished <= room;
@@ -59,10 +60,10 @@ SharedTableLayout SharedTableLayout::plan(const Wish& wish, std::size_t most_byt
     if (!layout.complete) {
       const double share = static_cast<double>(units) / static_cast<double>(wished);
       const auto fits = static_cast<std::uint64_t>(share * static_cast<double>(room));
-      part.units = std::min(units, fits / kUnitAlignment * kUnitAlignment);
+      part.units = std::min(units, fits / alignment * alignment);
     }
-    next += round_up(part.units, kUnitAlignment);
-    next_private += round_up(units, kUnitAlignment);
+    next += round_up(part.units, alignment);
+    next_private += round_up(units, alignment);
     layout.parts.push_back(part);
   }
   layout.slots_bytes = next * wish.unit_bytes;

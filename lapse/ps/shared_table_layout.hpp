@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -13,10 +14,11 @@ namespace lapse {
 // The slots of a member are those that it gives out: to the keys that it serves, of which the domain may come
 // to own all. A pure function of its arguments, equal on all members.
 struct SharedTableLayout {
-  // Each member's slots begin at a multiple of so many units, and so, as a unit has a multiple of 16 bytes,
-  // at a page boundary.
-  static constexpr std::uint64_t kUnitAlignment = 256;
   static constexpr std::size_t kPageBytes = 4096;
+  // Each member's slots begin at a multiple of so many units, and so at a page boundary.
+  static constexpr std::uint64_t unit_alignment(std::size_t unit_bytes) {
+    return kPageBytes / std::gcd(kPageBytes, unit_bytes);
+  }
 
   // What a table asks for.
   struct Wish {

@@ -180,15 +180,17 @@ class Worker {
     if (here) ++counters(table).local_pushes;
     return here || not_here();
   }
-  // Calls f(key, std::span<const T>) with a copy of the value of every key that is here and not leased; keys
-  // that come or go meanwhile may be visited or not. f may call the server. Waits first for this worker's own
-  // operations.
+  // Calls f(key, std::span<const T>) with a copy of the value of every key that is here and not leased. Of
+  // the keys that ranks share with each other, each rank visits those that it serves: over all ranks every
+  // key is visited once, unless it is leased, comes or goes meanwhile. f may call the server. Waits first for
+  // this worker's own operations.
   template <Element T, class F>
   void for_each_local(const Table<T>& table, F&& f) {
     check_call(table.server_);
     wait_all();
     std::vector<T> value;
     table.state_->store.for_each_here([&](Key key) {
+      if (!table.state_->serves(key)) return;
       value.resize(table.length(key));
       if (table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data())))
         f(key, std::span<const T>(value));

@@ -90,8 +90,9 @@ std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
     // Whoever allocates many slots would else wait for the link in each.
     if (free.head != kEndOfList) __builtin_prefetch(address(free.head), 1);
   } else {
-    if (exhausted_ || used_units_ + units > max_units_) return std::nullopt;
-    if (!try_commit_up_to(used_units_ + units)) {
+    const std::uint64_t needed = used_units_ + units;
+    if (needed > max_units_) return std::nullopt;
+    if (needed * unit_bytes_ > committed_bytes() && (exhausted_ || !try_commit_up_to(needed))) {
       exhausted_ = true;
       return std::nullopt;
     }

@@ -50,8 +50,8 @@ class SlabAllocator {
 
   // A slot with undefined contents. Throws OutOfMemory when no further slab can be committed.
   std::uint32_t allocate(std::uint32_t units = 1);
-  // The same, nothing in place of the exception. Once a slab could not be had, only slots that come back are
-  // given out.
+  // The same, nothing in place of the exception. Once a slab could not be had, only slots of earlier slabs
+  // are given out.
   std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
   // `units` as it was allocated.
   void release(std::uint32_t slot, std::uint32_t units = 1);

@@ -33,3 +33,8 @@ if(LAPSE_BUILD_APPS)
   lapse_cluster_factorization(2,2 4 ob1)
   lapse_cluster_factorization(3 3 ucx)
 endif()
+
+# Ranks of a host share memory, found out by the library itself.
+lapse_cluster_program(shared_memory_program HOSTS 2,2 RANKS 4 ARGUMENTS hosts)
+lapse_cluster_program(shared_memory_program HOSTS 1,3 RANKS 4 ARGUMENTS hosts)
+lapse_cluster_program(shared_memory_program HOSTS 2 RANKS 4 ARGUMENTS hosts)

@@ -2,6 +2,7 @@ lapse_test(test_bad_input
   SOURCES bad_input_calls.cpp bad_input_failures.cpp bad_input_tables.cpp
   DEPENDS lapse::ps
   RANKS 1 2 3
+  DOMAINS rank 2
   TIMEOUT 60)
 
 # Programs that end, or that initialise MPI, in ways the main function of the tests does not: one case for each

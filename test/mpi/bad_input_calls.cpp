@@ -102,11 +102,10 @@ TEST_CASE("Calls of the server under a key's latch are refused; the latch is rel
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   server.run_workers(1, [&](Worker& worker) {
-    // A key of this rank.
+    // A key that no other rank chooses.
     Values row(kLength);
-    std::uint64_t own = 0;
-    while (!worker.pull_if_local(table, Key(own), row)) ++own;
-    const Key key(own);
+    Key key;
+    worker.for_each_local(table, [&](Key own, std::span<const std::int64_t>) { key = own; });
     std::vector<double> numbers(1);
     const std::vector<std::function<void()>> calls{
         [&] { worker.pull(table, key, row).wait(); },

@@ -3,4 +3,5 @@ lapse_test(test_bad_input_data
           bad_input_sparse.cpp server_stall.cpp
   DEPENDS lapse::ps
   RANKS 1 2 3
+  DOMAINS rank 2
   TIMEOUT 60)

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "lapse/core/error.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -99,7 +100,7 @@ TEST_CASE("A worker that throws ends the waits of all workers of all ranks") {
 }
 
 TEST_CASE("A worker that goes on with remote accesses hears of the failure, too") {
-  ParameterServer server(MPI_COMM_WORLD);
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   if (server.ranks() == 1) return;  // No access is remote.
   const auto table = server.create_table<std::int64_t>({.keys = 2, .home = HomeMapKind::range});
   check_failed(
@@ -211,7 +212,7 @@ std::size_t data_bytes() {
 }  // namespace
 
 TEST_CASE("A rank that has no memory for keys that arrive fails, and everybody with it") {
-  ParameterServer server(MPI_COMM_WORLD);
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   if (server.ranks() == 1) return;  // Nothing can arrive.
   constexpr std::uint64_t kMany = 20'000;
   const auto table = server.create_table<float>(

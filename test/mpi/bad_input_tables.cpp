@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "lapse/core/error.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -45,7 +46,8 @@ void check_usable(ParameterServer& server) {
 }  // namespace
 
 TEST_CASE("A table that one rank creates differently is a mismatch on every rank, which names the field") {
-  ParameterServer server(MPI_COMM_WORLD);
+  // Ranks that share memory are one home, whichever of them a home map names.
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   if (server.ranks() == 1) return;  // Nobody to differ from.
   struct Difference {
     std::string part;
@@ -129,12 +131,21 @@ TEST_CASE("What only one rank gets wrong is its own error there and PeerFailed e
   TableOptions home_out_of_range = good();
   home_out_of_range.home = HomeMapKind::custom;
   home_out_of_range.home_function = [ranks](Key) { return ranks; };
-  check_fails_on_last<ConfigurationError>(server, home_out_of_range, "custom home map");
+  check_fails_on_last<ConfigurationError>(server, home_out_of_range,
+                                          "the home map of table 'factors' gives rank " +
+                                              std::to_string(ranks) + " for key 0: expected 0 to " +
+                                              std::to_string(ranks - 1));
 
+  // Every rank makes keys, so all of them meet the last one's exception.
   TableOptions throwing = good();
-  throwing.initialiser =
-      Initialiser::function<float>([](Key, std::span<float>) { throw std::runtime_error("no value"); });
-  check_fails_on_last<std::runtime_error>(server, throwing, "no value");
+  throwing.keys = 100;
+  throwing.initialiser = Initialiser::function<float>([last = on_last_rank(server)](Key, std::span<float>) {
+    if (last) throw std::runtime_error("no value");
+  });
+  const auto create = [&] { server.create_table<float>(throwing); };
+  CHECK(contains(
+      on_last_rank(server) ? thrown_text<std::runtime_error>(create) : thrown_text<PeerFailed>(create),
+      "no value"));
   check_usable(server);
 }
 
@@ -165,7 +176,7 @@ TEST_CASE("A table for which there is no memory is OutOfMemory, with its name an
 }
 
 TEST_CASE("A table for which one rank alone has no memory is PeerFailed on the others") {
-  ParameterServer server(MPI_COMM_WORLD);
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   const std::int32_t last = server.ranks() - 1;
   TableOptions heavy{.name = "heavy", .keys = 1000, .length = std::size_t{1} << 28};
   heavy.home = HomeMapKind::custom;

@@ -1,4 +1,5 @@
 lapse_test(history
   SOURCES history.cpp
   DEPENDS lapse_test_histories
-  RANKS 1 2 3 4)
+  RANKS 1 2 3 4
+  DOMAINS rank 2)

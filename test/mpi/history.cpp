@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/random_workload_server.hpp"
 
@@ -66,7 +67,8 @@ void run(ServerWorkload workload, Options options) {
   const ServerHistory all = gather(run.history());
   if (rank_of_world() == 0) CHECK_NOTHROW(run.check(all));
   CHECK(counters.local_pulls > 0);
-  if (ranks_of_world() == 1) return;
+  const DomainMap domains = domains_of_world(options);
+  if (workload.sparse ? ranks_of_world() == 1 : domains.domains() == 1) return;
   CHECK(counters.relocations_in > 0);
   CHECK(counters.remote_pulls + counters.remote_pushes > 0);
 }
@@ -75,7 +77,7 @@ void run(ServerWorkload workload, Options options) {
 
 TEST_CASE("history: several workers on each rank with and without caches") {
   for (const bool caches : {true, false}) {
-    Options options;
+    Options options = Options::from_environment();
     options.location_caches = caches;
     run({.seed = 1, .workers = {2}, .calls = 400}, options);
     run({.seed = 2, .workers = {2, 1, 3}, .calls = 400, .keys = 2, .home = HomeMapKind::custom}, options);
@@ -83,13 +85,14 @@ TEST_CASE("history: several workers on each rank with and without caches") {
 }
 
 TEST_CASE("history: ranks without workers") {
-  run({.seed = 3, .workers = {3, 0}, .calls = 400}, {});
-  run({.seed = 4, .workers = {2, 0, 0, 1}, .calls = 400, .home = HomeMapKind::range}, {});
+  run({.seed = 3, .workers = {3, 0}, .calls = 400}, Options::from_environment());
+  run({.seed = 4, .workers = {2, 0, 0, 1}, .calls = 400, .home = HomeMapKind::range},
+      Options::from_environment());
 }
 
 TEST_CASE("history: values larger than any buffer") {
   // Announced first, received directly: they must not lose their place among small messages.
-  Options options;
+  Options options = Options::from_environment();
   for (const bool caches : {true, false}) {
     options.location_caches = caches;
     run({.seed = 5, .workers = {2, 1}, .phases = 1, .calls = 150, .keys = 3, .large_length = 10'000},
@@ -102,14 +105,16 @@ TEST_CASE("history: values larger than any buffer") {
 }
 
 TEST_CASE("history: little room for unanswered operations") {
-  Options options;
+  Options options = Options::from_environment();
   options.max_outstanding_operations = 1;
   run({.seed = 7, .workers = {2}, .phases = 1, .calls = 200}, options);
 }
 
 TEST_CASE("history: sparse tables and values with lengths of their own") {
   for (const bool sparse : {true, false}) {
-    run({.seed = 8, .workers = {2, 1, 3}, .calls = 300, .sparse = sparse, .own_lengths = true}, {});
-    run({.seed = 9, .workers = {2}, .calls = 300, .keys = 40, .sparse = sparse, .own_lengths = true}, {});
+    run({.seed = 8, .workers = {2, 1, 3}, .calls = 300, .sparse = sparse, .own_lengths = true},
+        Options::from_environment());
+    run({.seed = 9, .workers = {2}, .calls = 300, .keys = 40, .sparse = sparse, .own_lengths = true},
+        Options::from_environment());
   }
 }

@@ -2,4 +2,5 @@ lapse_test(test_server
   SOURCES server_collectives.cpp server_life.cpp server_operations.cpp server_tables.cpp
   DEPENDS lapse::ps
   RANKS 1 2 3 4
+  DOMAINS rank 2
   TIMEOUT 60)

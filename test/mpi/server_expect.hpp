@@ -23,7 +23,7 @@ inline std::vector<Key> key_range(std::uint64_t first, std::uint64_t end) {
   return keys;
 }
 
-// Keys of a table that are on this worker's rank, as far as it can tell.
+// Keys of a table that this worker finds in memory.
 template <Element T>
 std::int64_t count_local(Worker& worker, const Table<T>& table) {
   std::vector<T> value(table.length());
@@ -34,13 +34,16 @@ std::int64_t count_local(Worker& worker, const Table<T>& table) {
   return count;
 }
 
-// Every key is on exactly one rank; one worker on each rank calls it.
+// Every key is visited by exactly one rank; one worker on each rank calls it.
 template <Element T>
 void expect_one_owner_each(Worker& worker, const Table<T>& table) {
-  std::vector<std::int64_t> local{count_local(worker, table)};
-  worker.all_reduce(std::span<std::int64_t>(local));
-  expect(local[0] == static_cast<std::int64_t>(table.keys()),
-         "every key on one rank, found " + std::to_string(local[0]));
+  std::vector<std::int64_t> visits(table.keys());
+  worker.for_each_local(table, [&](Key key, std::span<const T>) { ++visits[key.index()]; });
+  worker.all_reduce(std::span<std::int64_t>(visits));
+  for (std::size_t key = 0; key < visits.size(); ++key) {
+    expect(visits[key] == 1,
+           "key " + std::to_string(key) + " on one rank, found " + std::to_string(visits[key]));
+  }
 }
 
 }  // namespace lapse::test

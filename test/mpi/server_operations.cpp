@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lapse/core/error.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -97,6 +98,7 @@ TEST_CASE("Empty calls do nothing and are finished at once") {
 
 TEST_CASE("After localize a key is accessed in memory, by one call, in place") {
   ParameterServer server(MPI_COMM_WORLD);
+  const DomainMap domains = lapse::test::domains_of_world();
   const auto table = server.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   server.run_workers(1, [&](Worker& worker) {
     for (std::size_t turn = 0; turn < worker.count(); ++turn) {
@@ -119,7 +121,9 @@ TEST_CASE("After localize a key is accessed in memory, by one call, in place") {
       bool called = false;
       const bool here =
           worker.update_if_local(table, Key(0), [&](std::span<std::int64_t>) { called = true; });
-      expect(here == (worker.index() == turn) && called == here, "update_if_local where the key is not");
+      const Rank localizer(static_cast<std::int32_t>(turn));
+      expect(here == lapse::test::share_memory(domains, worker.rank(), localizer) && called == here,
+             "update_if_local where the key is, and nowhere else");
       worker.barrier();
     }
     lapse::test::expect_one_owner_each(worker, table);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lapse/core/error.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -52,7 +53,7 @@ class StandardError {
 
 TEST_CASE("A stalled wait is reported by a worker that helps with the requests of other ranks meanwhile") {
   for (const Helping helping : {Helping::on, Helping::off}) {
-    Options options = Options::from_environment();
+    Options options = lapse::test::ranks_alone();  // Rank 0 shall be asked by message.
     options.stall_report = std::chrono::seconds(1);
     options.helping = helping;
     options.startup_report = false;

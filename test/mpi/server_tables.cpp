@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
+#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -81,18 +82,21 @@ TEST_CASE("Tables of every element type begin with their initialiser and add pus
 
 TEST_CASE("At the start every key is at its home") {
   ParameterServer server(MPI_COMM_WORLD);
-  const std::int32_t ranks = server.ranks();
-  const auto last_rank = [ranks](Key key) { return key.value() % 3 == 0 ? ranks - 1 : 0; };
-  const Domain self(server.rank().value());
+  const DomainMap domains = lapse::test::domains_of_world();
+  const std::int32_t last = server.ranks() - 1;
+  const auto by_rank = [last](Key key) { return key.value() % 3 == 0 ? last : 0; };
+  const auto by_domain = [&](Key key) { return domains.domain_of(Rank(by_rank(key))).value(); };
+  const std::int32_t count = domains.domains();
+  const Domain self = domains.domain_of(server.rank());
   struct Case {
     HomeMapKind kind;
     HomeMap expected;
   };
-  for (const Case& one : {Case{HomeMapKind::hash, HomeMap::hash(kKeys, ranks, self)},
-                          Case{HomeMapKind::range, HomeMap::range(kKeys, ranks, self)},
-                          Case{HomeMapKind::custom, HomeMap::custom(kKeys, ranks, self, last_rank)}}) {
+  for (const Case& one : {Case{HomeMapKind::hash, HomeMap::hash(kKeys, count, self)},
+                          Case{HomeMapKind::range, HomeMap::range(kKeys, count, self)},
+                          Case{HomeMapKind::custom, HomeMap::custom(kKeys, count, self, by_domain)}}) {
     TableOptions options{.keys = kKeys, .home = one.kind};
-    if (one.kind == HomeMapKind::custom) options.home_function = last_rank;
+    if (one.kind == HomeMapKind::custom) options.home_function = by_rank;
     const auto table = server.create_table<std::int64_t>(options);
     server.run_workers(1, [&](Worker& worker) {
       std::vector<std::int64_t> value(table.length());
@@ -183,17 +187,27 @@ TEST_CASE("A table tells what memory it uses on this rank") {
   ParameterServer server(MPI_COMM_WORLD);
   constexpr std::uint64_t kMany = 100'000;
   const auto table = server.create_table<float>({.keys = kMany, .length = 4});
-  const auto own = HomeMap::hash(kMany, server.ranks(), Domain(server.rank().value())).own_keys();
+  const DomainMap domains = lapse::test::domains_of_world();
+  const Domain self = domains.domain_of(server.rank());
+  const auto members = domains.members(self).size();
+  // Of what its domain owns, a rank has what it serves.
+  const auto serves = [&](Key key) { return domains.serving_rank(key, self) == server.rank(); };
+  std::uint64_t own = 0;
+  std::uint64_t served = 0;
+  HomeMap::hash(kMany, domains.domains(), self).for_each_own_key([&](Key key) {
+    own += serves(key) ? 1 : 0;
+  });
+  for (const Key key : key_range(0, kMany)) served += serves(key) ? 1 : 0;
   auto use = server.memory_use(table);
-  CHECK(use.words >= kMany * 8);
-  CHECK(use.words < kMany * 8 + 8192);
+  CHECK(use.words >= kMany * 8 / members);
+  CHECK(use.words < kMany * 8 / members + 8192);
   CHECK(use.values == own * 16);
   CHECK(use.slabs >= use.values);
   CHECK(use.slabs < use.values + (4 << 20));
-  CHECK(use.ownership >= own * 8);
+  CHECK(use.ownership >= HomeMap::hash(kMany, domains.domains(), self).own_keys() * 8 / members);
   server.run_workers(1, [&](Worker& worker) {
     if (worker.index() == 0) worker.localize(table, key_range(0, kMany)).wait();
   });
   use = server.memory_use(table);
-  CHECK(use.values == (server.rank() == Rank(0) ? kMany * 16 : 0));
+  CHECK(use.values == (self == Domain(0) ? served * 16 : 0));
 }

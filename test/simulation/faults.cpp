@@ -41,6 +41,27 @@ class HomeRoutesByRole : public Router {
   }
 };
 
+// A worker beside the serving rank uses memory although it has an operation unanswered.
+class NeighbourUsesMemoryAtOnce : public Router {
+ public:
+  Route route_own(const KeyView& view, const Pin& pin) const override {
+    if (!view.serves && view.presence == KeyView::Presence::owner) return Route::execute();
+    return Router::route_own(view, pin);
+  }
+};
+
+// It goes from the home to the own domain's serving rank as soon as the key is on its way here.
+class NeighbourSwitchesEntry : public Router {
+ public:
+  Route route_own(const KeyView& view, const Pin& pin) const override {
+    if (!view.serves && view.presence == KeyView::Presence::arriving && pin.unanswered > 0 &&
+        pin.entry == view.home) {
+      return Route::send_to_entry(view.self);
+    }
+    return Router::route_own(view, pin);
+  }
+};
+
 constexpr std::uint64_t kMostSeeds = 10000;
 
 void expect_violation(const std::string& fault, ScenarioLimits limits, const Router& router) {
@@ -67,4 +88,19 @@ TEST_CASE("simulation finds an entry rule for messages only") {
 TEST_CASE("simulation finds a home that routes by its role with four ranks") {
   expect_violation("home routes by its role", {.least_ranks = 4, .most_ranks = 4, .location_caches = false},
                    HomeRoutesByRole());
+}
+
+TEST_CASE("simulation finds a neighbour that uses memory while an operation of its own is under way") {
+  for (const bool caches : {false, true}) {
+    expect_violation(
+        "neighbour uses memory at once, caches " + std::string(caches ? "on" : "off"),
+        {.least_ranks = 4, .most_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
+        NeighbourUsesMemoryAtOnce());
+  }
+}
+
+TEST_CASE("simulation finds a neighbour that changes the entry from the home to its own domain") {
+  expect_violation("neighbour switches its entry",
+                   {.least_ranks = 4, .most_ranks = 5, .sparse = false, .domain_ranks = 2},
+                   NeighbourSwitchesEntry());
 }

@@ -15,8 +15,10 @@ using namespace lapse::test;
 
 namespace {
 
+// Each rank by itself, unless a test says otherwise.
 Options quiet_options() {
   Options options;
+  options.domain = {DomainChoice::Kind::rank, 1};
   options.startup_report = false;
   options.log_level = LogLevel::error;
   return options;
@@ -138,6 +140,108 @@ TEST_CASE("threads: sparse tables and values with lengths of their own") {
                     run({.seed = seed, .workers = {2, 1, 2}, .sparse = sparse, .own_lengths = true},
                         {.separate_bulk_lane = true, .delay_seed = seed}, quiet_options()));
     }
+  }
+  check_that_keys_moved(counters);
+}
+
+// --- ranks that share memory
+
+namespace {
+
+Options domain_options(DomainChoice choice) {
+  Options options = quiet_options();
+  options.domain = choice;
+  return options;
+}
+
+constexpr DomainChoice kPairs{DomainChoice::Kind::number, 2};
+constexpr DomainChoice kHost{DomainChoice::Kind::host, 1};
+
+// So much that each of `domains` gets `bytes` for a table, after what is left to others.
+std::size_t memory_for(std::size_t bytes, std::size_t domains) {
+  constexpr std::size_t kLeftToOthers = std::size_t{2} << 20;
+  return (bytes + kLeftToOthers + 10) * domains * 10 / 9 + 10;
+}
+
+}  // namespace
+
+TEST_CASE("threads: four ranks in two domains, some of them without workers") {
+  for (const bool caches : {true, false}) {
+    Options options = domain_options(kPairs);
+    options.location_caches = caches;
+    TableCounters counters;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      for (const std::vector<std::int32_t>& workers :
+           {std::vector<std::int32_t>{2, 1, 1, 2}, std::vector<std::int32_t>{3, 0, 0, 2}}) {
+        CHECK_NOTHROW(counters += run({.seed = seed, .workers = workers, .keys = 3},
+                                      {.separate_bulk_lane = true, .delay_seed = seed}, options));
+      }
+    }
+    check_that_keys_moved(counters);
+    CHECK(counters.queued_accesses > 0);
+    CHECK(counters.forwarded > 0);
+  }
+}
+
+TEST_CASE("threads: all ranks in one domain") {
+  TableCounters counters;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{5}}) {
+      CHECK_NOTHROW(counters += run({.seed = seed, .workers = {3, 0, 3}, .keys = keys},
+                                    {.separate_bulk_lane = true, .delay_seed = seed}, domain_options(kHost)));
+    }
+  }
+  CHECK(counters.local_pulls > 0);
+  CHECK(counters.relocations_in == 0);
+  // Leased keys are asked for at the rank that serves them.
+  CHECK(counters.remote_pulls + counters.remote_pushes + counters.queued_accesses > 0);
+}
+
+TEST_CASE("threads: a domain whose memory is full uses private slots, which neighbours reach by message") {
+  // A page of words and one of owners, and hardly anything for slots.
+  constexpr std::size_t kNoSlots = 2 * 4096 + 100;
+  TableCounters counters;
+  TableCounters of_plenty;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const std::size_t domains : {std::size_t{2}, std::size_t{1}}) {
+      const Options options = domain_options(domains == 2 ? kPairs : kHost);
+      const ServerWorkload workload{.seed = seed, .workers = {2, 1, 0, 2}, .own_lengths = true};
+      ThreadedLoopbackSettings settings{.separate_bulk_lane = true, .delay_seed = seed};
+      CHECK_NOTHROW(of_plenty += run(workload, settings, options));
+      settings.shared_bytes = memory_for(kNoSlots, domains);
+      CHECK_NOTHROW(counters += run(workload, settings, options));
+    }
+  }
+  check_that_keys_moved(counters);
+  CHECK(counters.remote_pulls > 2 * of_plenty.remote_pulls);
+}
+
+TEST_CASE("threads: some values in shared and some in private memory") {
+  // Five values of 8192 bytes, of which two or three fit.
+  constexpr std::size_t kSlots = 2 * 4096 + 3 * 8192;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const ServerWorkload workload{
+        .seed = seed, .workers = {2, 1, 0, 1}, .phases = 1, .calls = 300, .large_length = 2048};
+    CHECK_NOTHROW(run(workload,
+                      {.separate_bulk_lane = true, .delay_seed = seed, .shared_bytes = memory_for(kSlots, 2)},
+                      domain_options(kPairs)));
+  }
+}
+
+TEST_CASE("threads: ranks that find no memory to share are domains of their own") {
+  TableCounters counters;
+  CHECK_NOTHROW(counters += run({.seed = 1, .workers = {2, 1, 1}}, {.delay_seed = 1, .shared_bytes = 4096},
+                                domain_options(kHost)));
+  check_that_keys_moved(counters);
+}
+
+TEST_CASE("threads: domains, large values and values with lengths of their own") {
+  TableCounters counters;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    CHECK_NOTHROW(
+        counters +=
+        run({.seed = seed, .workers = {2, 1, 1}, .phases = 1, .own_lengths = true, .large_length = 2000},
+            {.separate_bulk_lane = true, .delay_seed = seed}, domain_options(kPairs)));
   }
   check_that_keys_moved(counters);
 }

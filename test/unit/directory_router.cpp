@@ -120,3 +120,51 @@ TEST_CASE("Received operations away from home go on to the home and nowhere else
   // The home sent it here, so the key is here or on its way here.
   CHECK(received(away_from_home(Presence::absent), true) == "illegal");
 }
+
+// --- ranks that do not serve the key
+
+namespace {
+
+KeyView beside(Presence presence, Domain home, std::optional<Domain> hint = std::nullopt) {
+  return {.presence = presence,
+          .home = home,
+          .self = kHere,
+          .owner_by_table = kThird,
+          .hint = hint,
+          .serves = false};
+}
+
+}  // namespace
+
+TEST_CASE("A rank that does not serve the key uses memory or sends: it never queues and asks no table") {
+  for (const Domain home : {kHere, kElsewhere}) {
+    CHECK(own(beside(Presence::owner, home)) == "execute");
+    // Arriving, leased, or in memory that this rank cannot address: the own domain's serving rank knows.
+    CHECK(own(beside(Presence::arriving, home)) == "send to 1 cached");
+    CHECK(own(beside(Presence::absent, home)) == "send to " + std::to_string(home.value()) + " cached");
+    CHECK(own(beside(Presence::absent, home, kThird)) == "send to 3 cached");
+  }
+}
+
+TEST_CASE("A rank that does not serve the key keeps its entry, and never uses memory meanwhile") {
+  for (const Domain entry : {kHere, kElsewhere, kThird}) {
+    for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
+      Pin pin{.unanswered = 1, .entry = entry, .redirected = false};
+      CHECK(own(beside(presence, kElsewhere, kThird), pin) ==
+            "send to " + std::to_string(entry.value()) + " cached");
+      pin.redirected = true;
+      CHECK(own(beside(presence, kElsewhere, kThird), pin) == "hold");
+    }
+  }
+}
+
+TEST_CASE("An answer redirects when it comes from another domain than the entry, unless the home is asked") {
+  const KeyView view = away_from_home(Presence::absent);
+  CHECK_FALSE(Router::redirects(view, kThird, kThird));
+  CHECK(Router::redirects(view, kThird, kElsewhere));
+  CHECK(Router::redirects(view, kThird, kHere));
+  // By the home every way is right; only the own domain's memory is better.
+  CHECK_FALSE(Router::redirects(view, kElsewhere, kThird));
+  CHECK(Router::redirects(view, kElsewhere, kHere));
+  CHECK_FALSE(Router::redirects(at_home(Presence::absent, kThird), kHere, kThird));
+}

@@ -1,0 +1,158 @@
+// A program whose ranks share memory, for environments in which that is difficult: shared_memory_program.sh
+// makes them.
+#include <mpi.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/transport/mpi_environment.hpp"
+#include "test/mpi/server_domains.hpp"
+#include "test/mpi/server_expect.hpp"
+
+namespace {
+
+using namespace lapse;
+using lapse::test::expect;
+using lapse::test::key_range;
+
+// Every worker adds 1 to every `stride`-th key, between relocations and leases, and finds all that was added.
+template <Element T>
+void use(ParameterServer& server, const Table<T>& table, std::uint64_t stride) {
+  std::vector<Key> keys;
+  for (std::uint64_t key = 0; key < table.keys(); key += stride) keys.emplace_back(key);
+  const std::size_t length = table.length();
+  server.run_workers(2, [&](Worker& worker) {
+    const std::size_t share = keys.size() / worker.count();
+    const auto own = std::span(keys).subspan(worker.index() * share, share);
+    worker.localize(table, own);
+    const std::vector<T> ones(keys.size() * length, 1);
+    worker.push(table, keys, ones).wait();
+    {
+      const Lease lease = worker.lease(table, own);
+      for (std::size_t i = 0; i < own.size(); ++i) lease.values(table)[i][length - 1] += 1;
+    }
+    worker.barrier();
+    std::vector<T> values(keys.size() * length);
+    worker.pull(table, keys, values).wait();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const T added = static_cast<T>(worker.count());
+      expect(values[i * length] == added || length == 1, "the first element of key " + std::to_string(i));
+      const T by_lease = i < share * worker.count() ? T{1} : T{0};
+      expect(values[(i + 1) * length - 1] == added + by_lease,
+             "the last element of key " + std::to_string(i));
+    }
+  });
+  server.run_workers(1, [&](Worker& worker) { lapse::test::expect_one_owner_each(worker, table); });
+}
+
+// More than a small file system holds: of one table the values, of the other already the words.
+void tables() {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto values = server.create_table<float>({.name = "values", .keys = 1600, .length = 16384});
+  const auto words = server.create_table<std::int64_t>({.name = "words", .keys = 5'000'000});
+  const auto few = server.create_table<std::int64_t>({.name = "few", .keys = 100});
+  use(server, values, 40);
+  use(server, words, 1000);
+  use(server, few, 1);
+  server.close();
+}
+
+void few() {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto few = server.create_table<std::int64_t>({.name = "few", .keys = 1000, .length = 4});
+  use(server, few, 1);
+  server.close();
+}
+
+// Rank 1 is killed in the middle of a phase, in which all ranks use what they share.
+void killed() {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<float>({.name = "values", .keys = 1000, .length = 4096});
+  server.run_workers(1, [&](Worker& worker) {
+    const auto keys = key_range(0, table.keys());
+    const std::vector<float> ones(keys.size() * table.length(), 1);
+    worker.push(table, keys, ones).wait();
+    worker.barrier();
+    for (int round = 0;; ++round) {
+      worker.push(table, keys, ones).wait();
+      if (worker.index() == 1 && round == 3) std::raise(SIGKILL);
+    }
+  });
+}
+
+// Accesses to keys that are at home on the own host cost no messages, to others they do.
+void hosts() {
+  const DomainMap domains = lapse::test::domains_of_world();
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::int32_t ranks = server.ranks();
+  const auto home = [ranks](Key key) { return static_cast<std::int32_t>(key.value()) % ranks; };
+  constexpr std::uint64_t kKeys = 6000;
+  const auto table = server.create_table<std::int64_t>(
+      {.keys = kKeys, .home = HomeMapKind::custom, .home_function = home, .location_caches = false});
+  for (const bool near : {true, false}) {
+    const RankCounters before = server.statistics().rank_total();
+    const TableCounters accesses_before = server.statistics().table_total(table.id());
+    server.run_workers(1, [&](Worker& worker) {
+      std::int64_t value = 0;
+      const std::int64_t one = 1;
+      for (std::uint64_t key = 0; key < kKeys; ++key) {
+        if (lapse::test::share_memory(domains, worker.rank(), Rank(home(Key(key)))) != near) continue;
+        worker.pull(table, Key(key), std::span(&value, 1)).wait();
+        worker.push(table, Key(key), std::span(&one, 1)).wait();
+      }
+    });
+    const std::uint64_t messages = server.statistics().rank_total().messages_sent - before.messages_sent;
+    const TableCounters accesses = server.statistics().table_total(table.id());
+    const std::uint64_t local = accesses.local_pulls - accesses_before.local_pulls;
+    const std::uint64_t remote = accesses.remote_pulls - accesses_before.remote_pulls;
+    if (near) {
+      expect(remote == 0 && local > kKeys, "no remote access to the own host");
+      expect(messages < 200, "no messages for accesses on the own host, found " + std::to_string(messages));
+    } else if (domains.domains() > 1) {
+      expect(local == 0 && remote > 0, "other hosts are remote");
+      expect(messages >= 2 * remote, "messages for accesses to other hosts");
+    }
+  }
+  if (server.rank() == Rank(0)) {
+    std::printf("domains:");
+    for (std::int32_t rank = 0; rank < ranks; ++rank)
+      std::printf(" %d", domains.domain_of(Rank(rank)).value());
+    std::printf("\n");
+  }
+  use(server, table, 7);
+  server.close();
+}
+
+void run(std::string_view name) {
+  if (name == "tables") return tables();
+  if (name == "few") return few();
+  if (name == "killed") return killed();
+  if (name == "hosts") return hosts();
+  throw std::runtime_error("unknown case");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  prepare_mpi_environment();
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    run(count == 2 ? arguments[1] : "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return EXIT_FAILURE;
+  }
+  MPI_Finalize();
+  if (rank == 0) std::puts("the results are right");
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,111 @@
+#!/bin/bash
+# shared_memory_program.sh <environment> <program> <launcher...>: runs the program where ranks can hardly share memory, or
+# not at all, or die; passes when it ends as it should and says in one line what was lost, why, and what to do.
+#   64m, 1m           /dev/shm of that size (needs the permission to mount; else exit status 77, skipped)
+#   no_osc            an MPI library that cannot make shared windows
+#   unknown_osc       a component that does not exist: MPI_Init itself ends the job
+#   one_core          all ranks on one core
+#   killed            a rank is killed in the middle of a phase
+set -u
+environment=$1
+program=$2
+shift 2
+launcher=("$@")
+
+# Becomes this script with a /dev/shm of its own.
+with_shared_memory() {  # <size>
+  [[ -z ${OWN_SHARED_MEMORY:-} ]] || return 0
+  if ! unshare --mount --propagation private sh -c 'mount -t tmpfs -o size=1m tmpfs /dev/shm' 2>/dev/null; then
+    echo "SKIPPED: /dev/shm cannot be mounted: needed are root with CAP_SYS_ADMIN, unshare and mount (Debian: util-linux," \
+      "mount)" >&2
+    exit 77
+  fi
+  # shellcheck disable=SC2016
+  OWN_SHARED_MEMORY=1 exec unshare --mount --propagation private sh -c '
+    mount -t tmpfs -o size="$1" tmpfs /dev/shm && shift && exec "$@"' sh "$1" \
+    "$0" "$environment" "$program" "${launcher[@]}"
+}
+
+failures=0
+check() {  # <what> <command...>
+  local what=$1
+  shift
+  if ! "$@"; then
+    echo "---- failed: $what"
+    failures=$((failures + 1))
+  fi
+}
+
+run() {  # <case>: sets output and status
+  output=$("${launcher[@]}" "$program" "$1" 2>&1)
+  status=$?
+  echo "$output"
+  echo "---- exit status $status"
+}
+
+lines() {  # <pattern>: of the output that match
+  grep -cE "$1" <<<"$output"
+}
+
+ends_well() {
+  check "exit status 0" [ "$status" -eq 0 ]
+  check "the results" [ "$(lines '^the results are right$')" -eq 1 ]
+}
+
+# The program says so in exactly one line, and nothing else.
+warns_once() {  # <pattern>
+  check "one warning: $1" [ "$(lines "$1")" -eq 1 ]
+}
+
+readonly fallback='ranks of a host do not share memory, accesses between them go by message'
+case $environment in
+  64m)
+    with_shared_memory 64m
+    run tables
+    ends_well
+    warns_once "table 'values' on [^ ]+: /dev/shm is full: [0-9.]+ MB of values fit.*--shm-size.*domain=rank"
+    warns_once "table 'words': ranks of a host do not share its memory.*words and owners.*--shm-size.*domain=rank"
+    check "two warnings" [ "$(lines '^.*lapse.*(shared memory|share)')" -eq 2 ]
+    check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
+  1m)
+    with_shared_memory 1m
+    run few
+    ends_well
+    warns_once "$fallback.*/dev/shm has.*domain=rank"
+    check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
+  no_osc)
+    export OMPI_MCA_osc=ucx
+    run few
+    ends_well
+    warns_once "$fallback.*MPI_Win_allocate_shared.*OMPI_MCA_osc.*domain=rank"
+    ;;
+  unknown_osc)
+    export OMPI_MCA_osc=nonsense
+    run few
+    check "a failure" [ "$status" -ne 0 ]
+    check "no time limit" [ "$status" -ne 124 ]
+    check "the name of the component" [ "$(lines nonsense)" -ge 1 ]
+    ;;
+  one_core)
+    launcher=(taskset --cpu-list "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "${launcher[@]}")
+    run few
+    ends_well
+    warns_once "core"
+    ;;
+  killed)
+    with_shared_memory 256m
+    run killed
+    check "a failure" [ "$status" -ne 0 ]
+    check "no time limit" [ "$status" -ne 124 ]
+    check "the signal" [ "$(lines 'signal 9')" -ge 1 ]
+    ls -la /dev/shm
+    check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
+  *)
+    echo "unknown environment: $environment" >&2
+    exit 2
+    ;;
+esac
+[[ $failures -eq 0 ]]

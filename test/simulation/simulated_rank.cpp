@@ -19,7 +19,7 @@ Histories::Histories(std::size_t workers, std::size_t keys) : layout{workers, 1}
 
 SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
                              std::size_t first_worker, Histories& histories, std::function<void()> interrupt)
-    : transport_(transport, std::move(interrupt)),
+    : transport_(transport, std::move(interrupt), scenario.packet_bytes),
       domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
       channel_(transport_, router),
@@ -102,8 +102,9 @@ std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
     for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
   }
   std::byte* const base = transport_.allocate_shared(layout.total_bytes());
-  SharedTablePart part(base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)),
-                       wish.home_keys, [] { return std::size_t{0}; }, [] {});
+  SharedTablePart part(
+      base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)), wish.home_keys,
+      [] { return std::size_t{0}; }, [] {});
   if (!part.commit(domains_.domain_of(phase_.rank))) throw OutOfMemory("a simulation's shared memory");
   return part;
 }

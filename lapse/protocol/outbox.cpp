@@ -1,7 +1,10 @@
 #include "lapse/protocol/outbox.hpp"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <limits>
 
 namespace lapse {
@@ -13,6 +16,7 @@ constexpr std::size_t kFrameAlignment = 8;
 Outbox::Outbox(Transport& transport)
     : transport_(transport),
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
+      packet_bytes_(transport.packet_bytes()),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {}
 
 std::byte* Outbox::append(Rank to, const FrameHeader& header) {
@@ -20,21 +24,32 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
                                                                           : Transport::Lane::ordered;
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
-  const std::size_t before = pending.packet.size();
-  if (pending.packet.empty()) {
-    waiting_.push_back(static_cast<std::uint32_t>(&pending - pending_.data()));
-    if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
-  } else {
+  if (!pending.packet.empty()) {
     FrameHeader& last = pending.last_header;
-    if (last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max()) {
+    const bool same_frame = last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max();
+    const std::size_t most_bytes = kFrameAlignment - 1 + sizeof header + header.record_bytes;
+    if (pending.packet.size() + (same_frame ? header.record_bytes : most_bytes) > packet_bytes_) {
+      send_full(pending);
+    } else if (same_frame) {
       ++last.count;
       std::memcpy(pending.packet.data() + pending.last_frame + offsetof(FrameHeader, count), &last.count,
                   sizeof last.count);
       return pending.packet.extend(header.record_bytes);
     }
-    const std::size_t unaligned = pending.packet.size() % kFrameAlignment;
-    if (unaligned != 0)
-      std::memset(pending.packet.extend(kFrameAlignment - unaligned), 0, kFrameAlignment - unaligned);
+  }
+  return begin_frame(pending, header);
+}
+
+std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header) {
+  const std::size_t before = pending.packet.size();
+  if (before == 0) {
+    if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
+    if (!pending.waiting) {
+      waiting_.push_back(static_cast<std::uint32_t>(&pending - pending_.data()));
+      pending.waiting = true;
+    }
+  } else if (const std::size_t unaligned = before % kFrameAlignment; unaligned != 0) {
+    std::memset(pending.packet.extend(kFrameAlignment - unaligned), 0, kFrameAlignment - unaligned);
   }
   if (!is_wave(static_cast<FrameKind>(header.kind))) ++counters_.frames;
   pending.before_frame = before;
@@ -61,16 +76,30 @@ void Outbox::cancel() {
   frame = FrameHeader{};
 }
 
+void Outbox::send(Pending& pending) {
+  const auto position = static_cast<std::size_t>(&pending - pending_.data());
+  const Rank to(static_cast<std::int32_t>(position / lanes_));
+  const bool bulk = lanes_ == 2 && position % lanes_ == 1;
+  ++counters_.packets;
+  counters_.bytes += pending.packet.size();
+  transport_.send(to, std::move(pending.packet), bulk ? Transport::Lane::bulk : Transport::Lane::ordered);
+  pending.packet = PacketBuffer();
+}
+
+void Outbox::send_full(Pending& pending) {
+  try {
+    send(pending);
+  } catch (const std::exception& error) {
+    // As at the end of a turn: what was to be sent is lost, and nobody can be told.
+    transport_.abort(fmt::format("communication failed: {}", error.what()));
+  }
+}
+
 void Outbox::flush() {
   for (const std::uint32_t position : waiting_) {
     Pending& pending = pending_[position];
-    const Rank to(static_cast<std::int32_t>(position / lanes_));
-    const bool bulk = lanes_ == 2 && position % lanes_ == 1;
-    if (pending.packet.empty()) continue;  // All of it was taken back.
-    ++counters_.packets;
-    counters_.bytes += pending.packet.size();
-    transport_.send(to, std::move(pending.packet), bulk ? Transport::Lane::bulk : Transport::Lane::ordered);
-    pending.packet = PacketBuffer();
+    pending.waiting = false;
+    if (!pending.packet.empty()) send(pending);  // All of it may have been taken back.
   }
   waiting_.clear();
 }

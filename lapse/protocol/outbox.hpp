@@ -1,4 +1,4 @@
-// Collects what an engine turn has to say, one packet per destination.
+// Collects what an engine turn has to say, in one packet per destination, or several where it is much.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,18 @@ struct OutboxCounters {
 };
 
 // Thread safety: the holder of the progress lock.
-// Guarantee: records for one destination are sent in the order in which they were appended, except that kinds
-// which may be unordered take the bulk lane where the transport has one.
+// Guarantees:
+// 1. Records for one destination are sent in the order in which they were appended, except that kinds which
+// may be unordered take the bulk lane where the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. One that is full
+// leaves when the next record for its destination is appended: while an operation on many keys is worked off,
+// its first packets are under way already. So the last record of all can be taken back at any time.
 class Outbox {
  public:
   explicit Outbox(Transport& transport);
 
   // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
-  // frame if it has the same header (count and all else aside).
+  // frame if it has the same header (count and all else aside) and the packet has room.
   std::byte* append(Rank to, const FrameHeader& header);
 
   // Takes back the record that was appended last, to whichever rank: it is not to be sent.
@@ -49,16 +53,22 @@ class Outbox {
     std::size_t before_frame = 0;  // bytes before the last frame
     std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
     FrameHeader last_header;       // a copy of it
+    bool waiting = false;          // its position is in waiting_
   };
 
   Pending& pending(Rank to, Transport::Lane lane) {
     return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
   }
+  std::byte* begin_frame(Pending& pending, const FrameHeader& header);
+  void send(Pending& pending);
+  // Sends a packet that has no room for the next record, in the middle of a turn.
+  void send_full(Pending& pending);
 
   Transport& transport_;
   std::size_t lanes_;
+  std::size_t packet_bytes_;
   std::vector<Pending> pending_;        // by rank and lane
-  std::vector<std::uint32_t> waiting_;  // positions in pending_ that hold something, in order of first use
+  std::vector<std::uint32_t> waiting_;  // positions in pending_ used in this turn, in order of first use
   Pending* last_ = nullptr;             // where the last record is
   OutboxCounters counters_;
 };

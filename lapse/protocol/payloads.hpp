@@ -43,7 +43,7 @@ constexpr bool is_wave(FrameKind kind) {
 }
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
-// to a multiple of 8 bytes. Everything an engine turn says to one rank goes into one packet, and records that
+// to a multiple of 8 bytes. What an engine turn says to one rank goes into one packet, or several where it is much, and records that
 // belong together into one frame: that is how an operation on many keys needs one message per destination at
 // every hop.
 //

@@ -41,6 +41,8 @@ void MpiSender::send(Rank to, PacketBuffer packet) {
   destination.payloads.push(index);
   begin_fragments(destination);
   if (!was_waiting && !destination.payloads.empty()) waiting_destinations_.push_back(to);
+  // Many packets in a row are on their way before the last one is here.
+  if (unfinished_payloads_ > 1) advance();
 }
 
 void MpiSender::send_eager(Rank to, PacketBuffer message, mpi_wire::Kind kind) {

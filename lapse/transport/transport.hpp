@@ -46,6 +46,14 @@ class Transport {
   virtual std::vector<std::int32_t> hosts() const = 0;
   virtual bool has_separate_bulk_lane() const { return false; }
 
+  // Whoever has more to say in a turn had better send it in packets of at most so many bytes: large enough
+  // for the price of a message not to matter, small enough for sender, network and receiver to work at the
+  // same time, and for the buffer to stay in the processor's cache.
+  virtual std::size_t packet_bytes() const { return kPacketBytes; }
+  // With what the transport and MPI add, Open MPI sends it over TCP at once, without a handshake before
+  // (below btl_tcp_eager_limit, 64 KiB).
+  static constexpr std::size_t kPacketBytes = std::size_t{60} << 10;
+
   // Sends a packet of any size (more than 2 GiB too). Takes the buffer; it goes back to the pool when sent.
   virtual void send(Rank to, PacketBuffer packet, Lane lane) = 0;
 

@@ -42,10 +42,11 @@ struct Scenario {
   bool separate_bulk_lane = true;
   HomeMapKind home = HomeMapKind::hash;
   std::optional<Domain> only_home;  // custom: one home for all keys; else by a mixture of the key's bits
-  bool long_turns = false;          // several packets and submissions in one engine turn
-  bool interruptions = false;       // workers call in the middle of an engine's step
-  bool biased = true;               // some actors are slow for a while
-  std::size_t calls = 20;           // of each worker
+  std::optional<std::size_t> packet_bytes;  // else the transport's
+  bool long_turns = false;                  // several packets and submissions in one engine turn
+  bool interruptions = false;               // workers call in the middle of an engine's step
+  bool biased = true;                       // some actors are slow for a while
+  std::size_t calls = 20;                   // of each worker
 
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 

@@ -19,7 +19,7 @@ Histories::Histories(std::size_t workers, std::size_t keys) : layout{workers, 1}
 
 SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, const Router& router,
                              std::size_t first_worker, Histories& histories, std::function<void()> interrupt)
-    : transport_(transport, std::move(interrupt)),
+    : transport_(transport, std::move(interrupt), scenario.packet_bytes),
       domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
       channel_(transport_, router),

@@ -36,8 +36,12 @@ struct Histories {
 // buffer, it holds no latch, and its own state is as it must be.
 class InterruptedTransport final : public BorrowedTransport {
  public:
-  InterruptedTransport(Transport& transport, std::function<void()> interrupt)
-      : BorrowedTransport(transport), interrupt_(std::move(interrupt)) {}
+  InterruptedTransport(Transport& transport, std::function<void()> interrupt,
+                       std::optional<std::size_t> packet_bytes)
+      : BorrowedTransport(transport),
+        interrupt_(std::move(interrupt)),
+        packet_bytes_(packet_bytes.value_or(transport.packet_bytes())) {}
+  std::size_t packet_bytes() const override { return packet_bytes_; }
   PacketBuffer acquire_buffer() override {
     interrupt_();
     return BorrowedTransport::acquire_buffer();
@@ -45,6 +49,7 @@ class InterruptedTransport final : public BorrowedTransport {
 
  private:
   std::function<void()> interrupt_;
+  std::size_t packet_bytes_;
 };
 
 // Two tables: 0 counts, 1 assigns. Everything is used by one thread.

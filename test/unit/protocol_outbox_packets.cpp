@@ -1,0 +1,105 @@
+// An outbox that sends in the middle of a turn.
+#include <cstring>
+#include <vector>
+
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/transport/loopback_network.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
+
+using lapse::FrameHeader;
+using lapse::FrameKind;
+using lapse::LoopbackNetwork;
+using lapse::Outbox;
+using lapse::Rank;
+
+namespace {
+
+using Packet = std::vector<std::byte>;
+
+class SmallPackets final : public lapse::test::BorrowedTransport {
+ public:
+  using BorrowedTransport::BorrowedTransport;
+  std::size_t packet_bytes() const override { return 100; }
+};
+
+FrameHeader header(FrameKind kind) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(kind);
+  return header;
+}
+
+// All packets for a rank, in sending order.
+std::vector<Packet> delivered(LoopbackNetwork& network, Rank to) {
+  std::vector<Packet> packets;
+  network.endpoint(to).poll(
+      [&](Rank, std::span<const std::byte> packet) { packets.emplace_back(packet.begin(), packet.end()); },
+      100);
+  return packets;
+}
+
+FrameHeader first_header(const Packet& packet) {
+  FrameHeader header;
+  REQUIRE(packet.size() >= sizeof header);
+  std::memcpy(&header, packet.data(), sizeof header);
+  return header;
+}
+
+}  // namespace
+
+TEST_CASE("A packet without room for the next record is sent at once, and in order") {
+  LoopbackNetwork network(3, false);
+  SmallPackets transport(network.endpoint(Rank(0)));
+  Outbox outbox(transport);
+  // A header and eight records have 96 bytes.
+  constexpr std::uint32_t kInPacket = 8;
+  const auto append = [&](std::uint64_t key, Rank to = Rank(1)) {
+    outbox.append_record(to, header(FrameKind::localize), lapse::LocalizeRecord{key});
+  };
+  for (std::uint32_t i = 0; i < kInPacket; ++i) append(i);
+  append(99, Rank(2));
+  CHECK(network.deliverable().empty());
+  append(kInPacket);
+  CHECK(network.deliverable().size() == 1);
+  CHECK(outbox.counters().packets == 1);
+  CHECK(outbox.counters().frames == 3);
+
+  // What has begun the new packet can be taken back, and the packet is used again.
+  outbox.cancel();
+  CHECK(outbox.counters().frames == 2);
+  append(77);
+  for (std::uint32_t i = 1; i < kInPacket - 3; ++i) append(77);
+  // A frame of another kind finds no room for its header.
+  outbox.append_record(Rank(1), header(FrameKind::push_answer), lapse::PushAnswerRecord{5});
+  CHECK(outbox.counters().packets == 2);
+  outbox.flush();
+  CHECK(outbox.empty());
+  CHECK(outbox.counters().packets == 4);
+  CHECK(outbox.counters().frames == 4);
+
+  const auto packets = delivered(network, Rank(1));
+  REQUIRE(packets.size() == 3);
+  CHECK(first_header(packets[0]).count == kInPacket);
+  CHECK(packets[0].size() == 96);
+  CHECK(first_header(packets[1]).count == kInPacket - 3);
+  CHECK(packets[1][sizeof(FrameHeader)] == std::byte{77});
+  CHECK(first_header(packets[2]).kind == static_cast<std::uint16_t>(FrameKind::push_answer));
+  CHECK(delivered(network, Rank(2)).size() == 1);
+}
+
+TEST_CASE("A record that is larger than a packet has one for itself") {
+  LoopbackNetwork network(2, false);
+  SmallPackets transport(network.endpoint(Rank(0)));
+  Outbox outbox(transport);
+  FrameHeader large = header(FrameKind::transfer);
+  large.record_bytes = 1000;
+  for (int i = 0; i < 3; ++i) std::memset(outbox.append(Rank(1), large), i, large.record_bytes);
+  CHECK(outbox.counters().packets == 2);
+  outbox.flush();
+  const auto packets = delivered(network, Rank(1));
+  REQUIRE(packets.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(packets[i].size() == sizeof(FrameHeader) + 1000);
+    CHECK(packets[i].back() == static_cast<std::byte>(i));
+  }
+}

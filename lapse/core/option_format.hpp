@@ -40,6 +40,11 @@ struct Words<Helping> {
   static constexpr std::array<Word<Helping>, 2> table{{{"on", Helping::on}, {"off", Helping::off}}};
 };
 template <>
+struct Words<RmaChoice> {
+  static constexpr std::array<Word<RmaChoice>, 3> table{
+      {{"auto", RmaChoice::automatic}, {"on", RmaChoice::on}, {"off", RmaChoice::off}}};
+};
+template <>
 struct Words<LogLevel> {
   static constexpr std::array<Word<LogLevel>, 4> table{{{"error", LogLevel::error},
                                                         {"warning", LogLevel::warning},
@@ -80,8 +85,8 @@ struct OptionFormat<DomainChoice> {
     std::int32_t ranks = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), ranks);
     if (problem != std::errc{} || end != text.data() + text.size() || ranks < 1) {
-      throw ConfigurationError(fmt::format("option {} cannot be '{}': expected {}", description.name, text,
-                                           values(description)));
+      throw ConfigurationError(
+          fmt::format("option {} cannot be '{}': expected {}", description.name, text, values(description)));
     }
     return {DomainChoice::Kind::number, ranks};
   }

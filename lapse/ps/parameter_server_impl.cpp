@@ -58,6 +58,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     }
   }
   choose_domains();
+  report_bulk_lane();
   if (options_.startup_report) report_start();
 }
 
@@ -72,7 +73,8 @@ void ParameterServer::Impl::choose_domains() {
     if (problems[rank].empty()) continue;
     if (transport_->rank().value() == 0) {
       logger_.warning(
-          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; with Open "
+          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; with "
+          "Open "
           "MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm and see that /dev/shm has room, or set the "
           "option domain=rank",
           rank, problems[rank]);
@@ -97,6 +99,16 @@ ParameterServer::Impl::~Impl() {
   } catch (const std::exception& error) {
     transport_->abort(
         fmt::format("rank {}: closing the parameter server failed: {}", rank().value(), error.what()));
+  }
+}
+
+void ParameterServer::Impl::report_bulk_lane() {
+  const BulkLaneReport report = transport_->bulk_lane_report();
+  if (rank().value() != 0 || report.text.empty()) return;
+  if (report.problem) {
+    logger_.warning("{}", report.text);
+  } else if (options_.startup_report) {
+    logger_.info("{}", report.text);
   }
 }
 

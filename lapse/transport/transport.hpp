@@ -16,6 +16,12 @@
 
 namespace lapse {
 
+// How packets of the bulk lane travel, for the log.
+struct BulkLaneReport {
+  bool problem = false;  // not as the options ask
+  std::string text;      // empty: nothing to say
+};
+
 // Thread safety: one thread at a time (the holder of the progress lock), except where a comment says
 // otherwise.
 //
@@ -45,6 +51,7 @@ class Transport {
   // For each rank a number of its host: equal for ranks of one host.
   virtual std::vector<std::int32_t> hosts() const = 0;
   virtual bool has_separate_bulk_lane() const { return false; }
+  virtual BulkLaneReport bulk_lane_report() const { return {}; }
 
   // Sends a packet of any size (more than 2 GiB too). Takes the buffer; it goes back to the pool when sent.
   virtual void send(Rank to, PacketBuffer packet, Lane lane) = 0;

@@ -6,8 +6,8 @@ lapse_test(history
 # Bulk payloads by windows, between ranks of one host that share no memory otherwise.
 foreach(ranks IN ITEMS 2 4)
   lapse_add_test(history.rma.ranks_${ranks}
-    COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT} ${LAPSE_LAUNCHER} ${ranks}
+    COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank
+            "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT} ${LAPSE_LAUNCHER} ${ranks}
             $<TARGET_FILE:history>
-    LABELS mpi ranks-${ranks} TIMEOUT 180
-    PROPERTIES PROCESSORS 2 ENVIRONMENT "LAPSE_RMA=on;LAPSE_DOMAIN=rank")
+    LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)
 endforeach()

@@ -1,10 +1,14 @@
 // Bulk packets by remote memory access: windows forced, between hosts or within one.
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -218,6 +222,25 @@ TEST_CASE("landing: automatic makes no window where no adapter asks for one") {
   REQUIRE_FALSE(off.has_separate_bulk_lane());
   REQUIRE_THAT(off.bulk_lane_report().text, Contains("rma=off"));
   off.close();
+}
+
+TEST_CASE("landing: automatic measures where all hosts have an adapter, and takes what is faster") {
+  const std::filesystem::path devices =
+      std::filesystem::temp_directory_path() / ("lapse-landing-" + std::to_string(getpid()));
+  std::filesystem::create_directories(devices / "mlx5_0/ports/1");
+  std::ofstream(devices / "mlx5_0/ports/1/state") << "4: ACTIVE\n";
+  const std::string name = devices.string();
+  MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::automatic, .rdma_devices = name.c_str()});
+  const std::string text = transport.bulk_lane_report().text;
+  INFO(text);
+  CHECK_FALSE(transport.bulk_lane_report().problem);
+  CHECK_THAT(text, Contains("rma=auto") || Contains("a single rank"));
+  const bool one_host = transport.host_ranks() == transport.ranks();
+  CHECK((text.find("us by window") != std::string::npos) == !one_host);
+  CHECK(transport.has_separate_bulk_lane() == (text.find("go by remote memory access") != std::string::npos));
+  LaneTraffic(transport, 50, 100'000, 7).run();
+  transport.close();
+  std::filesystem::remove_all(devices);
 }
 
 TEST_CASE("landing: impossible rings are an error on every rank") {

@@ -15,6 +15,16 @@ def local_sizes():
     return cases
 
 
+def one_sided():
+    """Bulk payloads by messages and by windows, on one host and between two."""
+    cases = []
+    for where in ("", "tcp "):
+        cases.append(f"{where}owner lookup")
+        for way in ("message", "window", "message stream", "window stream"):
+            cases += [f"{where}{way} {size}" for size in ("1 KB", "4 KB", "16 KB", "64 KB", "256 KB", "1 MB", "4 MB")]
+    return cases
+
+
 def with_twin(*names):
     return dict.fromkeys(names, True)
 
@@ -40,6 +50,7 @@ CASES = {
     "idle": {"computing": True, "progress thread": False},
     "knowledge_graphs": with_twin("1x1", "1x2", "1x4", "2x1", "4x1"),
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
+    "one_sided": with_twin(*one_sided()),
     "phases": with_twin("empty run_workers"),
     "relocation": {
         **with_twin("batch 1 waiting", "batch 100 waiting", "batch 10000 waiting", "batch 1 async", "batch 100 async",

@@ -40,6 +40,11 @@ struct Words<Helping> {
   static constexpr std::array<Word<Helping>, 2> table{{{"on", Helping::on}, {"off", Helping::off}}};
 };
 template <>
+struct Words<RmaChoice> {
+  static constexpr std::array<Word<RmaChoice>, 3> table{
+      {{"auto", RmaChoice::automatic}, {"on", RmaChoice::on}, {"off", RmaChoice::off}}};
+};
+template <>
 struct Words<LogLevel> {
   static constexpr std::array<Word<LogLevel>, 4> table{{{"error", LogLevel::error},
                                                         {"warning", LogLevel::warning},

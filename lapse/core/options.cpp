@@ -62,6 +62,8 @@ constexpr std::array kOptions{
         "A worker whose unanswered operations have this much payload waits before it starts another."),
     option<&Options::helping>("helping",
         "Workers that wait drive the progress engine of their rank meanwhile."),
+    option<&Options::rma>("rma",
+        "Remote memory access for bulk payloads between hosts: where it is faster than messages, wherever it works, never."),
     option<&Options::progress_spin>("progress_spin", "us", 0, kMinuteInMicroseconds,
         "The server progress thread polls, yielding, for this long after the last message before it sleeps."),
     option<&Options::progress_sleep_min>("progress_sleep_min", "us", 1, kMinuteInMicroseconds,

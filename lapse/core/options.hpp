@@ -27,6 +27,13 @@ struct DomainChoice {
 
 enum class Helping : std::uint8_t { on, off };
 
+// Remote memory access for bulk payloads between hosts.
+enum class RmaChoice : std::uint8_t {
+  automatic,  // where it is faster than messages
+  on,         // also within a host, where there is only one
+  off,
+};
+
 // Every field has one line in the table in options.cpp, which gives its name, unit, range and meaning;
 // docs/options.md is generated from it. All ranks of a server must have equal options.
 struct Options {
@@ -35,6 +42,7 @@ struct Options {
   std::uint32_t max_outstanding_operations = 1024;
   std::uint64_t max_outstanding_bytes = std::uint64_t{256} << 20U;
   Helping helping = Helping::on;
+  RmaChoice rma = RmaChoice::automatic;
   std::chrono::microseconds progress_spin{200};
   std::chrono::microseconds progress_sleep_min{100};
   std::chrono::microseconds progress_sleep_max{1000};

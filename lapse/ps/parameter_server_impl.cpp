@@ -59,6 +59,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     }
   }
   choose_domains();
+  report_bulk_lane();
   if (options_.startup_report) report_start();
 }
 
@@ -99,6 +100,16 @@ ParameterServer::Impl::~Impl() {
   } catch (const std::exception& error) {
     transport_->abort(
         fmt::format("rank {}: closing the parameter server failed: {}", rank().value(), error.what()));
+  }
+}
+
+void ParameterServer::Impl::report_bulk_lane() {
+  const BulkLaneReport report = transport_->bulk_lane_report();
+  if (rank().value() != 0 || report.text.empty()) return;
+  if (report.problem) {
+    logger_.warning("{}", report.text);
+  } else if (options_.startup_report) {
+    logger_.info("{}", report.text);
   }
 }
 

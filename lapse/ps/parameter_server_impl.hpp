@@ -39,6 +39,7 @@ class ParameterServer::Impl {
   void throw_if_running(const char* call) const;
   // Whether ranks can share memory, and which do.
   void choose_domains();
+  void report_bulk_lane();
   void report_start();
   // Who has how many workers; starts the collectives of the phase.
   Phase agree_on_phase(std::int32_t workers);

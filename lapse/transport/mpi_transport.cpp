@@ -16,6 +16,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
+#include "lapse/transport/mpi_rma_start.hpp"
 
 namespace lapse {
 
@@ -50,6 +51,7 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
       lock_(communicator_.lock()),
       host_memory_(communicator_.host(), lock_) {
   make_doorbells();
+  make_landing_rings();
   const MPI_Comm duplicate = communicator_.get();
   const std::lock_guard guard(lock_);
   sender_.emplace(duplicate, ranks(), settings_, pool_);
@@ -66,6 +68,16 @@ void MpiTransport::make_doorbells() {
   } catch (const Error& error) {
     shared_memory_problem_ = error.what();
   }
+}
+
+void MpiTransport::make_landing_rings() {
+  RmaStart start = start_rma(communicator_, settings_);
+  bulk_lane_report_ = std::move(start.report);
+  if (!start.window) return;
+  landing_.emplace(communicator_, start.layout, std::move(*start.window), settings_.landing_smallest_bytes,
+                   pool_, [this](Rank to) {
+                     if (bells_) bells_->ring(to);
+                   });
 }
 
 void MpiTransport::join_group(std::int32_t group) {
@@ -98,7 +110,7 @@ void MpiTransport::throw_if_closed(const char* call) const {
   }
 }
 
-void MpiTransport::send(Rank to, PacketBuffer packet, Lane) {
+void MpiTransport::send(Rank to, PacketBuffer packet, Lane lane) {
   throw_if_closed("send");
   if (to == rank()) {
     own_packets_.push(std::move(packet));
@@ -110,6 +122,7 @@ void MpiTransport::send(Rank to, PacketBuffer packet, Lane) {
   }
   {
     const std::lock_guard guard(lock_);
+    if (lane == Lane::bulk && landing_ && landing_->send(to, packet)) return;
     sender_->send(to, std::move(packet));
   }
   if (bells_) bells_->ring(to);
@@ -134,6 +147,7 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
         packets_since_sends_ = 0;
       }
       if (!payloads_->empty()) payloads_->advance();
+      if (landing_ && !landing_->idle()) landing_->advance();
     }
     if (!arrived) break;
     delivered += accept(message, handler);
@@ -184,6 +198,9 @@ std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const H
       }
       handler(message.from, packet);
       return 1;
+    case mpi_wire::Kind::landing:
+      if (!landing_) fail("speaks of landing rings, which this rank has not");
+      return accept_landing(message.from, packet, handler);
     case mpi_wire::Kind::announcement: {
       if (message.bytes.size() != mpi_wire::kAnnouncementBytes) fail("is not an announcement");
       std::uint64_t bytes = 0;
@@ -197,6 +214,27 @@ std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const H
   return 0;
 }
 
+std::size_t MpiTransport::accept_landing(Rank from, std::span<const std::byte> note, const Handler& handler) {
+  MpiLandingRings::Landed packet;
+  {
+    const std::lock_guard guard(lock_);
+    packet = landing_->accept(from, note);
+  }
+  if (packet.empty()) return 0;
+  const auto give_back = [&] {
+    const std::lock_guard guard(lock_);
+    landing_->consumed(from);
+  };
+  try {
+    handler(from, packet);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  give_back();
+  return 1;
+}
+
 std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std::byte> mine) {
   throw_if_closed("all_gather");
   return all_gather_polled(lock_, communicator_.get(), mine);
@@ -204,7 +242,7 @@ std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std
 
 std::string MpiTransport::release_requests() {
   const std::size_t own = own_packets_.size();
-  const std::size_t unsent = sender_->abandon();
+  const std::size_t unsent = sender_->abandon() + (landing_ ? landing_->abandon() : 0);
   const std::size_t undelivered = payloads_->abandon() + ring_->cancel();
   if (own + unsent + undelivered == 0) return {};
   return fmt::format("{} packets to itself, {} unfinished sends, {} received and not delivered", own, unsent,
@@ -217,24 +255,48 @@ void MpiTransport::wait_for_sends() {
     {
       const std::lock_guard guard(lock_);
       sender_->advance();
-      if (sender_->empty()) return;
+      if (landing_) landing_->advance();
+      if (sender_->empty() && (!landing_ || landing_->idle())) return;
     }
     if (std::chrono::steady_clock::now() > deadline) return;
     std::this_thread::yield();
   }
 }
 
+std::string MpiTransport::empty_landing_rings() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatienceWithSends;
+  std::size_t undelivered = 0;
+  {
+    const std::lock_guard guard(lock_);
+    landing_->return_all_credit();
+  }
+  for (bool late = false;; std::this_thread::yield()) {
+    const std::lock_guard guard(lock_);
+    landing_->advance();
+    MpiReceiveRing::Message message;
+    while (ring_->test(message)) undelivered += landing_->accept_credit(message.from, message.bytes) ? 0 : 1;
+    if (late || (landing_->all_returned() && landing_->idle())) break;
+    late = std::chrono::steady_clock::now() > deadline;
+  }
+  if (undelivered > 0) return fmt::format("{} received and not delivered", undelivered);
+  return landing_->all_returned() ? std::string() : "packets in landing rings that were not handled";
+}
+
 void MpiTransport::close() {
   throw_if_closed("close");
   wait_for_sends();
   barrier_polled(lock_, communicator_.get());
+  std::string left;
+  if (landing_) {
+    left = empty_landing_rings();
+    landing_->free();
+  }
   bells_.reset();
   host_memory_.free();
   if (group_memory_) group_memory_->free();
-  std::string left;
   {
     const std::lock_guard guard(lock_);
-    left = release_requests();
+    if (const std::string requests = release_requests(); left.empty()) left = requests;
     int unreceived = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &unreceived, MPI_STATUS_IGNORE),
               "MPI_Iprobe");

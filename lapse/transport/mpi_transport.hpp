@@ -15,6 +15,7 @@
 #include "lapse/transport/fifo.hpp"
 #include "lapse/transport/host_doorbells.hpp"
 #include "lapse/transport/mpi_communicator.hpp"
+#include "lapse/transport/mpi_landing_rings.hpp"
 #include "lapse/transport/mpi_lock.hpp"
 #include "lapse/transport/mpi_payload_receiver.hpp"
 #include "lapse/transport/mpi_receive_ring.hpp"
@@ -48,10 +49,15 @@ class MpiTransport final : public Transport {
   std::string host_name() const override { return communicator_.host_name(); }
   std::vector<std::int32_t> hosts() const override { return communicator_.hosts(); }
 
+  bool has_separate_bulk_lane() const override { return landing_.has_value(); }
+  BulkLaneReport bulk_lane_report() const override { return bulk_lane_report_; }
+
   void send(Rank to, PacketBuffer packet, Lane lane) override;
   PacketBuffer acquire_buffer() override { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override;
-  bool idle() const override { return own_packets_.empty() && sender_->empty() && payloads_->empty(); }
+  bool idle() const override {
+    return own_packets_.empty() && sender_->empty() && payloads_->empty() && (!landing_ || landing_->idle());
+  }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
   std::string shared_memory_problem() const override { return shared_memory_problem_; }
   void join_group(std::int32_t group) override;
@@ -64,6 +70,8 @@ class MpiTransport final : public Transport {
 
   // Size of the largest packet that travels as one message.
   std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  // Packets of the bulk lane that have come by remote memory access.
+  std::uint64_t landed_packets() const { return landing_ ? landing_->landed_payloads() : 0; }
   // The duplicate, for windows of this instance.
   const MpiCommunicator& communicator() const { return communicator_; }
 
@@ -71,11 +79,17 @@ class MpiTransport final : public Transport {
   void throw_if_closed(const char* call) const;
   // Memory for doorbells; shows whether the ranks of this host can share any.
   void make_doorbells();
+  void make_landing_rings();
 
   std::size_t deliver_own(const Handler& handler, std::size_t limit);
   std::size_t deliver_payloads(const Handler& handler, std::size_t limit);
   // Returns the number of packets delivered: 0 for an announcement or a packet that has to wait.
   std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler);
+  // The part of accept for Kind::landing.
+  std::size_t accept_landing(Rank from, std::span<const std::byte> note, const Handler& handler);
+  // Waits a while until all landing rings are empty at both ends; returns what is left, empty if nothing.
+  std::string empty_landing_rings();
+
   // A receiver may have a packet before the sender's request is complete; gives up after a while.
   void wait_for_sends();
   // Frees requests; called with the MPI lock held. Returns what had been left, empty if nothing.
@@ -87,6 +101,7 @@ class MpiTransport final : public Transport {
   MpiLock& lock_;
   std::string shared_memory_problem_;
   std::optional<HostDoorbells> bells_;
+  BulkLaneReport bulk_lane_report_;
 
   // Guarded by the caller's promise (one thread at a time) and, where MPI is concerned, by the MPI lock.
   BufferPool pool_;
@@ -94,7 +109,8 @@ class MpiTransport final : public Transport {
   std::optional<MpiReceiveRing> ring_;
   std::optional<MpiSender> sender_;
   std::optional<MpiPayloadReceiver> payloads_;
-  MpiSharedMemory host_memory_;  // doorbells
+  std::optional<MpiLandingRings> landing_;  // on every rank or on none
+  MpiSharedMemory host_memory_;             // doorbells
   MPI_Comm group_ = MPI_COMM_NULL;
   std::optional<MpiSharedMemory> group_memory_;
   std::size_t packets_since_sends_ = 0;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/landing_ring.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_environment.hpp"
 #include "lapse/transport/mpi_error.hpp"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kLargeEagerBytes = 16384;
 constexpr std::size_t kSmallEagerBytes = 4096 - 64;  // Leaves room for the header of the MPI library.
 constexpr std::size_t kSmallestEagerBytes = 64;
+constexpr std::size_t kShortestRing = 4096;  // The self-test's bytes.
 
 std::size_t automatic_eager_bytes() {
   const std::optional<std::size_t> host_limit = host_eager_message_bytes();
@@ -43,6 +45,12 @@ std::string problem_of(const MpiTransportSettings& settings) {
     return fmt::format("ring_buffers is {}: expected at least 2", settings.ring_buffers);
   }
   if (settings.fragments_under_way < 1) return "fragments_under_way is 0: expected at least 1";
+  if (settings.landing_ring_bytes % landing_ring::kAlignment != 0 ||
+      (settings.landing_ring_bytes != 0 && settings.landing_ring_bytes < kShortestRing) ||
+      settings.landing_ring_bytes > kMost) {
+    return fmt::format("landing_ring_bytes is {}: expected 0 or {} to {}, a multiple of {}",
+                       settings.landing_ring_bytes, kShortestRing, kMost, landing_ring::kAlignment);
+  }
   return {};
 }
 
@@ -77,6 +85,7 @@ MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiT
                     least[1], -least[2], fragment_bytes, rank));
   }
   settings.eager_bytes = static_cast<std::size_t>(least[0]);
+  if (settings.landing_smallest_bytes == 0) settings.landing_smallest_bytes = settings.eager_bytes;
   return settings;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "lapse/core/options.hpp"
 #include "lapse/transport/mpi_communicator.hpp"
 
 namespace lapse {
@@ -18,6 +19,15 @@ struct MpiTransportSettings {
   std::size_t fragment_bytes = std::size_t{1} << 20;
   // Fragments under way at once for each pair of ranks.
   std::size_t fragments_under_way = 8;
+
+  // Remote memory access for packets of the bulk lane; all that follows is the same on every rank.
+  RmaChoice rma = RmaChoice::automatic;
+  // Bytes of a landing ring; 0: as LandingLayout chooses.
+  std::size_t landing_ring_bytes = 0;
+  // Smaller packets go by message; 0: those that fit an eager message do.
+  std::size_t landing_smallest_bytes = 0;
+  // Where the kernel lists network adapters with remote memory access.
+  const char* rdma_devices = "/sys/class/infiniband";
 };
 
 // Collective. The settings with the eager size that all ranks use. Throws ConfigurationError, on every rank,

@@ -16,6 +16,12 @@
 
 namespace lapse {
 
+// How packets of the bulk lane travel, for the log.
+struct BulkLaneReport {
+  bool problem = false;  // not as the options ask
+  std::string text;      // empty: nothing to say
+};
+
 // Thread safety: one thread at a time (the holder of the progress lock), except where a comment says
 // otherwise.
 //
@@ -45,6 +51,7 @@ class Transport {
   // For each rank a number of its host: equal for ranks of one host.
   virtual std::vector<std::int32_t> hosts() const = 0;
   virtual bool has_separate_bulk_lane() const { return false; }
+  virtual BulkLaneReport bulk_lane_report() const { return {}; }
 
   // Whoever has more to say in a turn had better send it in packets of at most so many bytes: large enough
   // for the price of a message not to matter, small enough for sender, network and receiver to work at the

@@ -14,6 +14,27 @@ lapse_cluster_program(history HOSTS 3 RANKS 3)
 lapse_cluster_program(history HOSTS 4 RANKS 4)
 lapse_cluster_program(history HOSTS 2,2 RANKS 4 TRANSPORT ucx)
 
+# Bulk payloads by windows: of osc/pt2pt over TCP, of osc/ucx over UCX.
+lapse_cluster_program(landing HOSTS 2 RANKS 2 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
+lapse_cluster_program(landing HOSTS 2,2 RANKS 4 TRANSPORT ucx)
+function(lapse_cluster_rma_history hosts ranks transport osc)
+  lapse_cluster_test(history.rma HOSTS ${hosts} RANKS ${ranks} TRANSPORT ${transport}
+    COMMAND env LAPSE_RMA=on OMPI_MCA_osc=${osc} mpirun -n ${ranks} $<TARGET_FILE:history>)
+endfunction()
+lapse_cluster_rma_history(2 2 ob1 sm,pt2pt)
+lapse_cluster_rma_history(1,3 4 ucx sm,ucx)
+
+# Windows that cannot be made: one line that says why and what helps, and messages.
+lapse_cluster_test(bad_input.window HOSTS 2 RANKS 2 TIMEOUT 60
+  COMMAND env LAPSE_RMA=on OMPI_MCA_osc=sm "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" success
+          "bulk payloads go by message, because windows do not work here: on rank 0: MPI_Win_allocate failed"
+          mpirun -n 2 $<TARGET_FILE:history> "history: little room*")
+# One host, whose shared memory is too small for windows.
+lapse_cluster_test(bad_input.window_memory HOSTS 1 RANKS 2 TIMEOUT 60 CLUSTER --shm 16m
+  COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" success
+          "bytes of shared memory are wanted and /dev/shm has"
+          mpirun -n 2 $<TARGET_FILE:history> "history: little room*")
+
 # A failure on one host ends the job on all.
 function(lapse_cluster_bad_input case hosts ranks text)
   lapse_cluster_test(bad_input.${case} HOSTS ${hosts} RANKS ${ranks} TIMEOUT 60

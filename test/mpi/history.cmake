@@ -3,3 +3,12 @@ lapse_test(history
   DEPENDS lapse_test_histories
   RANKS 1 2 3 4
   DOMAINS rank 2)
+
+# Bulk payloads by windows, between ranks of one host that share no memory otherwise.
+foreach(ranks IN ITEMS 2 4)
+  lapse_add_test(history.rma.ranks_${ranks}
+    COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank
+            "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT} ${LAPSE_LAUNCHER} ${ranks}
+            $<TARGET_FILE:history>
+    LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)
+endforeach()

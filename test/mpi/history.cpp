@@ -53,7 +53,10 @@ ServerHistory gather(const ServerHistory& mine) {
 // Collective. `workload.workers` is repeated for as many ranks as there are.
 void run(ServerWorkload workload, Options options) {
   options.startup_report = false;
-  options.log_level = LogLevel::error;
+  options.log_level = LogLevel::warning;
+  const Options from_environment = Options::from_environment();
+  options.rma = from_environment.rma;
+  options.domain = from_environment.domain;
   const std::vector<std::int32_t> pattern = std::exchange(workload.workers, {});
   for (std::size_t rank = 0; rank < ranks_of_world(); ++rank) {
     workload.workers.push_back(pattern[rank % pattern.size()]);

@@ -1,0 +1,39 @@
+// Where payloads land in a ring of bytes that one rank fills and another empties.
+#pragma once
+
+#include <cstdint>
+
+namespace lapse {
+
+// Positions count the bytes ever used, gaps included, so that they only grow; a place begins at
+// begin % capacity in the ring.
+struct LandingPlace {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // where the next place may begin
+
+  bool operator==(const LandingPlace&) const = default;
+};
+
+namespace landing_ring {
+
+// Of every place, so that handlers find packets aligned and neighbours share no cache line.
+inline constexpr std::uint64_t kAlignment = 64;
+
+// The place of a payload after `position`, a multiple of kAlignment like `capacity`: in one piece, so what
+// remains of the ring is skipped where it is too short. Both ends compute it: the reader needs no table of
+// what the writer has done.
+constexpr LandingPlace place(std::uint64_t capacity, std::uint64_t position, std::uint64_t bytes) {
+  const std::uint64_t room = capacity - position % capacity;
+  const std::uint64_t begin = bytes <= room ? position : position + room;
+  return {begin, begin + (bytes + kAlignment - 1) / kAlignment * kAlignment};
+}
+
+// The largest payload: with four places to a ring and credit returned for each quarter, a ring whose reader
+// has caught up has room for any payload, wherever its end lies.
+constexpr std::uint64_t largest_payload(std::uint64_t capacity) {
+  return capacity / 4;
+}
+
+}  // namespace landing_ring
+
+}  // namespace lapse

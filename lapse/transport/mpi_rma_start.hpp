@@ -1,0 +1,25 @@
+// Whether an instance uses remote memory access, decided once, alike on all ranks.
+#pragma once
+
+#include <optional>
+
+#include "lapse/transport/landing_layout.hpp"
+#include "lapse/transport/mpi_communicator.hpp"
+#include "lapse/transport/mpi_rma_window.hpp"
+#include "lapse/transport/mpi_transport_settings.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+struct RmaStart {
+  LandingLayout layout;
+  std::optional<MpiRmaWindow> window;  // on every rank or on none
+  BulkLaneReport report;               // the same on every rank
+};
+
+// Collective. By settings.rma: no window (off); one that has passed its self-test (on), also where all ranks
+// are on one host; or one that has been faster than messages, between hosts that all have a network adapter
+// for it (automatic). A window that fails is given up with a report.
+RmaStart start_rma(const MpiCommunicator& communicator, const MpiTransportSettings& settings);
+
+}  // namespace lapse

@@ -40,6 +40,7 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
       throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
     }
   }
+  if (!options.sparse) check_words(options);
   const ValueLayout layout{type, options.length, options.update_rule.state_size()};
   ValueSizes sizes = !options.lengths ? ValueSizes(layout)
                      : options.sparse ? ValueSizes::computed(layout, options.lengths)
@@ -97,6 +98,16 @@ std::unique_ptr<TableState> TableFactory::make(Plan plan, TableId id, TableState
                                     plan.location_caches};
   return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition), std::move(place))
                              : make_dense(std::move(plan), std::move(definition), std::move(place), shared);
+}
+
+void TableFactory::check_words(const TableOptions& options) const {
+  const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
+  const auto available = static_cast<double>(available_memory_bytes());
+  if (needed > available) {
+    throw OutOfMemory(
+        fmt::format("table '{}' needs {:.1f} MB on rank {} for the words of its {} keys; {:.1f} MB are available",
+                    options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
+  }
 }
 
 void TableFactory::check_memory(const TableOptions& options, const TableState::Place& place,

@@ -29,7 +29,8 @@ class TableFactory {
     ValueLayout layout;
     ValueSizes sizes;
   };
-  // Throws ConfigurationError for impossible options or a name that is taken.
+  // Throws ConfigurationError for impossible options or a name that is taken, and OutOfMemory, before
+  // anything is done for each key, when not even the words of the keys have room.
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableState>>& existing) const;
 
@@ -50,6 +51,8 @@ class TableFactory {
                                          const std::optional<SharedTablePart>& shared) const;
   std::unique_ptr<TableState> make_sparse(Plan plan, TableState::Definition definition,
                                           TableState::Place place) const;
+  // Of all ranks of a host together, if they share them.
+  void check_words(const TableOptions& options) const;
   // The ranks of a host make their parts at the same time: each may count on its share of what is available.
   void check_memory(const TableOptions& options, const TableState::Place& place, std::uint64_t own_keys,
                     std::uint64_t slot_bytes) const;

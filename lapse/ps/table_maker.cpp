@@ -112,10 +112,11 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
     failure = std::current_exception();
   }
   std::optional<SharedTablePart> part;
-  if (shared) {
+  // Also for a sparse table: only a comparison shows that the others want it, too.
+  if (!domains_.each_rank_alone()) {
     Proposal proposal{spec.encode(), transport_.free_shared_bytes(), 0, true};
     SharedTableLayout::Wish wish;
-    if (!failure) {
+    if (shared && !failure) {
       wish = factory_.wish(*plan, *homes, domains_);
       proposal.least_bytes = SharedTableLayout::least_bytes(wish);
       proposal.possible = SharedTableLayout::is_possible(wish);
@@ -127,7 +128,7 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
       specs.push_back(TableSpec::decode(proposals.back().spec));
     }
     compare(specs);
-    part = share(options.name, wish, proposals, shared);
+    if (shared) part = share(options.name, wish, proposals, shared);
   }
   std::unique_ptr<TableState> table;
   if (!failure) {

@@ -1,6 +1,7 @@
 #include "lapse/transport/mpi_shared_memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -20,6 +21,14 @@ namespace {
 // What the MPI library puts into a window's file beside the memory asked for, generously.
 constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
 
+// Whether this process has so many addresses left: it may have been limited (ulimit -v).
+bool has_addresses(std::size_t bytes) {
+  void* const probe = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) return false;
+  munmap(probe, bytes);
+  return true;
+}
+
 }  // namespace
 
 std::string MpiSharedMemory::directory() {
@@ -33,25 +42,30 @@ std::size_t MpiSharedMemory::free_bytes() {
   return static_cast<std::size_t>(system.f_bavail) * static_cast<std::size_t>(system.f_frsize);
 }
 
-std::size_t MpiSharedMemory::agreed_free_bytes() const {
-  std::uint64_t least = 0;
-  const std::uint64_t mine = free_bytes();
+MpiSharedMemory::Room MpiSharedMemory::agree_on_room(std::size_t bytes) const {
+  std::uint64_t least[2] = {};
+  const std::uint64_t mine[2] = {free_bytes(), has_addresses(bytes) ? 1U : 0U};
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const std::lock_guard guard(*lock_);
-    check_mpi(MPI_Iallreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
+    check_mpi(MPI_Iallreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
   }
   wait_polled(*lock_, request, "MPI_Iallreduce");
-  return least;
+  return {least[0], least[1] != 0};
 }
 
 std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t whole = bytes + page;  // A window begins anywhere in a page.
-  const std::size_t free = agreed_free_bytes();
-  if (whole + kFileOverhead > free) {
-    throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}", whole + kFileOverhead,
-                                  directory(), free));
+  const std::size_t wanted = whole + kFileOverhead;
+  const Room room = agree_on_room(wanted);
+  if (wanted > room.free_bytes) {
+    throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}", wanted, directory(),
+                                  room.free_bytes));
+  }
+  if (!room.has_addresses) {
+    throw OutOfMemory(fmt::format(
+        "{} bytes of shared memory are wanted, for which a rank has no addresses (ulimit -v)", wanted));
   }
   if (whole > static_cast<std::size_t>(std::numeric_limits<MPI_Aint>::max()))
     throw OutOfMemory(fmt::format("{} bytes of shared memory exceed the address space", whole));

@@ -17,14 +17,15 @@ namespace lapse {
 // Thread safety: none; the MPI lock is taken where MPI is called.
 class MpiSharedMemory {
  public:
-  // Takes a communicator of ranks of one host, which stays the caller's, or MPI_COMM_NULL: no memory then.
+  // Takes a communicator of at least two ranks of one host, which stays the caller's (for one rank alone the
+  // library takes memory from the heap, which is not zeroed), or MPI_COMM_NULL: no memory then.
   MpiSharedMemory(MPI_Comm group, MpiLock& lock) : group_(group), lock_(&lock) {}
 
   // Collective over the group. Zeroed memory from a page boundary on, mapped until free(); the same number of
   // bytes on every rank. No page of it exists before somebody touches it, and the kernel kills who touches
   // one that there is no memory for. Throws MpiError when the MPI library cannot make such windows, on every
-  // rank of the group, and OutOfMemory when the file system has less room: asking the library for more than
-  // that would leave the other ranks waiting for ever.
+  // rank of the group, and OutOfMemory when the file system has less room, or a rank no addresses for it:
+  // asking the library for more than that would leave the other ranks waiting for ever.
   std::byte* allocate(std::size_t bytes);
   // Collective over the group, without the MPI lock held.
   void free();
@@ -34,8 +35,11 @@ class MpiSharedMemory {
   static std::string directory();
 
  private:
-  // The least over the group.
-  std::size_t agreed_free_bytes() const;
+  struct Room {
+    std::size_t free_bytes;  // the least over the group
+    bool has_addresses;      // on every rank of it
+  };
+  Room agree_on_room(std::size_t bytes) const;
 
   MPI_Comm group_;
   MpiLock* lock_;

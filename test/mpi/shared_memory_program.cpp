@@ -126,7 +126,7 @@ void hosts() {
       std::printf(" %d", domains.domain_of(Rank(rank)).value());
     std::printf("\n");
   }
-  use(server, table, 7);
+  use(server, server.create_table<std::int64_t>({.keys = 1000, .length = 3}), 7);
   server.close();
 }
 

@@ -151,3 +151,32 @@ TEST_CASE("the document has a line for every option") {
                Contains("| `" + std::string(description.name) + "` | `" + description.environment_name()));
   }
 }
+
+TEST_CASE("the option domain is a word or a number of ranks") {
+  using lapse::DomainChoice;
+  Options options;
+  CHECK(options.get("domain") == "host");
+  options.set("domain", "rank");
+  CHECK(options.domain == DomainChoice{DomainChoice::Kind::rank, 1});
+  CHECK(options.get("domain") == "rank");
+  for (const char* number : {"1", "2", "2147483647"}) {
+    options.set("domain", number);
+    CHECK(options.domain.kind == DomainChoice::Kind::number);
+    CHECK(options.get("domain") == number);
+  }
+  options.set("domain", "host");
+  CHECK(options == Options{});
+  for (const char* wrong :
+       {"", "0", "-2", "2 ", "+2", "2.0", "hosts", "Host", "node", "2147483648", "99999999999999999999"}) {
+    CHECK_THROWS_AS(options.set("domain", wrong), ConfigurationError);
+    CHECK_THROWS_WITH(options.set("domain", wrong), Contains("domain") &&
+                                                        Contains(std::string(wrong).append("': expected")) &&
+                                                        Contains("host, rank, or a number of ranks"));
+    CHECK(options == Options{});
+  }
+  // Set in code.
+  options.domain = {DomainChoice::Kind::number, 0};
+  CHECK_THROWS_AS(options.validate(), ConfigurationError);
+  const EnvironmentVariable variable("LAPSE_DOMAIN", "3");
+  CHECK(Options::from_environment().domain == DomainChoice{DomainChoice::Kind::number, 3});
+}

@@ -14,6 +14,7 @@
 //
 // S is 1 KB, 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB. 2 ranks; 10 runs of at most 16 MB each way. The names
 // begin with "tcp " when the two ranks are on different hosts, whatever the network is.
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -83,6 +84,13 @@ double exchange(MPI_Comm communicator, Transport& transport, std::size_t rounds,
 class OneSided {
  public:
   explicit OneSided(Bench& bench) : bench_(bench), where_(on_different_hosts(bench.plain()) ? "tcp " : "") {}
+
+  // What rma=auto would do here, for whoever reads the output.
+  void print_choice() const {
+    MpiTransport automatic(MPI_COMM_WORLD);
+    if (bench_.rank() == 0) fmt::print(stderr, "rma=auto: {}\n", automatic.bulk_lane_report().text);
+    automatic.close();
+  }
 
   void measure_transports() {
     MpiTransport messages(MPI_COMM_WORLD, {.rma = RmaChoice::off});
@@ -164,6 +172,7 @@ class OneSided {
 
 void measure_one_sided(Bench& bench) {
   OneSided one_sided(bench);
+  one_sided.print_choice();
   one_sided.measure_lookup();
   one_sided.measure_transports();
 }

@@ -34,35 +34,41 @@ std::uint32_t Execution::answer_bytes(FrameKind kind, const TableState& table, c
   return static_cast<std::uint32_t>(bytes);
 }
 
-namespace {
-
-// Makes `header` equal to `wanted`, and does not touch it where it is: records come in rows of the same kind,
-// and a header that was written just now, in pieces, is slow to read.
-void keep(FrameHeader& header, const FrameHeader& wanted) {
-  if (!header.same_frame(wanted)) header = wanted;
-}
-
-}  // namespace
+// Records come in rows of the same kind, and a header that was written just now, in pieces, is slow to read
+// as a whole: the last one is kept, and compared number by number.
 
 const FrameHeader& Execution::operation_header(const TableState& table, const OperationPart& part,
                                                bool by_home) {
-  keep(operation_header_, {.kind = static_cast<std::uint16_t>(part.kind),
-                           .flags = by_home ? FrameHeader::kByHome : std::uint16_t{0},
-                           .table = table.id.value(),
-                           .record_bytes = operation_bytes(table, part),
-                           .origin = part.origin.value(),
-                           .operation = part.operation});
-  return operation_header_;
+  FrameHeader& header = operation_header_;
+  const auto kind = static_cast<std::uint16_t>(part.kind);
+  const std::uint16_t flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
+  const std::uint32_t bytes = operation_bytes(table, part);
+  if (header.operation != part.operation || header.record_bytes != bytes || header.flags != flags ||
+      header.kind != kind || header.table != table.id.value() || header.origin != part.origin.value()) {
+    header = {.kind = kind,
+              .flags = flags,
+              .table = table.id.value(),
+              .record_bytes = bytes,
+              .origin = part.origin.value(),
+              .operation = part.operation};
+  }
+  return header;
 }
 
-const FrameHeader& Execution::answer_header(FrameKind kind, const TableState& table,
+const FrameHeader& Execution::answer_header(FrameKind answer, const TableState& table,
                                             const OperationPart& part) {
-  keep(answer_header_, {.kind = static_cast<std::uint16_t>(kind),
-                        .table = table.id.value(),
-                        .record_bytes = answer_bytes(kind, table, part),
-                        .domain = table.self_domain().value(),
-                        .operation = part.operation});
-  return answer_header_;
+  FrameHeader& header = answer_header_;
+  const auto kind = static_cast<std::uint16_t>(answer);
+  const std::uint32_t bytes = answer_bytes(answer, table, part);
+  if (header.operation != part.operation || header.record_bytes != bytes || header.kind != kind ||
+      header.table != table.id.value()) {
+    header = {.kind = kind,
+              .table = table.id.value(),
+              .record_bytes = bytes,
+              .domain = table.self_domain().value(),
+              .operation = part.operation};
+  }
+  return header;
 }
 
 // --- answers ---

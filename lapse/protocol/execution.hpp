@@ -48,7 +48,7 @@ class Execution {
   // it is not wanted any more.
   std::byte* answer_row(const TableState& table, const OperationPart& part, FrameKind kind);
   // Header of the frame that answers the operation; valid until the next call.
-  const FrameHeader& answer_header(FrameKind kind, const TableState& table, const OperationPart& part);
+  const FrameHeader& answer_header(FrameKind answer, const TableState& table, const OperationPart& part);
   void answer_change(const TableState& table, const OperationPart& part, const Failed& failed);
   void answer_failure(const TableState& table, const OperationPart& part, const std::string& text);
 

@@ -40,10 +40,12 @@ struct Route {
     hold,     // until the worker's unanswered operations on the key are answered
     illegal,  // a state that the protocol excludes
   };
-  Action action = Action::illegal;
-  Domain to;
-  bool by_home = false;   // the sender is the home and routed by its table
-  bool is_entry = false;  // `to` is the entry of the worker's operations from now on
+  // Large enough to be returned in memory, as it was written. In registers, it would be written in pieces and
+  // read as a whole, for which the processor waits longer than a decision takes.
+  alignas(8) Action action = Action::illegal;
+  alignas(8) Domain to;
+  alignas(8) bool by_home = false;  // the sender is the home and routed by its table
+  bool is_entry = false;            // `to` is the entry of the worker's operations from now on
 
   static Route execute() { return {Action::execute, {}, false, false}; }
   static Route queue() { return {Action::queue, {}, false, false}; }

@@ -103,7 +103,7 @@ void Access::throw_astray(const TableState& table, const OperationPart& part) {
 
 void Access::send(TableState& table, const OperationPart& part, const Route& route) {
   std::byte* record = context_.outbox.append(table.serving_rank(part.key, route.to),
-                                             Execution::operation_header(table, part, route.by_home));
+                                             execution_.operation_header(table, part, route.by_home));
   if (part.kind == FrameKind::call) {
     const CallRecord head{part.key.value(), part.item, part.function->number};
     std::memcpy(record, &head, sizeof head);
@@ -176,7 +176,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
       std::memcpy(&call, records, sizeof call);
       part.function = &context_.function(call.function);
     }
-    if (header.record_bytes != Execution::operation_header(table, part, by_home).record_bytes)
+    if (header.record_bytes != Execution::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
     const bool own = part.origin == context_.self_rank;
     OperationState* operation = own ? &own_operation(table, part) : nullptr;
@@ -235,7 +235,7 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
     const Domain responder(header.domain);
     if (failed) {
       take_failure(operation, part.key, header, records + sizeof(AnswerRecord));
-    } else if (header.record_bytes != Execution::answer_header(kind, table, part, responder).record_bytes) {
+    } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
       throw ProtocolError("an answer has a wrong length");
     } else if (std::byte* row = operation.row(operation.items[item]);
                row != nullptr && kind != FrameKind::push_answer) {

@@ -21,31 +21,53 @@ std::size_t Execution::update_bytes(const TableState& table, const OperationPart
   }
 }
 
-FrameHeader Execution::operation_header(const TableState& table, const OperationPart& part, bool by_home) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(part.kind);
-  header.flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
-  header.table = table.id.value();
-  header.origin = part.origin.value();
-  header.operation = part.operation;
-  header.record_bytes =
-      static_cast<std::uint32_t>(sizeof(OperationRecord) + padded_bytes(update_bytes(table, part)));
+std::uint32_t Execution::operation_bytes(const TableState& table, const OperationPart& part) {
+  const std::size_t update = update_bytes(table, part);
+  return static_cast<std::uint32_t>(sizeof(OperationRecord) +
+                                    (part.kind == FrameKind::call ? padded_bytes(update) : update));
+}
+
+std::uint32_t Execution::answer_bytes(FrameKind kind, const TableState& table, const OperationPart& part) {
+  std::size_t bytes = sizeof(AnswerRecord);
+  if (kind == FrameKind::pull_answer) bytes += table.value_bytes(part.key);
+  if (kind == FrameKind::call_answer) bytes += part.function->result_bytes;
+  return static_cast<std::uint32_t>(bytes);
+}
+
+// Records come in rows of the same kind, and a header that was written just now, in pieces, is slow to read
+// as a whole: the last one is kept, and compared number by number.
+
+const FrameHeader& Execution::operation_header(const TableState& table, const OperationPart& part,
+                                               bool by_home) {
+  FrameHeader& header = operation_header_;
+  const auto kind = static_cast<std::uint16_t>(part.kind);
+  const std::uint16_t flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
+  const std::uint32_t bytes = operation_bytes(table, part);
+  if (header.operation != part.operation || header.record_bytes != bytes || header.flags != flags ||
+      header.kind != kind || header.table != table.id.value() || header.origin != part.origin.value()) {
+    header = {.kind = kind,
+              .flags = flags,
+              .table = table.id.value(),
+              .record_bytes = bytes,
+              .origin = part.origin.value(),
+              .operation = part.operation};
+  }
   return header;
 }
 
-FrameHeader Execution::answer_header(FrameKind kind, const TableState& table, const OperationPart& part,
-                                     Domain responder) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  header.table = table.id.value();
-  header.domain = responder.value();
-  header.operation = part.operation;
-  std::size_t bytes = sizeof(PushAnswerRecord);
-  if (kind == FrameKind::pull_answer)
-    bytes = sizeof(AnswerRecord) + padded_bytes(table.value_bytes(part.key));
-  if (kind == FrameKind::call_answer)
-    bytes = sizeof(AnswerRecord) + padded_bytes(part.function->result_bytes);
-  header.record_bytes = static_cast<std::uint32_t>(bytes);
+const FrameHeader& Execution::answer_header(FrameKind answer, const TableState& table,
+                                            const OperationPart& part) {
+  FrameHeader& header = answer_header_;
+  const auto kind = static_cast<std::uint16_t>(answer);
+  const std::uint32_t bytes = answer_bytes(answer, table, part);
+  if (header.operation != part.operation || header.record_bytes != bytes || header.kind != kind ||
+      header.table != table.id.value()) {
+    header = {.kind = kind,
+              .table = table.id.value(),
+              .record_bytes = bytes,
+              .domain = table.self_domain().value(),
+              .operation = part.operation};
+  }
   return header;
 }
 
@@ -56,9 +78,8 @@ std::byte* Execution::answer_row(const TableState& table, const OperationPart& p
     const OperationState& operation = context_.operation(part.operation);
     return operation.row(operation.items[part.item]);
   }
-  std::byte* record =
-      context_.outbox.append(part.origin, answer_header(kind, table, part, table.self_domain()));
-  const AnswerRecord head{part.item, 0};
+  std::byte* record = context_.outbox.append(part.origin, answer_header(kind, table, part));
+  const AnswerRecord head{part.item};
   std::memcpy(record, &head, sizeof head);
   return record + sizeof head;
 }
@@ -71,13 +92,13 @@ void Execution::answer_failure(const TableState& table, const OperationPart& par
     }
     return;
   }
-  FrameHeader header = answer_header(FrameKind::push_answer, table, part, table.self_domain());
+  FrameHeader header = answer_header(FrameKind::push_answer, table, part);
   header.kind = static_cast<std::uint16_t>(FrameKind::failed_answer);
   header.origin = context_.self_rank.value();
   const std::size_t bytes = sizeof(AnswerRecord) + padded_bytes(text.size() + 1);
   header.record_bytes = static_cast<std::uint32_t>(bytes);
   std::byte* record = context_.outbox.append(part.origin, header);
-  const AnswerRecord head{part.item, 0};
+  const AnswerRecord head{part.item};
   std::memset(record, 0, bytes);
   std::memcpy(record, &head, sizeof head);
   std::memcpy(record + sizeof head, text.data(), text.size());
@@ -90,8 +111,8 @@ void Execution::answer_change(const TableState& table, const OperationPart& part
     if (std::byte* to = answer_row(table, part, FrameKind::call_answer); to != nullptr && !result_.empty())
       std::memcpy(to, result_.data(), result_.size());
   } else if (part.origin != context_.self_rank) {
-    std::byte* record = context_.outbox.append(
-        part.origin, answer_header(FrameKind::push_answer, table, part, table.self_domain()));
+    std::byte* record =
+        context_.outbox.append(part.origin, answer_header(FrameKind::push_answer, table, part));
     const PushAnswerRecord head{part.item};
     std::memcpy(record, &head, sizeof head);
   }

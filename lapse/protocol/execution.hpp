@@ -27,10 +27,11 @@ class Execution {
   // On a content that nobody else sees: it has just arrived, or its lease has just ended.
   void execute_on(TableState& table, const OperationPart& part, std::byte* content);
 
-  // Header of the frame that carries the operation, and of the one that answers it.
-  static FrameHeader operation_header(const TableState& table, const OperationPart& part, bool by_home);
-  static FrameHeader answer_header(FrameKind kind, const TableState& table, const OperationPart& part,
-                                   Domain responder);
+  // Header of the frame that carries the operation; valid until the next call.
+  const FrameHeader& operation_header(const TableState& table, const OperationPart& part, bool by_home);
+  // Bytes of the record that carries the operation, and of the one that answers it.
+  static std::uint32_t operation_bytes(const TableState& table, const OperationPart& part);
+  static std::uint32_t answer_bytes(FrameKind kind, const TableState& table, const OperationPart& part);
   // Bytes of part.value.
   static std::size_t update_bytes(const TableState& table, const OperationPart& part);
 
@@ -46,10 +47,14 @@ class Execution {
   // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
   // it is not wanted any more.
   std::byte* answer_row(const TableState& table, const OperationPart& part, FrameKind kind);
+  // Header of the frame that answers the operation; valid until the next call.
+  const FrameHeader& answer_header(FrameKind answer, const TableState& table, const OperationPart& part);
   void answer_change(const TableState& table, const OperationPart& part, const Failed& failed);
   void answer_failure(const TableState& table, const OperationPart& part, const std::string& text);
 
   ProtocolContext context_;
+  FrameHeader operation_header_;  // the last that was asked for
+  FrameHeader answer_header_;     // the same
   std::vector<std::byte> result_;
 };
 

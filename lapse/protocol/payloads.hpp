@@ -43,9 +43,9 @@ constexpr bool is_wave(FrameKind kind) {
 }
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
-// to a multiple of 8 bytes. What an engine turn says to one rank goes into one packet, or several where it is much, and records that
-// belong together into one frame: that is how an operation on many keys needs one message per destination at
-// every hop.
+// to a multiple of 8 bytes. What an engine turn says to one rank goes into one packet, or several where it is
+// much, and records that belong together into one frame: that is how an operation on many keys needs one
+// message per destination at every hop.
 //
 //    0      2      4       8       12             16       20       24           32
 //   | kind | flags | table | count | record_bytes | origin | domain | operation |
@@ -94,9 +94,8 @@ static_assert(sizeof(CallRecord) == sizeof(OperationRecord));
 // what was thrown, as text.
 struct AnswerRecord {
   std::uint32_t item = 0;
-  std::uint32_t padding = 0;
 };
-static_assert(sizeof(AnswerRecord) == 8);
+static_assert(sizeof(AnswerRecord) == 4);
 
 struct PushAnswerRecord {
   std::uint32_t item = 0;
@@ -128,7 +127,9 @@ struct TransferRecord {
 };
 static_assert(sizeof(TransferRecord) == 16);
 
-// What follows the fixed part of a record is padded so that every record starts at a multiple of 8 bytes.
+// What follows the fixed part of a record and is no row of elements is padded to a multiple of 8 bytes. Rows
+// need that only where they are read in place, in push and set, and have it there: elements of 8 bytes begin
+// at a multiple of 8, others at one of 4.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 7) / 8 * 8;
 }

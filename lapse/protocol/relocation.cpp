@@ -17,7 +17,7 @@ std::uint64_t nanoseconds(OperationState::Clock::duration duration) {
 }
 
 std::uint32_t transfer_bytes(const TableState& table, Key key) {
-  return static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_bytes(table.content_bytes(key)));
+  return static_cast<std::uint32_t>(sizeof(TransferRecord) + table.content_bytes(key));
 }
 
 }  // namespace

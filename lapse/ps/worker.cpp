@@ -123,7 +123,10 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
     const std::size_t update_bytes = pull ? 0 : (offset - at) * update_unit;
     const std::byte* update = request.updates == nullptr ? nullptr : request.updates + at * update_unit;
     // A key of this very call counts as unanswered from the moment it was found not to be here.
-    if (!unanswered.contains(table.id, key)) {
+    const Store::Word* word = words[in_group];
+    const bool elsewhere =
+        word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).role() != Role::owner;
+    if (!elsewhere && !unanswered.contains(table.id, key)) {
       try {
         std::byte* to = request.destination == nullptr ? nullptr : request.destination + at * row_unit;
         if (try_here(table, key, words[in_group], request, update, to)) {

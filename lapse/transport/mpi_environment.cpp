@@ -26,15 +26,7 @@ std::optional<std::size_t> read_control_variable(const char* name) {
   return static_cast<std::size_t>(value[0]);
 }
 
-}  // namespace
-
-void prepare_mpi_environment() {
-  constexpr int kKeepExisting = 0;
-  ::setenv("OMPI_MCA_osc", "sm,pt2pt,ucx", kKeepExisting);
-  ::setenv("OMPI_MCA_btl_vader_eager_limit", "32768", kKeepExisting);
-}
-
-std::optional<std::size_t> host_eager_message_bytes() {
+std::optional<std::size_t> read_host_eager_limit() {
   // Open MPI 4.1 takes the level given here for the thread level of the whole of MPI: it must be the one MPI
   // has.
   int level = MPI_THREAD_SINGLE;
@@ -45,6 +37,21 @@ std::optional<std::size_t> host_eager_message_bytes() {
   std::optional<std::size_t> limit = read_control_variable("btl_vader_eager_limit");
   if (!limit) limit = read_control_variable("btl_sm_eager_limit");
   MPI_T_finalize();
+  return limit;
+}
+
+}  // namespace
+
+void prepare_mpi_environment() {
+  constexpr int kKeepExisting = 0;
+  ::setenv("OMPI_MCA_osc", "sm,pt2pt,ucx", kKeepExisting);
+  ::setenv("OMPI_MCA_btl_vader_eager_limit", "32768", kKeepExisting);
+}
+
+std::optional<std::size_t> host_eager_message_bytes() {
+  // Asking loads every component of the MPI library, which takes a fifth of a second; the limit does not
+  // change.
+  static const std::optional<std::size_t> limit = read_host_eager_limit();
   if (!limit || *limit <= kEagerHeaderBytes) return std::nullopt;
   return *limit - kEagerHeaderBytes;
 }

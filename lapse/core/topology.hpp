@@ -17,7 +17,7 @@ struct Topology {
   std::size_t memory_nodes = 0;             // NUMA nodes of the host.
   std::string binding;                      // The hardware threads as a list, such as "0-3,8".
   std::string nearby_nodes;                 // NUMA nodes of these, as a list: where memory is placed.
-  std::string huge_pages;                   // What the kernel does about them: always, madvise, never; or empty.
+  std::string huge_pages;  // What the kernel does about them: always, madvise, never; or empty.
 
   // Asks hwloc. Takes some milliseconds; any thread may call it, before workers are bound to cores of their
   // own. Throws Error when the topology cannot be read.

@@ -104,9 +104,9 @@ void TableFactory::check_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
   const auto available = static_cast<double>(available_memory_bytes());
   if (needed > available) {
-    throw OutOfMemory(
-        fmt::format("table '{}' needs {:.1f} MB on rank {} for the words of its {} keys; {:.1f} MB are available",
-                    options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
+    throw OutOfMemory(fmt::format(
+        "table '{}' needs {:.1f} MB on rank {} for the words of its {} keys; {:.1f} MB are available",
+        options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/user_code.hpp"
 #include "lapse/ps/lease_taker.hpp"
+#include "lapse/ps/local_access.hpp"
 #include "lapse/ps/stall_watch.hpp"
 
 namespace lapse {
@@ -52,51 +53,13 @@ void Worker::check_function(const void* server) const {
 
 // --- operations ---
 
-bool Worker::try_here(TableState& table, Key key, Store::Word* word, const Request& request,
-                      const std::byte* update, std::byte* to) {
-  if (request.kind == OperationKind::pull) {
-    return word != nullptr ? table.store.read_at(*word, to, table.value_bytes(key))
-                           : read_missing(table, key, to);
-  }
-  if (word == nullptr) return false;
-  const bool user_code = request.kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom;
-  const BusyGuard guard(busy_, user_code ? Busy::user_code : busy_);
-  return run_user_code(table.name, key, phase_.rank, [&] {
-    return table.store.update_at(*word, [&](std::byte* content) {
-      switch (request.kind) {
-        case OperationKind::push:
-          table.apply_push(key, content, update, request.scale);
-          break;
-        case OperationKind::set:
-          table.apply_set(key, content, update);
-          break;
-        default:
-          request.function->run(key, content, table.store.sizes().length(key), update, to);
-          break;
-      }
-    });
-  });
-}
-
 bool Worker::read_missing(const TableState& table, Key key, std::byte* to) {
   if (!table.store.is_sparse()) return false;
   const BusyGuard guard(busy_, Busy::user_code);
   return run_user_code(table.name, key, phase_.rank, [&] { return table.read_implicit(key, to); });
 }
 
-std::size_t Worker::run_here(TableState& table, std::span<const Key> keys, const Request& request) {
-  const ValueSizes& sizes = table.store.sizes();
-  if (table.store.is_sparse() || !sizes.uniform() || endpoint_.unanswered().total() != 0) return 0;
-  if (request.kind == OperationKind::pull) return table.store.read_run(keys, request.destination);
-  if (request.kind != OperationKind::push || table.rule.kind() == UpdateRuleKind::custom) return 0;
-  const std::size_t bytes = sizes.layout().value_bytes();
-  const std::size_t length = sizes.layout().length;
-  return table.store.update_run(keys, [&](std::size_t i, std::byte* content) {
-    table.rule.apply(content, request.updates + i * bytes, length, request.scale);
-  });
-}
-
-Operation Worker::begin(TableState& table, std::span<const Key> keys, const Request& request) {
+Operation Worker::begin(TableState& table, std::span<const Key> keys, const AccessRequest& request) {
   wait_for_room();
   const bool call = request.kind == OperationKind::call;
   const bool pull = request.kind == OperationKind::pull;
@@ -111,7 +74,10 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
   OperationState* operation = nullptr;
   std::optional<UserCodeFailed> failed;
   std::array<Store::Word*, Store::kMostAtOnce> words;
-  const std::size_t first = run_here(table, keys, request);
+  const LocalAccess here(table, request, phase_.rank);
+  std::optional<BusyGuard> guard;
+  if (request.runs_user_code(table)) guard.emplace(busy_, Busy::user_code);
+  const std::size_t first = unanswered.total() == 0 ? here.run(keys) : 0;
   (pull ? counters.local_pulls : counters.local_pushes) += first;
   std::size_t offset = first * sizes.layout().length;
   for (std::size_t i = first; i < keys.size(); ++i) {
@@ -129,7 +95,7 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
     if (!elsewhere && !unanswered.contains(table.id, key)) {
       try {
         std::byte* to = request.destination == nullptr ? nullptr : request.destination + at * row_unit;
-        if (try_here(table, key, words[in_group], request, update, to)) {
+        if (here.try_key(key, words[in_group], update, to)) {
           ++(pull ? counters.local_pulls : counters.local_pushes);
           continue;
         }
@@ -154,6 +120,7 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Requ
                                 static_cast<std::uint32_t>(payload_offset), false});
     if (update_bytes != 0) operation->payload.insert(operation->payload.end(), update, update + update_bytes);
   }
+  guard.reset();
   Operation handle;
   if (operation != nullptr) {
     // The caller learns of all failures in one place.

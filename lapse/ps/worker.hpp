@@ -17,6 +17,7 @@
 #include "lapse/ps/argument_checks.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/lease.hpp"
+#include "lapse/ps/local_access.hpp"
 #include "lapse/ps/operation.hpp"
 #include "lapse/ps/phase.hpp"
 #include "lapse/ps/reduction.hpp"
@@ -246,15 +247,6 @@ class Worker {
   };
   enum class Allowed : std::uint8_t { when_free, under_lease };
 
-  // What a call asks for, beside table and keys.
-  struct Request {
-    OperationKind kind = OperationKind::pull;
-    float scale = 1;                               // push
-    const RegisteredFunction* function = nullptr;  // call
-    const std::byte* updates = nullptr;            // push, set: rows; call: arguments
-    std::byte* destination = nullptr;              // pull: rows; call: results
-  };
-
   bool not_here() const {
     phase_.channel.failure().check();
     return false;
@@ -307,13 +299,7 @@ class Worker {
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   void check_function(const void* server) const;
 
-  Operation begin(TableState& table, std::span<const Key> keys, const Request& request);
-  // Pulls or pushes the first keys in memory, as long as that is simple: none is unanswered, each is here, no
-  // code of the application is involved. Returns how many.
-  std::size_t run_here(TableState& table, std::span<const Key> keys, const Request& request);
-  // In memory, if the key is here; word (or null), update and to are the key's own. Throws UserCodeFailed.
-  bool try_here(TableState& table, Key key, Store::Word* word, const Request& request,
-                const std::byte* update, std::byte* to);
+  Operation begin(TableState& table, std::span<const Key> keys, const AccessRequest& request);
   // The initial value of a key of a sparse table that nobody has pushed to, if its home is here. Throws
   // UserCodeFailed.
   bool read_missing(const TableState& table, Key key, std::byte* to);

@@ -30,8 +30,8 @@ class RegionAllocator {
   virtual std::string whose() const { return "a table"; }
 };
 
-// Asks for huge pages where the range is large enough for them. They spare most of the misses in the tables of
-// pages when keys are drawn at random from a large table.
+// Asks for huge pages where the range is large enough for them. They spare most of the misses in the tables
+// of pages when keys are drawn at random from a large table.
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 void advise_huge_pages(std::byte* begin, std::size_t bytes);
 

@@ -120,8 +120,8 @@ class Store {
     return word(key).slot().is_private;
   }
 
-  // Reads the values of keys, one after the other and without gaps, up to the first that is not here or leased,
-  // and returns how many that were. Dense tables whose values have one length only.
+  // Reads the values of keys, one after the other and without gaps, up to the first that is not here or
+  // leased, and returns how many that were. Dense tables whose values have one length only.
   std::size_t read_run(std::span<const Key> keys, std::byte* to) const;
   // The same for updates of keys: f(i, content) with the latch of keys[i] held. When f throws, what was done
   // before stays, and no latch does.

@@ -160,8 +160,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
   part.origin = Rank(header.origin);
   part.operation = header.operation;
   const bool by_home = (header.flags & FrameHeader::kByHome) != 0;
-  if (header.record_bytes < sizeof(OperationRecord) || header.origin < 0 ||
-      header.origin >= context_.ranks) {
+  if (header.record_bytes < sizeof(OperationRecord) || header.origin < 0 || header.origin >= context_.ranks) {
     throw ProtocolError("a message holds operations of a wrong length or of a rank that does not exist");
   }
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {

@@ -140,8 +140,7 @@ void Relocation::arrive(TableState& table, const TransferRecord& record, const s
 
 // --- queues ---
 
-void Relocation::work_off(TableState& table, Key key, std::uint32_t place, Slot slot,
-                          Clock::time_point now) {
+void Relocation::work_off(TableState& table, Key key, std::uint32_t place, Slot slot, Clock::time_point now) {
   ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   // Working an operation off may queue more behind it (held ones of the same worker).
   for (std::size_t position = 0; position < extra.queue.size(); ++position) {
@@ -167,8 +166,7 @@ void Relocation::work_off(TableState& table, Key key, std::uint32_t place, Slot 
   settle(table, key, place, slot, LeaseState::none);
 }
 
-void Relocation::settle(TableState& table, Key key, std::uint32_t place, Slot slot,
-                        LeaseState lease) {
+void Relocation::settle(TableState& table, Key key, std::uint32_t place, Slot slot, LeaseState lease) {
   const std::vector<Waiter> waiters = table.arrivals.take_waiters(place);
   if (table.store.word(key).role() == Role::arriving) {
     table.store.publish_owner(key, slot, lease);
@@ -188,8 +186,8 @@ void Relocation::close_place(TableState& table, Key key, std::uint32_t place) {
   table.arrivals.close(place);
 }
 
-void Relocation::pass_on(TableState& table, Key key, std::uint32_t place, Slot slot,
-                         std::size_t position, Clock::time_point now) {
+void Relocation::pass_on(TableState& table, Key key, std::uint32_t place, Slot slot, std::size_t position,
+                         Clock::time_point now) {
   ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   const ArrivalTable::Queued instruct = extra.queue[position];
   std::byte* record = append_transfer(table, key, instruct.next, instruct.relocations);

@@ -9,13 +9,13 @@
 #include "test/support/catch.hpp"
 
 using lapse::ArrivalTable;
-using lapse::Waiter;
 using lapse::Domain;
 using lapse::FrameKind;
 using lapse::Key;
 using lapse::OperationPart;
 using lapse::OperationState;
 using lapse::Rank;
+using lapse::Waiter;
 
 namespace {
 
@@ -90,7 +90,8 @@ TEST_CASE("Waiters come in order; those after an INSTRUCT wish for the next arri
   const ArrivalTable::Extra& extra = *table.extra(number);
   CHECK(extra.waiters == std::vector<Waiter>{Waiter(waiters[1]), Waiter(waiters[2])});
   CHECK(extra.wishes == std::vector<Waiter>{Waiter(waiters[3]), Waiter(waiters[4])});
-  CHECK(table.take_waiters(number) == std::vector<Waiter>{Waiter(waiters[0]), Waiter(waiters[1]), Waiter(waiters[2])});
+  CHECK(table.take_waiters(number) ==
+        std::vector<Waiter>{Waiter(waiters[0]), Waiter(waiters[1]), Waiter(waiters[2])});
   CHECK(table.first_waiter(number) == Waiter());
   CHECK(table.take_waiters(number).empty());
   CHECK(extra.wishes.size() == 2);

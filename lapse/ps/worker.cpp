@@ -63,8 +63,7 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
   wait_for_room();
   const bool call = request.kind == OperationKind::call;
   const bool pull = request.kind == OperationKind::pull;
-  const Store& store = table.store;
-  const ValueSizes& sizes = store.sizes();
+  const ValueSizes& sizes = table.store.sizes();
   const std::size_t element = element_bytes(sizes.layout().type);
   // A row of values counts in elements; arguments and results count by themselves.
   const std::size_t update_unit = call ? request.function->argument_bytes : element;
@@ -83,16 +82,15 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
   for (std::size_t i = first; i < keys.size(); ++i) {
     const std::size_t in_group = (i - first) % Store::kMostAtOnce;
     if (in_group == 0)
-      store.find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
+      table.store.find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
     const Key key = keys[i];
     const std::size_t at = std::exchange(offset, offset + (call ? 1 : sizes.length(key)));
     const std::size_t update_bytes = pull ? 0 : (offset - at) * update_unit;
     const std::byte* update = request.updates == nullptr ? nullptr : request.updates + at * update_unit;
     // A key of this very call counts as unanswered from the moment it was found not to be here.
     const Store::Word* word = words[in_group];
-    const bool elsewhere =
-        word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).role() != Role::owner;
-    if (!elsewhere && !unanswered.contains(table.id, key)) {
+    if ((word == nullptr || SlotWord(word->load(std::memory_order_relaxed)).role() == Role::owner) &&
+        !unanswered.contains(table.id, key)) {
       try {
         std::byte* to = request.destination == nullptr ? nullptr : request.destination + at * row_unit;
         if (here.try_key(key, words[in_group], update, to)) {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
 #include "lapse/transport/mpi_wire.hpp"
@@ -41,12 +43,23 @@ class SelfTest {
         deadline_(SteadyClock::now() + limit),
         self_(communicator.rank()) {}
 
+  // Whatever happens, one note goes to the partner and one comes from each writer: a failure on some ranks
+  // leaves no message behind.
   std::string run() {
     post_notes();
-    std::string problem = write_to_partner();
-    if (problem.empty()) problem = notify_partner();
-    if (problem.empty()) problem = check_own_memory();
-    if (!problem.empty()) give_up();
+    std::string problem;
+    try {
+      problem = write_to_partner();
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    notify_partner(problem.empty());
+    deadline_ += limit_;  // For writers that use up their time.
+    for (std::size_t i = 0; i < writers_.size(); ++i) {
+      const std::string seen = check_memory_of(i);
+      if (problem.empty()) problem = seen;
+    }
+    give_up();
     return problem;
   }
 
@@ -71,14 +84,16 @@ class SelfTest {
   }
 
   void post_notes() {
-    const std::lock_guard guard(communicator_.lock());
     for (std::int32_t rank = 0; rank < communicator_.ranks(); ++rank) {
-      if (layout_.partner(Rank(rank)) != self_) continue;
-      writers_.emplace_back(rank);
-      notes_.push_back(MPI_REQUEST_NULL);
-      check_mpi(
-          MPI_Irecv(nullptr, 0, MPI_BYTE, rank, mpi_wire::kSelfTestTag, communicator_.get(), &notes_.back()),
-          "MPI_Irecv");
+      if (layout_.partner(Rank(rank)) == self_) writers_.emplace_back(rank);
+    }
+    notes_.resize(writers_.size(), MPI_REQUEST_NULL);
+    has_heard_.resize(writers_.size());
+    const std::lock_guard guard(communicator_.lock());
+    for (std::size_t i = 0; i < writers_.size(); ++i) {
+      check_mpi(MPI_Irecv(&has_heard_[i], 1, MPI_BYTE, writers_[i].value(), mpi_wire::kSelfTestTag,
+                          communicator_.get(), &notes_[i]),
+                "MPI_Irecv");
     }
   }
 
@@ -110,54 +125,53 @@ class SelfTest {
     return {};
   }
 
-  std::string notify_partner() {
-    const Rank partner = *layout_.partner(self_);
-    {
-      const std::lock_guard guard(communicator_.lock());
-      check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, partner.value(), mpi_wire::kSelfTestTag, communicator_.get(),
-                          &transfer_),
-                "MPI_Isend");
-    }
-    return wait(transfer_, "MPI_Isend") ? std::string() : late("MPI_Isend", partner);
+  void notify_partner(bool written) {
+    has_written_ = written ? 1 : 0;
+    const std::lock_guard guard(communicator_.lock());
+    check_mpi(MPI_Isend(&has_written_, 1, MPI_BYTE, layout_.partner(self_)->value(), mpi_wire::kSelfTestTag,
+                        communicator_.get(), &notification_),
+              "MPI_Isend");
   }
 
-  std::string check_own_memory() {
-    for (std::size_t i = 0; i < notes_.size(); ++i) {
-      if (!wait(notes_[i], "MPI_Irecv")) return late("a note", writers_[i]);
-      const std::lock_guard guard(communicator_.lock());
-      window_.sync();
-      const std::byte* const landed = window_.memory() + *layout_.offset(writers_[i], self_);
-      if (!std::ranges::equal(pattern(writers_[i]), std::span(landed, kTestBytes))) {
-        return fmt::format("rank {} does not see what rank {} has put", self_.value(), writers_[i].value());
-      }
-    }
-    return {};
+  std::string check_memory_of(std::size_t writer) {
+    if (!wait(notes_[writer], "MPI_Irecv")) return late("a note", writers_[writer]);
+    if (has_heard_[writer] == 0) return {};  // The writer says what went wrong.
+    const std::lock_guard guard(communicator_.lock());
+    window_.sync();
+    const std::byte* const landed = window_.memory() + *layout_.offset(writers_[writer], self_);
+    if (std::ranges::equal(pattern(writers_[writer]), std::span(landed, kTestBytes))) return {};
+    return fmt::format("rank {} does not see what rank {} has put", self_.value(), writers_[writer].value());
   }
 
   // MPI may still use the memory of what has not completed.
   void give_up() {
+    wait(notification_, "MPI_Isend");
+    if (transfer_ != MPI_REQUEST_NULL) {
+      static_cast<void>(new std::vector<std::byte>(std::move(written_)));
+      static_cast<void>(new std::vector<std::byte>(std::move(read_)));
+    }
     const std::lock_guard guard(communicator_.lock());
     for (MPI_Request& note : notes_) {
       if (note == MPI_REQUEST_NULL) continue;
       check_mpi(MPI_Cancel(&note), "MPI_Cancel");
-      check_mpi(MPI_Request_free(&note), "MPI_Request_free");
+      check_mpi(MPI_Wait(&note, MPI_STATUS_IGNORE), "MPI_Wait");
     }
-    if (transfer_ == MPI_REQUEST_NULL) return;
-    static_cast<void>(new std::vector<std::byte>(std::move(written_)));
-    static_cast<void>(new std::vector<std::byte>(std::move(read_)));
   }
 
   const MpiCommunicator& communicator_;
   const LandingLayout& layout_;
   MpiRmaWindow& window_;
   const std::chrono::milliseconds limit_;
-  const SteadyClock::time_point deadline_;
+  SteadyClock::time_point deadline_;
   const Rank self_;
   std::vector<std::byte> written_;
   std::vector<std::byte> read_;
   MPI_Request transfer_ = MPI_REQUEST_NULL;
-  std::vector<Rank> writers_;       // the ranks whose partner this one is
-  std::vector<MPI_Request> notes_;  // of them
+  MPI_Request notification_ = MPI_REQUEST_NULL;
+  std::uint8_t has_written_ = 0;
+  std::vector<Rank> writers_;            // the ranks whose partner this one is
+  std::vector<MPI_Request> notes_;       // of them
+  std::vector<std::uint8_t> has_heard_;  // and what they say; 1: the bytes are there
 };
 
 }  // namespace

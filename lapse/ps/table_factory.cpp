@@ -42,7 +42,7 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
   }
   if (!options.sparse) check_words(options);
   const ValueLayout layout{type, options.length, options.update_rule.state_size()};
-  ValueSizes sizes = !options.lengths  ? ValueSizes(layout)
+  ValueSizes sizes = !options.lengths ? ValueSizes(layout)
                      : options.sparse ? ValueSizes::computed(layout, options.lengths)
                                       : ValueSizes::listed(layout, options.keys, options.lengths);
   return {options, type, location_caches, layout, std::move(sizes)};
@@ -59,12 +59,12 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
     case HomeMapKind::custom:
       break;
   }
-  const HomeMap::Function domain_of = [&domains, name = options.name,
-                                       home = options.home_function](Key key) {
+  const HomeMap::Function domain_of = [&domains, name = options.name, home = options.home_function](Key key) {
     const std::int32_t rank = home(key);
     if (rank < 0 || rank >= domains.ranks()) {
-      throw ConfigurationError(fmt::format("the home map of table '{}' gives rank {} for key {}: expected 0 to {}",
-                                           name, rank, key.value(), domains.ranks() - 1));
+      throw ConfigurationError(
+          fmt::format("the home map of table '{}' gives rank {} for key {}: expected 0 to {}", name, rank,
+                      key.value(), domains.ranks() - 1));
     }
     return domains.domain_of(Rank(rank)).value();
   };
@@ -96,18 +96,17 @@ std::unique_ptr<TableState> TableFactory::make(Plan plan, TableId id, TableState
                                     plan.options.initialiser,
                                     plan.options.seed,
                                     plan.location_caches};
-  return plan.options.sparse
-             ? make_sparse(std::move(plan), std::move(definition), std::move(place))
-             : make_dense(std::move(plan), std::move(definition), std::move(place), shared);
+  return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition), std::move(place))
+                             : make_dense(std::move(plan), std::move(definition), std::move(place), shared);
 }
 
 void TableFactory::check_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
   const auto available = static_cast<double>(available_memory_bytes());
   if (needed > available) {
-    throw OutOfMemory(
-        fmt::format("table '{}' needs {:.1f} MB on rank {} for the words of its {} keys; {:.1f} MB are available",
-                    options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
+    throw OutOfMemory(fmt::format(
+        "table '{}' needs {:.1f} MB on rank {} for the words of its {} keys; {:.1f} MB are available",
+        options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
   }
 }
 
@@ -147,8 +146,8 @@ std::unique_ptr<TableState> TableFactory::make_dense(Plan plan, TableState::Defi
                   : Store(regions_, KeyWords::dense(regions_, options.keys), std::move(plan.sizes), all_units,
                           own.units);
   };
-  OwnershipTable owners = shared ? OwnershipTable(shared->owners(), self)
-                                 : OwnershipTable(place.homes.own_keys(), self);
+  OwnershipTable owners =
+      shared ? OwnershipTable(shared->owners(), self) : OwnershipTable(place.homes.own_keys(), self);
   auto table =
       std::make_unique<TableState>(std::move(definition), std::move(place), make_store, std::move(owners));
   table->home_map.for_each_own_key([&](Key key) {

@@ -65,7 +65,8 @@ std::vector<std::size_t> shares_of(const DomainMap& domains, const std::vector<s
 }
 
 constexpr std::string_view kCure =
-    "give the shared memory file system more room (docker run --shm-size=…, mount -o remount,size=… /dev/shm) "
+    "give the shared memory file system more room (docker run --shm-size=…, mount -o remount,size=… "
+    "/dev/shm) "
     "or set the option domain=rank";
 
 }  // namespace
@@ -168,9 +169,10 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
     if (domains_.members(domain).size() == 1) continue;
     if (!proposals[rank].possible) return give_up("a domain has 32 bits for the numbers of its slots");
     if (proposals[rank].least_bytes > shares[domain.index()]) {
-      return give_up(fmt::format("words and owners of the keys need {:.1f} MB where rank {} is, {:.1f} MB can be had",
-                                 static_cast<double>(proposals[rank].least_bytes) / 1e6, rank,
-                                 static_cast<double>(shares[domain.index()]) / 1e6));
+      return give_up(
+          fmt::format("words and owners of the keys need {:.1f} MB where rank {} is, {:.1f} MB can be had",
+                      static_cast<double>(proposals[rank].least_bytes) / 1e6, rank,
+                      static_cast<double>(shares[domain.index()]) / 1e6));
     }
   }
   const Domain self = domains_.domain_of(transport_.rank());
@@ -189,11 +191,11 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
     if (!layout.complete && position == 0) tell(megabytes);
     try {
       std::byte* const base = transport_.allocate_shared(layout.total_bytes());
-      part.emplace(base, layout, position, wish.home_keys,
-                   [this] { return transport_.free_shared_bytes(); },
-                   [complete = layout.complete, megabytes, tell] {
-                     if (complete) tell(megabytes);
-                   });
+      part.emplace(
+          base, layout, position, wish.home_keys, [this] { return transport_.free_shared_bytes(); },
+          [complete = layout.complete, megabytes, tell] {
+            if (complete) tell(megabytes);
+          });
       if (!part->commit(self)) problem = fmt::format("{} is full", transport_.shared_memory_place());
     } catch (const Error& error) {
       problem = error.what();

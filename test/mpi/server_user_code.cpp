@@ -83,9 +83,8 @@ TEST_CASE("A function that throws: at once for keys that are here, in wait for o
           return value[0];
         });
     server.run_workers(1, [&](Worker& worker) {
-      const auto ranks = static_cast<std::uint64_t>(worker.ranks());
       for (std::uint64_t key = 3; key < kKeys; key += 10) {
-        const Rank home(static_cast<std::int32_t>(key % ranks));
+        const Rank home(static_cast<std::int32_t>(key) % worker.ranks());
         const bool here = lapse::test::share_memory(domains, home, worker.rank());
         const std::vector<Key> keys{Key(key)};
         std::vector<std::int64_t> result(1, -1);

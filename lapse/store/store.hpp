@@ -197,7 +197,7 @@ class Store {
   // arriving -> absent: the content came and went on to `next`.
   void pass_on(Key key, Domain next);
   // owner, open -> absent: copies the content to `to` and forgets it. The new owner is kept as location hint.
-  // False, and nothing has happened, when the key is leased.
+  // False, and nothing has happened, when the key is or was leased.
   bool hand_over(Key key, std::byte* to, Domain next);
   // The same for a leased key whose lease has ended and is being drained.
   void hand_over_leased(Key key, std::byte* to, Domain next);

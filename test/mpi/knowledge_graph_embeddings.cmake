@@ -1,7 +1,8 @@
 lapse_test(knowledge_graph_embeddings_mpi
   SOURCES knowledge_graph_embeddings.cpp
   DEPENDS lapse::app_knowledge_graph_embeddings lapse::io fmt::fmt
-  RANKS 1 2 4)
+  RANKS 1 2 4
+  DOMAINS rank)
 
 # The program itself, as its user starts it.
 if(LAPSE_BUILD_APPS)

@@ -1,7 +1,8 @@
 lapse_test(matrix_factorization_mpi
   SOURCES matrix_factorization.cpp matrix_factorization_rules.cpp
   DEPENDS lapse::app_matrix_factorization lapse::io fmt::fmt
-  RANKS 1 2 3 4)
+  RANKS 1 2 3 4
+  DOMAINS rank)
 
 # The program itself, as its user starts it.
 if(LAPSE_BUILD_APPS)

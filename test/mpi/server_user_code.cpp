@@ -14,7 +14,6 @@ using namespace lapse;
 using lapse::test::contains;
 using lapse::test::expect;
 using lapse::test::key_range;
-using lapse::test::ranks_alone;
 using lapse::test::thrown_text;
 
 namespace {
@@ -83,9 +82,8 @@ TEST_CASE("A function that throws: at once for keys that are here, in wait for o
           return value[0];
         });
     server.run_workers(1, [&](Worker& worker) {
-      const auto ranks = static_cast<std::uint64_t>(worker.ranks());
       for (std::uint64_t key = 3; key < kKeys; key += 10) {
-        const Rank home(static_cast<std::int32_t>(key % ranks));
+        const Rank home(static_cast<std::int32_t>(key) % worker.ranks());
         const bool here = lapse::test::share_memory(domains, home, worker.rank());
         const std::vector<Key> keys{Key(key)};
         std::vector<std::int64_t> result(1, -1);
@@ -131,7 +129,7 @@ TEST_CASE("A function that throws: at once for keys that are here, in wait for o
 }
 
 TEST_CASE("The failure of a call whose handle was dropped comes with wait_all or the next barrier, once") {
-  ParameterServer server(MPI_COMM_WORLD, ranks_alone());
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   if (server.ranks() == 1) return;  // Here everything fails at once.
   const auto table = server.create_table<double>(spread(server, false));
   const auto refuse =
@@ -337,7 +335,7 @@ TEST_CASE("Code that the server runs cannot call it, on whatever thread it runs"
 }
 
 TEST_CASE("A call that fails here and elsewhere fails once, in wait") {
-  ParameterServer server(MPI_COMM_WORLD, ranks_alone());
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   if (server.ranks() == 1) return;  // Everything is here.
   const auto table = server.create_table<std::int64_t>(spread(server, false));
   const auto fail = server.register_function<std::int64_t>("fail", [](Key key, std::span<std::int64_t>) {

@@ -1,0 +1,167 @@
+// Records that are taken back before they are sent.
+#include <cstring>
+#include <vector>
+
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/transport/loopback_network.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/protocol_outbox_packets.hpp"
+
+using lapse::FrameHeader;
+using lapse::FrameKind;
+using lapse::LoopbackNetwork;
+using lapse::Outbox;
+using lapse::Rank;
+using lapse::Transport;
+using lapse::test::delivered;
+using lapse::test::header;
+using lapse::test::header_at;
+using lapse::test::Packet;
+
+namespace {
+
+// Payloads of all records of a packet, frame by frame: every record is an item number of 4 bytes.
+std::vector<std::vector<std::uint32_t>> items_of(const Packet& packet) {
+  std::vector<std::vector<std::uint32_t>> frames;
+  for (std::size_t offset = 0; offset < packet.size(); offset = (offset + 7) / 8 * 8) {
+    const FrameHeader header = header_at(packet, offset);
+    offset += sizeof header;
+    std::vector<std::uint32_t>& items = frames.emplace_back();
+    REQUIRE(header.record_bytes == sizeof(std::uint32_t));
+    REQUIRE(packet.size() >= offset + header.count * sizeof(std::uint32_t));
+    for (std::uint32_t i = 0; i < header.count; ++i, offset += sizeof(std::uint32_t)) {
+      std::memcpy(&items.emplace_back(), packet.data() + offset, sizeof(std::uint32_t));
+    }
+  }
+  return frames;
+}
+
+using Items = std::vector<std::vector<std::uint32_t>>;
+
+// What rank 1 gets of what `write` appends.
+template <class Write>
+Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
+  LoopbackNetwork network(3, bulk_lane);
+  Outbox outbox(network.endpoint(Rank(0)));
+  const auto append = [&](std::uint32_t item, std::uint64_t operation = 1, Rank to = Rank(1)) {
+    outbox.append_record(to, header(FrameKind::push_answer, operation), lapse::PushAnswerRecord{item});
+  };
+  write(outbox, append);
+  outbox.flush();
+  CHECK(outbox.empty());
+  CHECK(outbox.counters().frames == frames);
+  const auto lane = bulk_lane ? Transport::Lane::bulk : Transport::Lane::ordered;
+  const auto packets = delivered(network, Rank(1), lane);
+  CHECK(packets.size() <= 1);
+  if (packets.empty()) return {};
+  CHECK(packets[0].size() % 4 == 0);
+  return items_of(packets[0]);
+}
+
+}  // namespace
+
+TEST_CASE("A record that is taken back is not sent, wherever it stood, and others go on behind it") {
+  for (const bool bulk_lane : {false, true}) {
+    INFO("bulk lane " << bulk_lane);
+    // The only record of a packet: nothing is sent.
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                outbox.cancel();
+              },
+              0)
+              .empty());
+    // The same, and the packet is used after all.
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                outbox.cancel();
+                append(2);
+                append(3);
+              },
+              1) == Items{{2, 3}});
+    // The last of several in a frame, which goes on.
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2);
+                outbox.cancel();
+                append(3);
+              },
+              1) == Items{{1, 3}});
+    // The first of a frame behind another one, whose padding goes with it.
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2, 7);
+                outbox.cancel();
+              },
+              1) == Items{{1}});
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2, 7);
+                outbox.cancel();
+                append(3, 7);
+              },
+              2) == Items{{1}, {3}});
+    // The frame before is closed, also for records that would have continued it.
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                append(1);
+                append(2, 7);
+                outbox.cancel();
+                append(3);
+              },
+              2) == Items{{1}, {3}});
+    // Again and again.
+    CHECK(sent(
+              bulk_lane,
+              [](Outbox& outbox, auto append) {
+                for (std::uint32_t i = 0; i < 50; ++i) {
+                  append(i, i % 3);
+                  append(1000, i % 2);
+                  outbox.cancel();
+                }
+              },
+              50)
+              .size() == 50);
+  }
+}
+
+TEST_CASE("What is taken back is the last record, to whichever rank it was") {
+  for (const bool bulk_lane : {false, true}) {
+    const Items items = sent(
+        bulk_lane,
+        [](Outbox& outbox, auto append) {
+          append(1);
+          append(9, 1, Rank(2));
+          outbox.cancel();
+          append(2);
+        },
+        1);
+    CHECK(items == Items{{1, 2}});
+  }
+}
+
+TEST_CASE("A packet that has been taken back whole is not sent with the next turn either") {
+  LoopbackNetwork network(2, false);
+  Outbox outbox(network.endpoint(Rank(0)));
+  outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{1});
+  outbox.cancel();
+  outbox.flush();
+  CHECK(outbox.counters().packets == 0);
+  CHECK(outbox.counters().bytes == 0);
+  outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{2});
+  outbox.flush();
+  const auto packets = delivered(network, Rank(1));
+  REQUIRE(packets.size() == 1);
+  CHECK(packets[0].size() == sizeof(FrameHeader) + 8);
+  CHECK(header_at(packets[0], 0).count == 1);
+}

@@ -131,7 +131,8 @@ bool Store::hand_over(Key key, std::byte* to, Domain next) {
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) {
     // Leased, or was when it was tried; its lease may have ended since.
-    if (word != nullptr && load(*word).role() == Role::owner) return false;
+    if (word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).role() == Role::owner)
+      return false;
     throw ProtocolError(
         fmt::format("key {} is to be handed over by a domain that does not own it", key.value()));
   }

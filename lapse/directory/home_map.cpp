@@ -58,14 +58,16 @@ HomeMap HomeMap::sparse_custom(std::int32_t domains, Domain self, Function f) {
   return map;
 }
 
-HomeMap HomeMap::custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f) {
+HomeMap HomeMap::custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f,
+                        const Function& said) {
   HomeMap map(HomeMapKind::custom, keys, domains, self);
   map.function_ = std::move(f);
   if (!map.function_) throw ConfigurationError("home map 'custom' needs a function");
   for (std::uint64_t key = 0; key < keys; ++key) {
     const Domain home = map.custom_home(Key(key));
     if (home == self) map.own_list_.push_back(key);
-    map.fingerprint_ = mix_bits(map.fingerprint_ + home.index() + 1);
+    const std::int32_t number = said ? said(Key(key)) : home.value();
+    map.fingerprint_ = mix_bits(map.fingerprint_ + static_cast<std::uint64_t>(number) + 1);
   }
   map.own_list_.shrink_to_fit();
   map.own_keys_ = map.own_list_.size();

@@ -30,8 +30,10 @@ class HomeMap {
   // The same kinds for tables whose keys are not known beforehand (any 64 bits): there is no home index.
   static HomeMap sparse_hash(std::int32_t domains, Domain self);
   static HomeMap sparse_custom(std::int32_t domains, Domain self, Function f);
-  // Asks f for every key once; throws ConfigurationError when it names a domain that does not exist.
-  static HomeMap custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f);
+  // Asks f for every key once; throws ConfigurationError when it names a domain that does not exist. Where
+  // `said` is given, the fingerprint is that of what it gives for the keys, in place of f.
+  static HomeMap custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f,
+                        const Function& said = {});
 
   HomeMapKind kind() const { return kind_; }
   Domain self() const { return self_; }

@@ -20,7 +20,8 @@
 
 namespace lapse {
 
-// One object on each rank. Several servers may live in one process, on equal or different communicators.
+// One object on each rank. Several servers may live in one process, on equal or different communicators;
+// their collective calls are made one after the other, in the same order on all ranks, as those of MPI.
 //
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished; between calls of the server nothing

@@ -38,6 +38,10 @@ bool SharedTablePart::commit(Domain self) {
   return true;
 }
 
+void SharedTablePart::give_back() const {
+  release_pages(base_, layout_.total_bytes());
+}
+
 KeyWords SharedTablePart::words(std::uint64_t keys) const {
   return KeyWords::dense(std::make_unique<MappedRegion>(base_, layout_.words_bytes, free_bytes_), keys);
 }

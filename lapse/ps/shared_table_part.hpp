@@ -26,6 +26,9 @@ class SharedTablePart {
   // False when there is no memory. After all members have done so the rest may be used.
   bool commit(Domain self);
 
+  // Once no rank uses the memory any more: its pages go back to the system. The addresses stay.
+  void give_back() const;
+
   KeyWords words(std::uint64_t keys) const;
   std::span<OwnershipTable::Entry> owners() const;
   SlabSpace slots() const;

@@ -69,7 +69,7 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
     return domains.domain_of(Rank(rank)).value();
   };
   return options.sparse ? HomeMap::sparse_custom(count, self, domain_of)
-                        : HomeMap::custom(options.keys, count, self, domain_of);
+                        : HomeMap::custom(options.keys, count, self, domain_of, options.home_function);
 }
 
 SharedTableLayout::Wish TableFactory::wish(const Plan& plan, const HomeMap& homes,

@@ -117,9 +117,13 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
     Proposal proposal{spec.encode(), transport_.free_shared_bytes(), 0, true};
     SharedTableLayout::Wish wish;
     if (shared && !failure) {
-      wish = factory_.wish(*plan, *homes, domains_);
-      proposal.least_bytes = SharedTableLayout::least_bytes(wish);
-      proposal.possible = SharedTableLayout::is_possible(wish);
+      try {
+        wish = factory_.wish(*plan, *homes, domains_);
+        proposal.least_bytes = SharedTableLayout::least_bytes(wish);
+        proposal.possible = SharedTableLayout::is_possible(wish);
+      } catch (...) {
+        failure = std::current_exception();
+      }
     }
     std::vector<Proposal> proposals;
     std::vector<TableSpec> specs;
@@ -144,9 +148,15 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
       failure = std::current_exception();
     }
   }
-  std::vector<TableSpec> specs;
-  for (const std::string& one : agree(spec.encode(), failure)) specs.push_back(TableSpec::decode(one));
-  compare(specs);
+  try {
+    std::vector<TableSpec> specs;
+    for (const std::string& one : agree(spec.encode(), failure)) specs.push_back(TableSpec::decode(one));
+    compare(specs);
+  } catch (...) {
+    // Every rank is here: nobody uses the memory any more.
+    if (part) part->give_back();
+    throw;
+  }
   return table;
 }
 
@@ -183,8 +193,8 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
     const SharedTableLayout layout = SharedTableLayout::plan(wish, shares[self.index()]);
     const auto tell = [this, name](double megabytes) {
       logger_.warning(
-          "table '{}' on {}: {} is full: {:.1f} MB of values fit, further ones lie in the private memory of "
-          "their serving ranks, which their neighbours reach by message; {}",
+          "table '{}' on {}: {} has room for {:.1f} MB of its values; further ones lie in the private memory "
+          "of their serving ranks, which their neighbours reach by message; {}",
           name, transport_.host_name(), transport_.shared_memory_place(), megabytes, kCure);
     };
     const double megabytes = static_cast<double>(layout.slots_bytes) / 1e6;
@@ -197,13 +207,15 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
             if (complete) tell(megabytes);
           });
       if (!part->commit(self)) problem = fmt::format("{} is full", transport_.shared_memory_place());
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       problem = error.what();
     }
   }
   const std::vector<std::string> problems = agreement_.exchange("create_table", problem);
   for (const std::string& one : problems) {
-    if (!one.empty()) return give_up(one);
+    if (one.empty()) continue;
+    if (part) part->give_back();
+    return give_up(one);
   }
   return part;
 }

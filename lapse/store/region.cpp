@@ -58,6 +58,10 @@ class PrivateRegion : public Region {
 
 }  // namespace
 
+void release_pages(std::byte* begin, std::size_t bytes) {
+  madvise(begin, bytes, MADV_REMOVE);
+}
+
 void advise_huge_pages(std::byte* begin, std::size_t bytes) {
   // A wish: where the kernel does not grant it, small pages do.
   if (bytes >= kHugePageBytes) madvise(begin, bytes, MADV_HUGEPAGE);

@@ -35,6 +35,9 @@ class RegionAllocator {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 void advise_huge_pages(std::byte* begin, std::size_t bytes);
 
+// Gives the pages of a file in memory back to the system, for all who share it; they read as zero afterwards.
+void release_pages(std::byte* begin, std::size_t bytes);
+
 // Memory that others manage, such as a part of what the ranks of a domain share: `base`, at a page boundary,
 // stays mapped as long as the region is used, and reads as zero until somebody writes to it. Committing takes
 // pages of what it lies in, such as a file system in memory.

@@ -12,7 +12,7 @@ namespace lapse {
 // fence on both sides one of the two sees the other.
 //
 // A sleeper may also doze: then ring() leaves it in peace, and knock() wakes it all the same. Others may turn
-// dozing into sleep and back while it lasts.
+// dozing into sleep while it lasts.
 class Doorbell {
  public:
   using Word = std::atomic<std::uint32_t>;  // zero at the start
@@ -44,11 +44,15 @@ class Doorbell {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (word_->load(std::memory_order_relaxed) != kAwake) wake();
   }
+  // Whether somebody slept a moment ago.
+  bool is_asleep() const { return word_->load(std::memory_order_relaxed) == kAsleep; }
   // From now on ring() wakes who dozes; the caller has to look for reasons from before. False when nobody
   // dozes.
-  bool expose() { return turn(kDozing, kAsleep); }
-  // From now on ring() does not wake who sleeps.
-  void hide() { turn(kAsleep, kDozing); }
+  bool expose() {
+    std::uint32_t dozing = kDozing;
+    return word_->load(std::memory_order_relaxed) == kDozing &&
+           word_->compare_exchange_strong(dozing, kAsleep, std::memory_order_seq_cst);
+  }
 
  private:
   enum class Scope : std::uint8_t { process, host };
@@ -62,10 +66,6 @@ class Doorbell {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (!stay_awake()) wait(how, limit);
     word_->store(kAwake, std::memory_order_relaxed);
-  }
-  bool turn(std::uint32_t from, std::uint32_t to) {
-    if (word_->load(std::memory_order_relaxed) != from) return false;
-    return word_->compare_exchange_strong(from, to, std::memory_order_seq_cst);
   }
   void wait(std::uint32_t how, std::chrono::microseconds limit);
   void wake();

@@ -139,7 +139,9 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
   while (!done()) {
     IdlePolicy::Step step = IdlePolicy::Step::look;
     if (settings_.helping && mutex_.try_lock()) {
-      if (helpers_.fetch_add(1, std::memory_order_relaxed) == 0) server_bell_.hide();
+      helpers_.fetch_add(1, std::memory_order_relaxed);
+      // Packets are for this thread now. A server thread that sleeps would be woken by each: it is to doze.
+      if (server_bell_.is_asleep()) server_bell_.ring();
       for (;;) {
         const bool progressed = turn(1);
         ++counters_.helper_turns;
@@ -155,13 +157,12 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
       helpers_.fetch_sub(1, std::memory_order_relaxed);
       mutex_.unlock();
       drive_submissions();
-      // Messages are the server thread's again. What has come unseen it finds when its doze ends, if this
-      // thread does not come back before; but this thread must not sleep over it.
-      const bool handed_over = server_bell_.expose();
-      // Whoever leaves for good asks a sleeping waiter to go on helping.
+      // Whoever leaves for good asks a sleeping waiter to go on helping. The server thread may doze a little
+      // longer: most who leave come back at once. Who goes to sleep leaves the messages to it, and looks for
+      // those that came before and rang in vain.
       if (done()) {
         wake_sleeper();
-      } else if (handed_over && look_around()) {
+      } else if (server_bell_.expose() && look_around()) {
         continue;
       }
     } else {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/store/store.hpp"
 #include "test/support/catch.hpp"
 
@@ -192,4 +193,41 @@ TEST_CASE("Leases, readers and updates compete and nothing is torn or lost") {
   lapse::PrivateRegionAllocator regions;
   run(KeyWords::dense(regions, kKeys), regions);
   run(KeyWords::sparse(regions, kKeys), regions);
+}
+
+TEST_CASE("A lease that another rank takes and ends in memory puts a hand-over off, and never breaks it") {
+  lapse::PrivateRegionAllocator regions;
+  const Key key(0);
+  Store store(regions, KeyWords::dense(regions, 1), ValueSizes(ValueLayout{ElementType::int64, kLength}), 2,
+              2);
+  store.create(key, [](std::byte* content) { std::memset(content, 1, sizeof(Value)); });
+  std::atomic<bool> stop{false};
+  std::uint64_t leases = 0;
+  std::thread neighbour([&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+      if (!store.grant_lease(key)) continue;
+      ++leases;
+      store.release_lease(key);
+    }
+  });
+  std::uint64_t refused = 0;
+  bool broken = false;
+  Value content;
+  auto* const bytes = reinterpret_cast<std::byte*>(content.data());
+  try {
+    // Until both have met often enough.
+    for (std::uint64_t moves = 0; moves < 100 * kChanges || refused < kChanges; ++moves) {
+      while (!store.hand_over(key, bytes, Domain(1))) ++refused;
+      store.begin_arrival(key, 0);
+      const Slot slot = store.allocate_slot(key);
+      std::memcpy(store.address(slot), bytes, sizeof content);
+      store.publish_owner(key, slot);
+    }
+  } catch (const lapse::ProtocolError&) {
+    broken = true;
+  }
+  stop = true;
+  neighbour.join();
+  CHECK_FALSE(broken);
+  CHECK(leases > 0);
 }

@@ -1,6 +1,7 @@
 // How long a thread that found nothing to do keeps looking before it sleeps.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -42,12 +43,13 @@ class IdlePolicy {
     return time - idle_since_ < settings_.spin ? Step::yield : Step::sleep;
   }
 
-  // How long to sleep this time; grows until something succeeds.
-  std::chrono::microseconds sleep_length() {
-    const std::chrono::microseconds length = next_sleep_;
-    next_sleep_ = next_sleep_ * 2 < settings_.sleep_max ? next_sleep_ * 2 : settings_.sleep_max;
+  // How long to sleep this time, at most `longest`; grows until something succeeds.
+  std::chrono::microseconds sleep_length(std::chrono::microseconds longest) {
+    const std::chrono::microseconds length = std::min(next_sleep_, longest);
+    next_sleep_ = std::min(2 * length, longest);
     return length;
   }
+  std::chrono::microseconds sleep_length() { return sleep_length(settings_.sleep_max); }
 
  private:
   IdleSettings settings_;

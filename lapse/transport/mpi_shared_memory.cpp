@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -13,6 +14,10 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 namespace lapse {
 
@@ -92,6 +97,12 @@ std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
   // The window lies at different addresses on different ranks, but everywhere at the same place in a page.
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   return static_cast<std::byte*>(base) + (page - address % page) % page;
+}
+
+void MpiSharedMemory::populate(std::byte* memory, std::size_t bytes) {
+  // Kernels before 5.14 do not know the call.
+  if (madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+    throw OutOfMemory(fmt::format("{} is full", directory()));
 }
 
 void MpiSharedMemory::free() {

@@ -27,6 +27,8 @@ class MpiSharedMemory {
   // rank of the group, and OutOfMemory when the file system has less room, or a rank no addresses for it:
   // asking the library for more than that would leave the other ranks waiting for ever.
   std::byte* allocate(std::size_t bytes);
+  // Makes the pages of a small piece exist, without being killed when there is no room: throws OutOfMemory.
+  static void populate(std::byte* memory, std::size_t bytes);
   // Collective over the group, without the MPI lock held.
   void free();
 

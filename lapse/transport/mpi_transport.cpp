@@ -64,6 +64,7 @@ void MpiTransport::make_doorbells() {
   const auto lines = static_cast<std::size_t>(host_ranks()) * HostDoorbells::kLineBytes;
   try {
     std::byte* const memory = host_memory_.allocate(lines);
+    MpiSharedMemory::populate(memory, lines);
     bells_.emplace(memory, communicator_.hosts(), rank());
   } catch (const Error& error) {
     shared_memory_problem_ = error.what();

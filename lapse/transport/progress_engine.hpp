@@ -99,11 +99,13 @@ class ProgressEngine {
   const EngineCounters& counters() const { return counters_; }
 
  private:
-  // Nobody but a ring can bring news where everybody rings; a long sleep is a safety net.
+  // Nobody but a ring can bring news where everybody rings, unless the MPI library has kept back what it was
+  // given to send: then somebody has to look soon. So even there the first sleeps are short.
   static constexpr std::chrono::microseconds kLongSleep{10'000};
 
   std::chrono::microseconds sleep_limit(IdlePolicy& idle) const {
-    return settings_.everybody_rings || !settings_.polling ? kLongSleep : idle.sleep_length();
+    if (!settings_.polling) return kLongSleep;
+    return settings_.everybody_rings ? idle.sleep_length(kLongSleep) : idle.sleep_length();
   }
   // One turn, when the lock is free; true when something was done or somebody else is at it.
   bool look_around();

@@ -63,7 +63,7 @@ case $environment in
     with_shared_memory 64m
     run tables
     ends_well
-    warns_once "table 'values' on [^ ]+: /dev/shm is full: [0-9.]+ MB of values fit.*--shm-size.*domain=rank"
+    warns_once "table 'values' on [^ ]+: /dev/shm has room for [0-9.]+ MB of its values.*--shm-size.*domain=rank"
     warns_once "table 'words': ranks of a host do not share its memory.*words and owners.*--shm-size.*domain=rank"
     check "two warnings" [ "$(lines '^.*lapse.*(shared memory|share)')" -eq 2 ]
     check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "lapse/transport/doorbell.hpp"
 #include "lapse/transport/idle_policy.hpp"
@@ -129,6 +130,7 @@ class ProgressEngine {
   Doorbell own_bell_;
   Doorbell& server_bell_;  // the transport's, if it has one
   std::atomic<std::int32_t> helpers_{0};
+  std::atomic<std::uint64_t> helps_{0};      // how often a worker began to help; written under mutex_
   std::atomic<Doorbell*> sleeper_{nullptr};  // of the waiters that sleep, the one that fell asleep last
   std::mutex mutex_;                         // the progress lock
   // guarded by mutex_
@@ -142,6 +144,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
     IdlePolicy::Step step = IdlePolicy::Step::look;
     if (settings_.helping && mutex_.try_lock()) {
       helpers_.fetch_add(1, std::memory_order_relaxed);
+      helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       // Packets are for this thread now. A server thread that sleeps would be woken by each: it is to doze.
       if (server_bell_.is_asleep()) server_bell_.ring();
       for (;;) {
@@ -184,11 +187,14 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
 template <class Stop>
 void ProgressEngine::serve(Stop&& stop) {
   IdlePolicy idle(settings_.idle);
+  std::uint64_t helps = helps_.load(std::memory_order_relaxed);
   while (!stop()) {
     bool progressed = false;
     bool must_stay = false;
-    // While a worker helps there is nothing to do here but to look again later.
-    const bool helped = helpers_.load(std::memory_order_relaxed) > 0;
+    // While a worker helps, or has helped since the last look and will again, there is nothing to do here but
+    // to look again later.
+    const std::uint64_t helps_before = std::exchange(helps, helps_.load(std::memory_order_relaxed));
+    const bool helped = helpers_.load(std::memory_order_relaxed) > 0 || helps != helps_before;
     if (!helped && mutex_.try_lock()) {
       progressed = turn();
       must_stay = !transport_.idle();

@@ -1,7 +1,8 @@
 #!/bin/bash
 # demo.sh [ranks]: builds the matrix factorization and trains it on the bundled MovieTweetings ratings until the error on
-# held-out ratings stops improving, on 4 ranks unless another number is given: first with parameters that move to their
-# users (blocking), then with parameters that stay where they are (classic). Ends with a comparison.
+# held-out ratings stops improving, on 4 ranks unless another number is given. Twice as if every rank were on a host of its
+# own, without shared memory: with parameters that move to their users (blocking) and with parameters that stay where they
+# are (classic); and once as it is, with memory that the ranks share (shared). Ends with a comparison.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ranks=${1:-4}
@@ -20,22 +21,27 @@ cmake --build --preset release --target matrix_factorization --parallel "$(nproc
 
 results=build/demo
 mkdir -p "$results"
-modes=(blocking classic)
-for mode in "${modes[@]}"; do
-  command=(mpirun --oversubscribe --bind-to none -n "$ranks" build/release/apps/matrix_factorization
-    apps/data/movietweetings/ratings.tsv --mode="$mode" --summary-json "$results/$mode.json")
+runs=(blocking classic shared)
+for run in "${runs[@]}"; do
+  case $run in
+    shared) domain=host mode=blocking ;;
+    *) domain=rank mode=$run ;;
+  esac
+  command=(env LAPSE_DOMAIN="$domain" mpirun --oversubscribe --bind-to none -n "$ranks"
+    build/release/apps/matrix_factorization apps/data/movietweetings/ratings.tsv --mode="$mode"
+    --summary-json "$results/$run.json")
   printf '\n==== %s\n' "${command[*]}"
   "${command[@]}"
 done
 
 printf '\n==== %s ranks on %s cores\n' "$ranks" "$(nproc)"
-python3 - "$results" "${modes[@]}" <<'EOF'
+python3 - "$results" "${runs[@]}" <<'EOF'
 import json
 import pathlib
 import sys
 
-folder, modes = pathlib.Path(sys.argv[1]), sys.argv[2:]
-summaries = {mode: json.loads((folder / f"{mode}.json").read_text(encoding="utf-8")) for mode in modes}
+folder, runs = pathlib.Path(sys.argv[1]), sys.argv[2:]
+summaries = {run: json.loads((folder / f"{run}.json").read_text(encoding="utf-8")) for run in runs}
 rows = [
     ("test RMSE, mean of all ratings", lambda s: f"{s['baseline_mean_rmse']:.4f}"),
     ("test RMSE, biases alone", lambda s: f"{s['baseline_biases_rmse']:.4f}"),
@@ -46,9 +52,10 @@ rows = [
     ("messages per epoch", lambda s: f"{s['messages_per_epoch']:,.0f}"),
     ("megabytes sent per epoch", lambda s: f"{s['bytes_per_epoch'] / 1e6:,.2f}"),
 ]
-print(" " * 30 + "".join(f"{mode:>14}" for mode in modes))
+print(" " * 30 + "".join(f"{run:>14}" for run in runs))
 for name, value in rows:
-    print(f"{name:<30}" + "".join(f"{value(summaries[mode]):>14}" for mode in modes))
-first, second = (summaries[mode]["seconds_per_epoch"] for mode in modes)
-print(f"\nAn epoch in mode {modes[1]} takes {second / first:.1f} times as long as in mode {modes[0]}.")
+    print(f"{name:<30}" + "".join(f"{value(summaries[run]):>14}" for run in runs))
+seconds = {run: summary["seconds_per_epoch"] for run, summary in summaries.items()}
+print("\nBetween ranks that share no memory, as between hosts, an epoch of parameters that stay takes "
+      f"{seconds['classic'] / seconds['blocking']:.1f} times as long as one of parameters that move.")
 EOF

@@ -167,7 +167,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
       // those that came before and rang in vain.
       if (done()) {
         wake_sleeper();
-      } else if (server_bell_.expose() && look_around()) {
+      } else if (step == IdlePolicy::Step::sleep && server_bell_.expose() && look_around()) {
         continue;
       }
     } else {

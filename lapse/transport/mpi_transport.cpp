@@ -80,7 +80,8 @@ void MpiTransport::make_doorbells() {
     std::byte* const memory = host_memory_.allocate(lines);
     MpiSharedMemory::populate(memory, lines);
     // With more ranks than processors, whoever is woken takes the processor from somebody who works.
-    if (enough_processors) bells_.emplace(memory, communicator_.hosts(), rank());
+    if (static_cast<std::uint64_t>(host_ranks()) <= host_processors())
+      bells_.emplace(memory, communicator_.hosts(), rank());
   } catch (const Error& error) {
     shared_memory_problem_ = error.what();
   }

@@ -59,29 +59,13 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
   ring_.emplace(duplicate, settings_);
 }
 
-std::uint64_t MpiTransport::host_processors() const {
-  const std::uint64_t mine = std::thread::hardware_concurrency();
-  std::uint64_t least = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  {
-    const std::lock_guard guard(lock_);
-    check_mpi(MPI_Iallreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator_.host(), &request),
-              "MPI_Iallreduce");
-  }
-  wait_polled(lock_, request, "MPI_Iallreduce");
-  return least;
-}
-
 void MpiTransport::make_doorbells() {
   if (host_ranks() == 1) return;
-  const bool enough_processors = static_cast<std::uint64_t>(host_ranks()) <= host_processors();
   const auto lines = static_cast<std::size_t>(host_ranks()) * HostDoorbells::kLineBytes;
   try {
     std::byte* const memory = host_memory_.allocate(lines);
     MpiSharedMemory::populate(memory, lines);
-    // With more ranks than processors, whoever is woken takes the processor from somebody who works.
-    if (static_cast<std::uint64_t>(host_ranks()) <= host_processors())
-      bells_.emplace(memory, communicator_.hosts(), rank());
+    bells_.emplace(memory, communicator_.hosts(), rank());
   } catch (const Error& error) {
     shared_memory_problem_ = error.what();
   }

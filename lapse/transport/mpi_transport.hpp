@@ -79,9 +79,6 @@ class MpiTransport final : public Transport {
   void throw_if_closed(const char* call) const;
   // Memory for doorbells; shows whether the ranks of this host can share any.
   void make_doorbells();
-  // Collective over the host: processors that the MPI ranks of this host may use, as the least of them sees
-  // it.
-  std::uint64_t host_processors() const;
   void make_landing_rings();
 
   std::size_t deliver_own(const Handler& handler, std::size_t limit);

@@ -250,7 +250,7 @@ void Worker::abandon_lease(Lease& lease) noexcept {
 // --- waiting ---
 
 template <class Done>
-void Worker::wait_until(Done&& done, std::string_view what) {
+void Worker::wait_until(Done&& done, std::string_view what, ProgressEngine::WaitFor for_whom) {
   check_call(phase_.server);
   const Failure& failure = phase_.channel.failure();
   StallWatch watch(phase_.options.stall_report);
@@ -258,11 +258,12 @@ void Worker::wait_until(Done&& done, std::string_view what) {
   for (;;) {
     stalled = false;
     const BusyGuard guard(busy_, Busy::engine);
-    phase_.engine.wait(endpoint_.bell(), [&] {
+    const auto ended = [&] {
       if (done() || failure.raised() || stalled) return true;
       stalled = watch.due();
       return stalled;
-    });
+    };
+    phase_.engine.wait(endpoint_.bell(), ended, for_whom);
     if (done()) return;
     failure.check();
     phase_.logger.warning(
@@ -287,7 +288,7 @@ const Bytes& Worker::collective(Bytes contribution, std::string_view what) {
     const BusyGuard guard(busy_, Busy::engine);
     round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
   }
-  wait_until([&] { return phase_.group.completed(round); }, what);
+  wait_until([&] { return phase_.group.completed(round); }, what, ProgressEngine::WaitFor::workers);
   return phase_.group.result();
 }
 

@@ -311,7 +311,8 @@ class Worker {
   void abandon(OperationState& operation) noexcept;
   // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
   template <class Done>
-  void wait_until(Done&& done, std::string_view what);
+  void wait_until(Done&& done, std::string_view what,
+                  ProgressEngine::WaitFor for_whom = ProgressEngine::WaitFor::answers);
   const Bytes& collective(Bytes contribution, std::string_view what);
   template <class T>
   void reduce_elements(ReductionHeader::Kind kind, std::span<T> values, Reduce reduce);

@@ -60,10 +60,12 @@ class ProgressEngine {
   // Queues a submission and, where allowed, drives the engine once.
   void submit(Submission& submission);
 
+  // What a thread waits for: answers, which come soon, or other workers, who compute as long as they please.
+  enum class WaitFor : std::uint8_t { answers, workers };
   // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; whoever
   // makes done() true rings it. done() must be cheap and free of side effects.
   template <class Done>
-  void wait(Doorbell& bell, Done&& done);
+  void wait(Doorbell& bell, Done&& done, WaitFor what = WaitFor::answers);
 
   // Drives the engine until stop() is true; whoever makes it true calls notify.
   template <class Stop>
@@ -116,6 +118,25 @@ class ProgressEngine {
     if (sleeper_.load(std::memory_order_relaxed) == nullptr) return;
     if (Doorbell* bell = sleeper_.exchange(nullptr, std::memory_order_relaxed)) bell->ring();
   }
+  // Where processors are scarce, nobody looks for messages while others compute, if they will be announced.
+  bool leaves_all_to_server(WaitFor what) const {
+    return what == WaitFor::workers && settings_.everybody_rings && settings_.idle.looks_per_yield == 0;
+  }
+  // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do. The
+  // messages are for the server thread meanwhile: it must not doze. Who announces first, is seen by the
+  // other.
+  template <class Done>
+  void sleep_beside_server(Doorbell& bell, std::chrono::microseconds limit, Done&& done) {
+    resting_.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // Whatever came while the server thread dozed rang in vain.
+    const bool found = settings_.helping && server_bell_.expose() && look_around();
+    if (!found) bell.sleep(limit, done);
+    resting_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  bool may_doze() const {
+    return helpers_.load(std::memory_order_relaxed) > 0 || resting_.load(std::memory_order_relaxed) == 0;
+  }
   void pause(IdlePolicy::Step step) {
     if (step == IdlePolicy::Step::yield) std::this_thread::yield();
   }
@@ -130,6 +151,7 @@ class ProgressEngine {
   Doorbell own_bell_;
   Doorbell& server_bell_;  // the transport's, if it has one
   std::atomic<std::int32_t> helpers_{0};
+  std::atomic<std::int32_t> resting_{0};     // workers that sleep in wait
   std::atomic<std::uint64_t> helps_{0};      // how often a worker began to help; written under mutex_
   std::atomic<Doorbell*> sleeper_{nullptr};  // of the waiters that sleep, the one that fell asleep last
   std::mutex mutex_;                         // the progress lock
@@ -138,7 +160,11 @@ class ProgressEngine {
 };
 
 template <class Done>
-void ProgressEngine::wait(Doorbell& bell, Done&& done) {
+void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
+  if (leaves_all_to_server(what)) {
+    while (!done()) sleep_beside_server(bell, kLongSleep, done);
+    return;
+  }
   IdlePolicy idle(settings_.idle);
   while (!done()) {
     IdlePolicy::Step step = IdlePolicy::Step::look;
@@ -163,19 +189,14 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done) {
       mutex_.unlock();
       drive_submissions();
       // Whoever leaves for good asks a sleeping waiter to go on helping. The server thread may doze a little
-      // longer: most who leave come back at once. Who goes to sleep leaves the messages to it, and looks for
-      // those that came before and rang in vain.
-      if (done()) {
-        wake_sleeper();
-      } else if (step == IdlePolicy::Step::sleep && server_bell_.expose() && look_around()) {
-        continue;
-      }
+      // longer: most who leave come back at once.
+      if (done()) wake_sleeper();
     } else {
       step = idle.failed(&IdlePolicy::Clock::now);
     }
     if (step == IdlePolicy::Step::sleep) {
       sleeper_.store(&bell, std::memory_order_relaxed);
-      bell.sleep(idle.sleep_length(), done);
+      sleep_beside_server(bell, sleep_limit(idle), done);
       Doorbell* self = &bell;
       sleeper_.compare_exchange_strong(self, nullptr, std::memory_order_relaxed);
     } else {
@@ -207,7 +228,7 @@ void ProgressEngine::serve(Stop&& stop) {
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
     if (helped) {
-      server_bell_.doze(idle.sleep_length(), [&] { return stop(); });
+      server_bell_.doze(idle.sleep_length(), [&] { return stop() || !may_doze(); });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {
       server_bell_.sleep(sleep_limit(idle), [&] { return stop() || !queue_.empty() || look_around(); });
     } else {

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace lapse {
@@ -26,16 +27,20 @@ std::optional<std::size_t> read_control_variable(const char* name) {
   return static_cast<std::size_t>(value[0]);
 }
 
-std::optional<std::size_t> read_host_eager_limit() {
+std::optional<std::size_t> read_eager_limit() {
   // Open MPI 4.1 takes the level given here for the thread level of the whole of MPI: it must be the one MPI
   // has.
   int level = MPI_THREAD_SINGLE;
   int provided = MPI_THREAD_SINGLE;
   if (MPI_Query_thread(&level) != MPI_SUCCESS) return std::nullopt;
   if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return std::nullopt;
-  // The shared-memory transport of Open MPI is called vader up to version 4 and sm from version 5 on.
-  std::optional<std::size_t> limit = read_control_variable("btl_vader_eager_limit");
-  if (!limit) limit = read_control_variable("btl_sm_eager_limit");
+  // The shared-memory transport of Open MPI is called vader up to version 4 and sm from version 5 on. What is
+  // not used has no variable.
+  std::optional<std::size_t> limit;
+  for (const char* name : {"btl_vader_eager_limit", "btl_sm_eager_limit", "btl_tcp_eager_limit"}) {
+    const std::optional<std::size_t> one = read_control_variable(name);
+    if (one) limit = std::min(*one, limit.value_or(*one));
+  }
   MPI_T_finalize();
   return limit;
 }
@@ -48,10 +53,10 @@ void prepare_mpi_environment() {
   ::setenv("OMPI_MCA_btl_vader_eager_limit", "32768", kKeepExisting);
 }
 
-std::optional<std::size_t> host_eager_message_bytes() {
+std::optional<std::size_t> eager_message_bytes() {
   // Asking loads every component of the MPI library, which takes a fifth of a second; the limit does not
   // change.
-  static const std::optional<std::size_t> limit = read_host_eager_limit();
+  static const std::optional<std::size_t> limit = read_eager_limit();
   if (!limit || *limit <= kEagerHeaderBytes) return std::nullopt;
   return *limit - kEagerHeaderBytes;
 }

@@ -9,12 +9,18 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kBufferAlignment = 64;
+
+// An odd number of cache lines: with buffers a power of two apart, what stands at one place in each of them
+// would share the same few lines of the cache.
+std::size_t stride(std::size_t bytes) {
+  return ((bytes + kBufferAlignment - 1) / kBufferAlignment | 1U) * kBufferAlignment;
 }
+}  // namespace
 
 MpiReceiveRing::MpiReceiveRing(MPI_Comm communicator, const MpiTransportSettings& settings)
     : communicator_(communicator),
       buffer_bytes_(settings.eager_bytes),
-      stride_bytes_((buffer_bytes_ + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment),
+      stride_bytes_(stride(buffer_bytes_)),
       memory_(static_cast<std::byte*>(
           std::aligned_alloc(kBufferAlignment, settings.ring_buffers * stride_bytes_))),
       requests_(settings.ring_buffers, MPI_REQUEST_NULL) {

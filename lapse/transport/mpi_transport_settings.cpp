@@ -26,8 +26,8 @@ constexpr std::size_t kSmallestEagerBytes = 64;
 constexpr std::size_t kShortestRing = 4096;  // The self-test's bytes.
 
 std::size_t automatic_eager_bytes() {
-  const std::optional<std::size_t> host_limit = host_eager_message_bytes();
-  return host_limit && *host_limit >= kLargeEagerBytes ? kLargeEagerBytes : kSmallEagerBytes;
+  const std::optional<std::size_t> limit = eager_message_bytes();
+  return limit && *limit >= kLargeEagerBytes ? kLargeEagerBytes : kSmallEagerBytes;
 }
 
 // What is wrong with the settings; empty if nothing.

@@ -11,7 +11,7 @@ lapse_test(transport_large
 # Programs that initialise MPI themselves, in ways the main function of the tests does not.
 lapse_program(transport_states SOURCES transport_states.cpp DEPENDS lapse::transport)
 foreach(state IN ITEMS before_init thread_single thread_funneled thread_multiple after_finalize open_at_finalize
-        eager_default eager_small abort)
+        eager_default eager_small eager_tcp eager_tcp_small abort)
   set(expected "")
   if(state STREQUAL abort)
     set(expected

@@ -106,12 +106,21 @@ void eager_limit(const char* set_by_user, std::size_t expected_packet_bytes) {
   lapse::prepare_mpi_environment();
   expect(std::string_view(std::getenv("OMPI_MCA_osc")) == "sm,pt2pt,ucx", "OMPI_MCA_osc");
   initialise(MPI_THREAD_SERIALIZED);
-  expect(lapse::host_eager_message_bytes().has_value(), "the MPI library does not tell its eager limit");
+  expect(lapse::eager_message_bytes().has_value(), "the MPI library does not tell its eager limit");
   lapse::MpiTransport transport(MPI_COMM_WORLD);
   expect(transport.eager_packet_bytes() == expected_packet_bytes,
          std::to_string(transport.eager_packet_bytes()));
   transport.close();
   MPI_Finalize();
+}
+
+// Without shared memory between the ranks the limit is that of the network.
+void eager_limit_of_tcp(const char* limit, std::size_t expected_packet_bytes) {
+  ::setenv("OMPI_MCA_pml", "ob1", 1);
+  ::setenv("OMPI_MCA_btl", "tcp,self", 1);
+  ::setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);
+  ::setenv("OMPI_MCA_btl_tcp_eager_limit", limit, 1);
+  eager_limit(nullptr, expected_packet_bytes);
 }
 
 void abort_job() {
@@ -130,6 +139,8 @@ void run(std::string_view state) {
   if (state == "open_at_finalize") return open_at_finalize();
   if (state == "eager_default") return eager_limit(nullptr, 16383);
   if (state == "eager_small") return eager_limit("4096", 4031);
+  if (state == "eager_tcp") return eager_limit_of_tcp("65536", 16383);
+  if (state == "eager_tcp_small") return eager_limit_of_tcp("4096", 4031);
   if (state == "abort") return abort_job();
   throw std::runtime_error("unknown state");
 }

@@ -13,14 +13,15 @@ namespace lapse {
 namespace {
 constexpr std::size_t kSmallSlab = std::size_t{64} << 10;
 constexpr std::size_t kLargeSlab = std::size_t{2} << 20;
-constexpr std::uint32_t kEndOfList = std::numeric_limits<std::uint32_t>::max();
+// No slot has this number.
+constexpr std::uint32_t kMostUnits = std::numeric_limits<std::uint32_t>::max();
 // Beyond this much memory slabs are large: at most one eighth is ever committed in vain.
 constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 }  // namespace
 
 SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units)
     : unit_bytes_(unit_bytes),
-      max_units_(std::min<std::uint64_t>(max_units, kEndOfList)),
+      max_units_(std::min<std::uint64_t>(max_units, kMostUnits)),
       whose_(regions.whose()) {
   if (max_units_ > std::numeric_limits<std::size_t>::max() / 2 / unit_bytes_) {
     throw OutOfMemory(
@@ -75,20 +76,17 @@ void SlabAllocator::throw_exhausted(std::uint32_t units) const {
                   whose_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes()));
 }
 
-SlabAllocator::FreeList& SlabAllocator::free_list(std::uint32_t units) {
-  const auto found = std::ranges::lower_bound(free_, units, {}, &FreeList::units);
-  if (found != free_.end() && found->units == units) return *found;
-  return *free_.insert(found, FreeList{units, kEndOfList});
+FreeSlots& SlabAllocator::free_slots(std::uint32_t units) {
+  const auto found = std::ranges::lower_bound(free_, units, {}, &FreeOfSize::units);
+  if (found != free_.end() && found->units == units) return found->slots;
+  return free_.insert(found, {units, FreeSlots(units * unit_bytes_)})->slots;
 }
 
 std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
-  FreeList& free = free_list(units);
+  FreeSlots& free = free_slots(units);
   std::uint32_t slot;
-  if (free.head != kEndOfList) {
-    slot = free.head;
-    std::memcpy(&free.head, address(slot), sizeof free.head);
-    // Whoever allocates many slots would else wait for the link in each.
-    if (free.head != kEndOfList) __builtin_prefetch(address(free.head), 1);
+  if (!free.empty()) {
+    slot = free.pop([this](std::uint32_t which) { return address(which); });
   } else {
     const std::uint64_t needed = used_units_ + units;
     if (needed > max_units_) return std::nullopt;
@@ -111,9 +109,7 @@ std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
 }
 
 void SlabAllocator::release(std::uint32_t slot, std::uint32_t units) {
-  FreeList& free = free_list(units);
-  std::memcpy(address(slot), &free.head, sizeof free.head);
-  free.head = slot;
+  free_slots(units).push(slot, [this](std::uint32_t which) { return address(which); });
   in_use_ -= units;
 }
 

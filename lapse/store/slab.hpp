@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/store/free_slots.hpp"
 #include "lapse/store/region.hpp"
 
 namespace lapse {
@@ -31,8 +32,8 @@ struct SlabSpace {
 // 1. A slot's address never changes, and its memory stays mapped until the allocator dies: a reader that
 // loses a race
 //    reads stale bytes, never an invalid address.
-// 2. A released slot is linked through its own first bytes, so that free slots cost nothing; it serves slots
-// of the same size again.
+// 2. Released slots are named in the memory of released slots, so that free slots cost nothing; they serve
+// slots of the same size again.
 class SlabAllocator {
  public:
   // unit_bytes: a multiple of 16. Reserves addresses for max_units, commits nothing. Throws OutOfMemory.
@@ -66,12 +67,11 @@ class SlabAllocator {
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The released slots of one size, as a list.
-  struct FreeList {
+  struct FreeOfSize {
     std::uint32_t units;
-    std::uint32_t head;
+    FreeSlots slots;
   };
-  FreeList& free_list(std::uint32_t units);
+  FreeSlots& free_slots(std::uint32_t units);
   // Makes the first `units` units usable; false when there is no memory.
   bool try_commit_up_to(std::uint64_t units);
   [[noreturn]] void throw_exhausted(std::uint32_t units) const;
@@ -89,7 +89,7 @@ class SlabAllocator {
   std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one after the first
   bool exhausted_ = false;        // a slab could not be had
   std::uint64_t in_use_ = 0;
-  std::vector<FreeList> free_;  // by units; few, as values have few different lengths
+  std::vector<FreeOfSize> free_;  // by units; few, as values have few different lengths
   // constant, for errors
   std::string whose_;
 };

@@ -318,7 +318,11 @@ class Store {
     do {
       if (SlotWord(bits).role() != expected) throw_wrong_role(key, SlotWord(bits).role(), expected);
       after = next(SlotWord(bits));
-    } while (!word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
+      // Of other roles nobody else changes anything. A store does not wait for the content to reach the
+      // cache.
+      if (expected != Role::absent) word.store(after.bits(), std::memory_order_release);
+    } while (expected == Role::absent &&
+             !word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
                                          std::memory_order_relaxed));
     if (after.role() == Role::owner) count_here(key, true);
   }

@@ -1,0 +1,72 @@
+// The released slots of one size, kept in the slots themselves.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace lapse {
+
+// A stack. The slot at its head is a node: its first four bytes name the next node, the others the slots that
+// were released after it, as many as there is room for. So free slots cost no memory, and while slots are
+// taken one after the other those to come are known early enough to be fetched.
+//
+// Thread safety: none. `address` gives the memory of a slot, at least 16 bytes.
+class FreeSlots {
+ public:
+  explicit FreeSlots(std::size_t slot_bytes)
+      : slot_bytes_(slot_bytes), room_(static_cast<std::uint32_t>(slot_bytes / sizeof(std::uint32_t)) - 1) {}
+
+  bool empty() const { return node_ == kNone; }
+
+  template <class Address>
+  void push(std::uint32_t slot, Address&& address) {
+    if (node_ != kNone && count_ < room_) {
+      std::memcpy(number(address, count_++), &slot, sizeof slot);
+      return;
+    }
+    std::memcpy(address(slot), &node_, sizeof node_);
+    node_ = slot;
+    count_ = 0;
+  }
+
+  // Not when empty.
+  template <class Address>
+  std::uint32_t pop(Address&& address) {
+    std::uint32_t slot = node_;
+    if (count_ == 0) {
+      // All nodes but the first are full.
+      std::memcpy(&node_, address(slot), sizeof node_);
+      count_ = node_ == kNone ? 0 : room_;
+      return slot;
+    }
+    std::memcpy(&slot, number(address, --count_), sizeof slot);
+    std::uint32_t soon = node_;
+    if (count_ >= kAhead) std::memcpy(&soon, number(address, count_ - kAhead), sizeof soon);
+    prefetch(address(soon));
+    return slot;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kAhead = 4;
+  static constexpr std::size_t kPrefetchBytes = 256;
+
+  template <class Address>
+  std::byte* number(Address&& address, std::uint32_t at) const {
+    return address(node_) + (1 + std::size_t{at}) * sizeof(std::uint32_t);
+  }
+  void prefetch(const std::byte* slot) const {
+    for (std::size_t line = 0; line < std::min(kPrefetchBytes, slot_bytes_); line += 64)
+      __builtin_prefetch(slot + line, 1);
+  }
+
+  std::size_t slot_bytes_;
+  std::uint32_t room_;          // numbers in a node
+  std::uint32_t node_ = kNone;  // the first
+  std::uint32_t count_ = 0;     // numbers in it
+};
+
+}  // namespace lapse

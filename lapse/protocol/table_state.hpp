@@ -105,6 +105,14 @@ struct TableState {
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder);
 
+  // Whether ranks could find the owner of a key in its home's memory, if they could read it.
+  bool has_places_of_owners() const {
+    return !store.is_sparse() && cache.enabled() && domains.domains() > 1 &&
+           home_map.kind() != HomeMapKind::custom;
+  }
+  // What has been read there: a hint, and only where there is none.
+  void remember_looked_up(Key key, OwnershipTable::Entry entry);
+
   // Where operations wait for a key that this rank serves and that is arriving or leased; nothing when its
   // lease has just ended.
   std::optional<std::uint32_t> waiting_place(Key key);
@@ -119,6 +127,8 @@ struct TableState {
   LocationCache cache;
   Initialiser initialiser;
   std::uint64_t seed;
+  // The number under which every rank exposes the owners that it knows; nothing: nobody looks them up.
+  std::optional<std::uint32_t> exposed_owners;
   // own rules
   Store store;
   // guarded by the progress lock

@@ -34,6 +34,18 @@ void barrier_polled(MpiLock& lock, MPI_Comm communicator) {
   wait_polled(lock, request, "MPI_Ibarrier");
 }
 
+std::uint64_t least_polled(MpiLock& lock, MPI_Comm communicator, std::uint64_t mine) {
+  std::uint64_t least = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const std::lock_guard guard(lock);
+    check_mpi(MPI_Iallreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator, &request),
+              "MPI_Iallreduce");
+  }
+  wait_polled(lock, request, "MPI_Iallreduce");
+  return least;
+}
+
 std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm communicator,
                                                       std::span<const std::byte> mine) {
   int ranks = 0;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ void wait_polled(MpiLock& lock, MPI_Request& request, const char* call);
 
 // Collective over `communicator`. All ranks have arrived when it returns.
 void barrier_polled(MpiLock& lock, MPI_Comm communicator);
+
+// Collective over `communicator`. The least of what the ranks bring.
+std::uint64_t least_polled(MpiLock& lock, MPI_Comm communicator, std::uint64_t mine);
 
 // Collective over `communicator`. The byte string of each rank, in rank order. Throws UsageError, on every
 // rank, when all of them together exceed 2 GiB - 1.

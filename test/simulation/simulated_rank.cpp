@@ -92,6 +92,9 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   if (domains_.members(homes.self()).size() > 1) part = share(scenario, factory.wish(plan, homes, domains_));
   tables.push_back(factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
                                 {domains_, phase_.rank, std::move(homes)}, part));
+  TableState& table = *tables.back();
+  if (scenario.look_ups && table.has_places_of_owners())
+    table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
 }
 
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
@@ -126,6 +129,10 @@ void SimulatedRank::handle_submission() {
 void SimulatedRank::handle_packet(Rank from, std::span<const std::byte> packet) {
   in_turn_ = true;
   channel_.handle_packet(from, packet);
+}
+
+void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
+  if (network.advance_read(phase_.rank, index)) in_turn_ = true;
 }
 
 void SimulatedRank::end_turn() {

@@ -8,7 +8,7 @@ lapse_test(look_ups
 # Windows of given memory cannot be made: one line says so, and keys of unknown owners are asked for at home.
 lapse_add_test(look_ups.no_window
   COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank OMPI_MCA_osc=sm
-          "${CMAKE_CURRENT_SOURCE_DIR}/bad_input_program.sh" success
+          "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" success
           "owners are not looked up by remote memory access, accesses to keys of unknown owners go by their homes"
-          ${LAPSE_LAUNCHER} 2 $<TARGET_FILE:history> "history: little room*"
-  LABELS mpi ranks-2 TIMEOUT 60 PROPERTIES PROCESSORS 2)
+          "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 60 ${LAPSE_LAUNCHER} 2 $<TARGET_FILE:history> "history: little room*"
+  LABELS mpi ranks-2 TIMEOUT 120 PROPERTIES PROCESSORS 2)

@@ -105,9 +105,10 @@ struct TableState {
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder);
 
-  // Whether ranks could find the owner of a key in its home's memory, if they could read it.
-  bool has_places_of_owners() const {
-    return !store.is_sparse() && cache.enabled() && domains.domains() > 1 &&
+  // Whether reading a key's owner in its home's memory would be of use: with two domains, a key that is not
+  // here is at its home; and the home alone knows the places of the keys of a sparse table or a custom map.
+  bool may_look_up_owners() const {
+    return !store.is_sparse() && cache.enabled() && domains.domains() > 2 &&
            home_map.kind() != HomeMapKind::custom;
   }
   // What has been read there: a hint, and only where there is none.

@@ -162,7 +162,7 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
 }
 
 void TableMaker::expose_owners(TableState& table) {
-  if (!transport_.has_remote_reads() || !table.has_places_of_owners()) return;
+  if (!transport_.has_remote_reads() || !table.may_look_up_owners()) return;
   try {
     table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
   } catch (const MpiError& error) {

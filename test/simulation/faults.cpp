@@ -111,7 +111,11 @@ TEST_CASE("simulation finds a neighbour that uses memory while an operation of i
 
 TEST_CASE("simulation finds an operation that overtakes one whose owner is being looked up") {
   expect_violation("overtakes look-ups",
-                   {.location_caches = true, .home = HomeMapKind::hash, .sparse = false, .look_ups = true},
+                   {.least_ranks = 3,
+                    .location_caches = true,
+                    .home = HomeMapKind::hash,
+                    .sparse = false,
+                    .look_ups = true},
                    OvertakesLookUps());
 }
 

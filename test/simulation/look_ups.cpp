@@ -30,21 +30,32 @@ void expect_no_violation(ScenarioLimits limits) {
 
 }  // namespace
 
-TEST_CASE("look-ups: two to five ranks") {
-  expect_no_violation({.home = HomeMapKind::hash});
+TEST_CASE("look-ups: three to five ranks") {
+  expect_no_violation({.least_ranks = 3, .most_ranks = 5, .home = HomeMapKind::hash});
 }
 
 TEST_CASE("look-ups: four and five ranks, homes in blocks, with leases") {
   expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::range, .leases = true});
 }
 
-TEST_CASE("look-ups: domains of two and three ranks") {
-  expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::hash, .domain_ranks = 2});
-  expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::range, .domain_ranks = 3});
+TEST_CASE("look-ups: three domains, two of them of two ranks") {
+  for (const HomeMapKind home : {HomeMapKind::hash, HomeMapKind::range})
+    expect_no_violation({.least_ranks = 5, .most_ranks = 5, .home = home, .domain_ranks = 2});
 }
 
-TEST_CASE("look-ups: none without location caches or where only the home knows the places of its keys") {
+TEST_CASE("look-ups: whatever is read, it is a hint at most") {
+  for (const std::int32_t domain_ranks : {1, 2}) {
+    expect_no_violation({.least_ranks = 5,
+                         .most_ranks = 5,
+                         .home = HomeMapKind::hash,
+                         .domain_ranks = domain_ranks,
+                         .wrong_owners = true});
+  }
+}
+
+TEST_CASE("look-ups: none without location caches or where they would be of no use") {
   for (const ScenarioLimits& limits : {ScenarioLimits{.location_caches = false, .look_ups = true},
+                                       ScenarioLimits{.most_ranks = 2, .look_ups = true},
                                        ScenarioLimits{.home = HomeMapKind::custom, .look_ups = true},
                                        ScenarioLimits{.sparse = true, .look_ups = true}}) {
     const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps / 20));

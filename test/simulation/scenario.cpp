@@ -34,6 +34,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.shape.own_lengths = coin();
   scenario.leases = limits.leases.value_or(coin());
   scenario.holders_wait = limits.holders_wait;
+  scenario.wrong_owners = limits.wrong_owners;
   scenario.domain_ranks = limits.domain_ranks.value_or(1);
   scenario.little_memory = scenario.domain_ranks > 1 && coin();
   // From one record to a few.

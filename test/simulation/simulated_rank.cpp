@@ -93,8 +93,21 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   tables.push_back(factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
                                 {domains_, phase_.rank, std::move(homes)}, part));
   TableState& table = *tables.back();
-  if (scenario.look_ups && table.has_places_of_owners())
-    table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
+  if (scenario.look_ups && table.may_look_up_owners()) expose_owners(scenario, table);
+}
+
+void SimulatedRank::expose_owners(const Scenario& scenario, TableState& table) {
+  std::span<const OwnershipTable::Entry> owners = table.ownership.entries();
+  if (scenario.wrong_owners) {
+    // Domains, and numbers below and above them.
+    RandomEngine random(scenario.seed, 10 + phase_.rank.index());
+    auto& wrong = wrong_owners_.emplace_back(owners.size());
+    for (OwnershipTable::Entry& entry : wrong)
+      entry.owner =
+          Domain(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(scenario.ranks) + 4)) - 2);
+    owners = wrong;
+  }
+  table.exposed_owners = transport_.expose(std::as_bytes(owners));
 }
 
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,

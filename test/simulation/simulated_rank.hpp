@@ -87,11 +87,13 @@ class SimulatedRank {
 
  private:
   void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
+  void expose_owners(const Scenario& scenario, TableState& table);
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Wish& wish);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;
+  std::deque<std::vector<OwnershipTable::Entry>> wrong_owners_;
   DomainMap domains_;
   Options options_;
   Logger logger_;

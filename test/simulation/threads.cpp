@@ -112,7 +112,7 @@ TEST_CASE("threads: owners are looked up") {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       for (const std::optional<std::uint64_t> delays :
            {std::optional<std::uint64_t>{}, std::optional(seed)}) {
-        CHECK_NOTHROW(counters += run({.seed = seed, .workers = {2, 1, 0, 2}, .phases = 8, .calls = 50},
+        CHECK_NOTHROW(counters += run({.seed = seed, .workers = {2, 1, 0, 2, 1}, .phases = 8, .calls = 50},
                                       {.delay_seed = delays, .remote_reads = true}, options));
       }
     }

@@ -11,9 +11,16 @@
 //   the hop
 //                                                                            that knowing the owner would
 //                                                                            save
+//   first pull            latency    3 ranks: a call that waits for one key    the same by the home (rma=off)
+//                                    of unknown owner, which is looked up
+//   first pull computing  latency    the same, while the home's worker         the same
+//                                    computes
+//   first pull batch 100  latency    the same as the first, 100 keys in a      the same
+//                                    call
 //
-// S is 1 KB, 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB. 2 ranks; 10 runs of at most 16 MB each way. The names
-// begin with "tcp " when the two ranks are on different hosts, whatever the network is.
+// S is 1 KB, 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB. 2 ranks; 10 runs of at most 16 MB each way. First pulls:
+// values of 25 floats; requester, owner and home are three ranks; 10 runs of 1,000, 200, 50 calls. The names
+// begin with "tcp " when the ranks are on different hosts, whatever the network is.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -22,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/first_access.hpp"
 #include "bench/support/bench.hpp"
 #include "bench/support/hosts.hpp"
 #include "bench/support/joint_timer.hpp"
@@ -171,6 +179,10 @@ class OneSided {
 };
 
 void measure_one_sided(Bench& bench) {
+  if (bench.ranks() == 3) {
+    measure_first_access(bench);
+    return;
+  }
   OneSided one_sided(bench);
   one_sided.print_choice();
   one_sided.measure_lookup();

@@ -25,6 +25,7 @@ struct TableCounters {
   std::uint64_t waiting_nanoseconds = 0;
   std::uint64_t forwarded = 0;
   std::uint64_t held = 0;
+  std::uint64_t owner_lookups = 0;
   std::uint64_t keys_here = 0;
   std::uint64_t bytes_here = 0;
   std::uint64_t bytes_of_memory = 0;
@@ -77,6 +78,7 @@ inline constexpr std::array kTableCounterFields{
     CounterField<TableCounters>{"waiting_nanoseconds", &TableCounters::waiting_nanoseconds, "time in queues for keys under way, sum over the operations"},
     CounterField<TableCounters>{"forwarded", &TableCounters::forwarded, "operation records sent on to the home or the owner"},
     CounterField<TableCounters>{"held", &TableCounters::held, "accesses held until earlier ones on the key were answered"},
+    CounterField<TableCounters>{"owner_lookups", &TableCounters::owner_lookups, "owners read in the home's memory before an access was sent"},
     CounterField<TableCounters>{"keys_here", &TableCounters::keys_here, "keys that the ranks own now", CounterMerge::level},
     CounterField<TableCounters>{"bytes_here", &TableCounters::bytes_here, "their values and the state of the update rule", CounterMerge::level},
     CounterField<TableCounters>{"bytes_of_memory", &TableCounters::bytes_of_memory, "all memory of the table: values, words, owners", CounterMerge::level},

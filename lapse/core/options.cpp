@@ -63,7 +63,7 @@ constexpr std::array kOptions{
     option<&Options::helping>("helping",
         "Workers that wait drive the progress engine of their rank meanwhile."),
     option<&Options::rma>("rma",
-        "Remote memory access for bulk payloads between hosts: where it is faster than messages, wherever it works, never."),
+        "Remote memory access between hosts: for bulk payloads where it is faster than messages; for them and to look up owners wherever it works; never."),
     option<&Options::progress_spin>("progress_spin", "us", 0, kMinuteInMicroseconds,
         "The server progress thread polls, yielding, for this long after the last message before it sleeps."),
     option<&Options::progress_sleep_min>("progress_sleep_min", "us", 1, kMinuteInMicroseconds,

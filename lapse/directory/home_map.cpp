@@ -115,6 +115,19 @@ std::uint64_t HomeMap::home_index(Key key) const {
   return static_cast<std::uint64_t>(found - own_list_.begin());
 }
 
+std::optional<std::uint64_t> HomeMap::index_at_home(Key key) const {
+  if (sparse_) return std::nullopt;
+  switch (kind_) {
+    case HomeMapKind::hash:
+      return key.value() / domains_;
+    case HomeMapKind::range:
+      return key.value() % block_;
+    case HomeMapKind::custom:
+      break;
+  }
+  return std::nullopt;
+}
+
 Key HomeMap::own_key(std::uint64_t index) const {
   switch (kind_) {
     case HomeMapKind::hash: {

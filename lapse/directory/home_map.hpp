@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,9 @@ class HomeMap {
   std::uint64_t own_keys() const { return own_keys_; }
   // Position of `key` among them; home(key) must be self().
   std::uint64_t home_index(Key key) const;
+  // Position of `key` among the keys of its home, whichever that is; nothing where only that domain knows it
+  // (custom), or none does (sparse).
+  std::optional<std::uint64_t> index_at_home(Key key) const;
   // Calls f(key) for each of them, in rising order.
   template <class F>
   void for_each_own_key(F&& f) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,20 +18,27 @@ namespace lapse {
 //
 // Thread safety: an entry belongs to the holder of the progress lock of the rank that serves its key. Only
 // the home changes owners, and it handles requests strictly in arrival order: that is what orders all
-// relocations of a key.
+// relocations of a key. Whoever else reads an entry, at any time, finds it as it is or was.
 class OwnershipTable {
  public:
-  struct Entry {
+  struct alignas(8) Entry {
     Domain owner;
     std::uint32_t relocations = 0;  // how often the key has moved; wraps
   };
+  static_assert(sizeof(Entry) == sizeof(std::uint64_t));
 
-  OwnershipTable(std::uint64_t entries, Domain self) : self_(self) {
-    while (size_ < entries) add_piece(std::min(kPiece, entries - size_));
+  OwnershipTable(std::uint64_t entries, Domain self) : self_(self), size_(entries) {
+    if (entries == 0) return;
+    own_ = std::make_unique<Entry[]>(entries);
+    std::fill_n(own_.get(), entries, at_home(self));
+    fixed_ = own_.get();
   }
   // Over entries that are filled already and outlive this object.
   OwnershipTable(std::span<Entry> entries, Domain self)
-      : self_(self), size_(entries.size()), shared_(entries.data()) {}
+      : self_(self), size_(entries.size()), fixed_(entries.data()) {}
+
+  // All entries, where they lie together; empty in a table that grows.
+  std::span<const Entry> entries() const { return {fixed_, fixed_ == nullptr ? 0 : size_}; }
   // What an entry is at the start.
   static Entry at_home(Domain self) { return {self, 0}; }
 
@@ -44,14 +52,16 @@ class OwnershipTable {
   Change relocate(std::uint64_t index, Domain next) {
     while (index >= size_) add_piece(kPiece);
     Entry& changed = const_cast<Entry&>(entry(index));
-    const Domain old = changed.owner;
-    changed.owner = next;
-    return {old, ++changed.relocations};
+    const Entry before = changed;
+    const Entry after{next, before.relocations + 1};
+    std::atomic_ref<Entry>(changed).store(after, std::memory_order_relaxed);
+    return {before.owner, after.relocations};
   }
 
   // Of this object's own.
   std::size_t bytes() const {
-    return (shared_ != nullptr ? 0 : size_ * sizeof(Entry)) + pieces_.capacity() * sizeof(pieces_[0]);
+    const bool others = fixed_ != nullptr && own_ == nullptr;
+    return (others ? 0 : size_ * sizeof(Entry)) + pieces_.capacity() * sizeof(pieces_[0]);
   }
 
  private:
@@ -59,7 +69,7 @@ class OwnershipTable {
   static constexpr std::uint64_t kPiece = 4096;
 
   const Entry& entry(std::uint64_t index) const {
-    return shared_ != nullptr ? shared_[index] : pieces_[index / kPiece][index % kPiece];
+    return fixed_ != nullptr ? fixed_[index] : pieces_[index / kPiece][index % kPiece];
   }
   void add_piece(std::uint64_t entries) {
     pieces_.push_back(std::make_unique<Entry[]>(entries));
@@ -69,7 +79,9 @@ class OwnershipTable {
 
   Domain self_;
   std::uint64_t size_ = 0;
-  Entry* shared_ = nullptr;
+  // Where the number of entries is known from the start: all of them, this object's own or others'.
+  std::unique_ptr<Entry[]> own_;
+  Entry* fixed_ = nullptr;
   std::vector<std::unique_ptr<Entry[]>> pieces_;
 };
 

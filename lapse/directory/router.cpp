@@ -30,6 +30,7 @@ Route Router::route_beside(const KeyView& view) {
     case Presence::absent:
       break;
   }
+  if (!view.hint && view.may_look_up && view.home != view.self) return Route::look_up();
   return Route::send_to_entry(view.hint.value_or(view.home));
 }
 
@@ -39,6 +40,7 @@ bool Router::redirects(const KeyView& view, Domain entry, Domain responder) {
 }
 
 Route Router::route_own(const KeyView& view, const Pin& pin) const {
+  if (pin.looking_up) return Route::hold();
   if (pin.unanswered > 0 && pin.entry) {
     return pin.redirected ? Route::hold() : Route::send_to_entry(*pin.entry);
   }
@@ -47,6 +49,7 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
   if (view.presence != Presence::absent) return route_by_presence(view);
   // The cache may be used only while nothing is under way by the home; the home itself is no cached location.
   if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
+  if (pin.unanswered == 0 && !view.hint && view.may_look_up) return Route::look_up();
   return Route::send_to_home(view.home);
 }
 

@@ -19,6 +19,7 @@ struct KeyView {
   Domain owner_by_table;       // meaningful at the home only
   std::optional<Domain> hint;  // cached location; empty when caches are off
   bool serves = true;          // this rank serves the key
+  bool may_look_up = false;    // this rank can read who owns the key in the home's memory
 
   bool at_home() const { return home == self && serves; }
 };
@@ -30,6 +31,8 @@ struct Pin {
   // that does not serve the key: the domain that they were sent to, whichever.
   std::optional<Domain> entry;
   bool redirected = false;  // an answer has shown a shorter way than by the entry
+  bool looking_up =
+      false;  // who owns the key is being read; nothing is unanswered then but what waits for it
 };
 
 struct Route {
@@ -37,7 +40,8 @@ struct Route {
     execute,  // here and now
     queue,    // behind the arrival of the key
     send,     // to the serving rank of `to`
-    hold,     // until the worker's unanswered operations on the key are answered
+    hold,     // until the worker's unanswered operations on the key are answered, or its owner is known
+    look_up,  // hold, and read in the home's memory who owns the key
     illegal,  // a state that the protocol excludes
   };
   // Large enough to be returned in memory, as it was written. In registers, it would be written in pieces and
@@ -50,6 +54,7 @@ struct Route {
   static Route execute() { return {Action::execute, {}, false, false}; }
   static Route queue() { return {Action::queue, {}, false, false}; }
   static Route hold() { return {Action::hold, {}, false, false}; }
+  static Route look_up() { return {Action::look_up, {}, false, false}; }
   static Route illegal() { return {}; }
   static Route send_to_home(Domain home) { return {Action::send, home, false, false}; }
   static Route send_by_home(Domain owner) { return {Action::send, owner, true, false}; }

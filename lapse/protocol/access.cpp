@@ -37,12 +37,17 @@ void Access::handle_submission(Submission& submission) {
   for (std::uint32_t item = 0; item < items; ++item) submit_item(operation, item);
 }
 
-void Access::submit_item(OperationState& operation, std::uint32_t item) {
+void Access::submit_item(OperationState& operation, std::uint32_t item, bool may_look_up) {
   TableState& table = *operation.table;
   UnansweredKey& unanswered = *operation.items[item].unanswered;
   const OperationPart part = part_of(operation, item, context_.self_rank);
   const bool pull = part.kind == FrameKind::pull;
-  Route route = context_.router.route_own(table.view(part.key), unanswered.pin);
+  const auto decide = [&] {
+    KeyView view = table.view(part.key);
+    view.may_look_up = may_look_up && table.exposed_owners.has_value();
+    return context_.router.route_own(view, unanswered.pin);
+  };
+  Route route = decide();
   while (route.action == Route::Action::execute) {
     if (execution_.execute(table, part)) {
       ++(pull ? table.counters.local_pulls : table.counters.local_pushes);
@@ -51,12 +56,10 @@ void Access::submit_item(OperationState& operation, std::uint32_t item) {
       return;
     }
     // It has been leased or has gone between the look at its word and the use of its memory.
-    route = context_.router.route_own(table.view(part.key), unanswered.pin);
+    route = decide();
   }
-  if (route.action == Route::Action::hold) {
-    unanswered.held.push_back({&operation, item});
-    ++held_;
-    ++table.counters.held;
+  if (route.action == Route::Action::hold || route.action == Route::Action::look_up) {
+    hold(operation, item, route);
     return;
   }
   operation.items[item].under_way = true;
@@ -73,6 +76,28 @@ void Access::submit_item(OperationState& operation, std::uint32_t item) {
     finish_under_way(operation, item, table.self_domain());
     finish(operation, 1);
   }
+}
+
+void Access::hold(OperationState& operation, std::uint32_t item, const Route& route) {
+  UnansweredKey& unanswered = *operation.items[item].unanswered;
+  unanswered.held.push_back({&operation, item});
+  ++held_;
+  if (unanswered.pin.unanswered > 0) ++operation.table->counters.held;
+  if (route.action == Route::Action::hold || unanswered.pin.looking_up) return;
+  unanswered.pin.looking_up = true;
+  lookups_.begin(*operation.table, operation.items[item].key, unanswered);
+}
+
+void Access::finish_lookup(const Transport::FinishedRead& read) {
+  UnansweredKey& unanswered = lookups_.finish(read);
+  unanswered.pin.looking_up = false;
+  resume(unanswered, false);
+}
+
+void Access::resume(UnansweredKey& unanswered, bool may_look_up) {
+  const std::vector<UnansweredKey::Held> held = std::exchange(unanswered.held, {});
+  held_ -= held.size();
+  for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
 }
 
 void Access::finish(OperationState& operation, std::uint32_t items) {
@@ -290,10 +315,8 @@ void Access::finish_under_way(OperationState& operation, std::uint32_t item, Dom
     return;
   }
   // The route is free: what was held goes on in program order. The key stays counted by what follows.
-  const std::vector<UnansweredKey::Held> held = std::exchange(unanswered.held, {});
-  held_ -= held.size();
   UnansweredTable::finish(unanswered);
-  for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item);
+  resume(unanswered, true);
 }
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 
 #include "lapse/protocol/execution.hpp"
 #include "lapse/protocol/frame_handler.hpp"
+#include "lapse/protocol/owner_lookups.hpp"
 #include "lapse/protocol/protocol_context.hpp"
 
 namespace lapse {
@@ -20,9 +21,13 @@ namespace lapse {
 // 3. While a worker has an operation on a key unanswered, its next one on that key follows the same entry
 // (I3, I4);
 //    when an answer has shown that entry to be out of date, the next one waits for the answers (held).
+// 4. While a worker's first operation on a key waits for the key's owner to be read, all its operations on
+// the
+//    key wait behind it, in program order, as if it made the calls later.
 class Access : public SubmissionHandler, public FrameHandler {
  public:
-  explicit Access(const ProtocolContext& context) : context_(context), execution_(context) {}
+  Access(const ProtocolContext& context, OwnerLookups& lookups)
+      : context_(context), execution_(context), lookups_(lookups) {}
 
   void handle_submission(Submission& submission) override;
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
@@ -32,11 +37,19 @@ class Access : public SubmissionHandler, public FrameHandler {
   // Sends an operation that waited here to the key's home; the key has left meanwhile.
   void forward_to_home(TableState& table, const OperationPart& part);
 
+  // The owner of a key has been read: what waited for it goes on.
+  void finish_lookup(const Transport::FinishedRead& read);
+
   // Operations that wait for a route.
   std::uint64_t held() const { return held_; }
 
  private:
-  void submit_item(OperationState& operation, std::uint32_t item);
+  // `may_look_up`: the owner, if it is not known.
+  void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true);
+  // An operation of a worker waits, and with it all that the worker submits on the key.
+  void hold(OperationState& operation, std::uint32_t item, const Route& route);
+  // Submits what was held, in program order.
+  void resume(UnansweredKey& unanswered, bool may_look_up);
   // An operation that `route` executes or queues here, or the other way round, where a lease has begun or
   // ended meanwhile. Returns whether it has been executed.
   bool execute_or_queue(TableState& table, const OperationPart& part, const Route& route);
@@ -58,6 +71,7 @@ class Access : public SubmissionHandler, public FrameHandler {
 
   ProtocolContext context_;
   Execution execution_;
+  OwnerLookups& lookups_;
   std::uint64_t held_ = 0;
 };
 

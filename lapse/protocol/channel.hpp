@@ -13,6 +13,7 @@
 #include "lapse/protocol/leases.hpp"
 #include "lapse/protocol/localize_requests.hpp"
 #include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/owner_lookups.hpp"
 #include "lapse/protocol/protocol_context.hpp"
 #include "lapse/protocol/quiescence.hpp"
 #include "lapse/protocol/relocation.hpp"
@@ -68,6 +69,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
 
  private:
   void wake_workers();
+  void handle_reads(std::span<const Transport::FinishedRead> reads) noexcept;
 
   Transport& transport_;
   Outbox outbox_;
@@ -76,6 +78,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
   std::vector<std::unique_ptr<WorkerEndpoint>> workers_;
   std::vector<std::unique_ptr<RegisteredFunction>> functions_;
   ProtocolContext context_;
+  OwnerLookups lookups_;
   Access access_;
   Relocation relocation_;
   LocalizeRequests localize_requests_;

@@ -82,6 +82,12 @@ void TableState::remember_location(Key key, Domain responder) {
   store.set_hint(key, responder);
 }
 
+void TableState::remember_looked_up(Key key, OwnershipTable::Entry entry) {
+  // Whatever the bytes are, they must not lead anywhere but to a domain.
+  const bool is_domain = entry.owner.value() >= 0 && entry.owner.value() < domains.domains();
+  if (is_domain && !store.word(key).hint()) remember_location(key, entry.owner);
+}
+
 std::optional<std::uint32_t> TableState::waiting_place(Key key) {
   const SlotWord word = store.word(key);
   if (word.role() == Role::arriving) return word.low();

@@ -105,6 +105,15 @@ struct TableState {
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder);
 
+  // Whether reading a key's owner in its home's memory would be of use: with two domains, a key that is not
+  // here is at its home; and the home alone knows the places of the keys of a sparse table or a custom map.
+  bool may_look_up_owners() const {
+    return !store.is_sparse() && cache.enabled() && domains.domains() > 2 &&
+           home_map.kind() != HomeMapKind::custom;
+  }
+  // What has been read there: a hint, and only where there is none.
+  void remember_looked_up(Key key, OwnershipTable::Entry entry);
+
   // Where operations wait for a key that this rank serves and that is arriving or leased; nothing when its
   // lease has just ended.
   std::optional<std::uint32_t> waiting_place(Key key);
@@ -119,6 +128,8 @@ struct TableState {
   LocationCache cache;
   Initialiser initialiser;
   std::uint64_t seed;
+  // The number under which every rank exposes the owners that it knows; nothing: nobody looks them up.
+  std::optional<std::uint32_t> exposed_owners;
   // own rules
   Store store;
   // guarded by the progress lock

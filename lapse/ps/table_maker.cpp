@@ -157,7 +157,23 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
     if (part) part->give_back();
     throw;
   }
+  expose_owners(*table);
   return table;
+}
+
+void TableMaker::expose_owners(TableState& table) {
+  if (!transport_.has_remote_reads() || !table.may_look_up_owners()) return;
+  try {
+    table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
+  } catch (const MpiError& error) {
+    if (transport_.rank().value() != 0) return;
+    logger_.warning(
+        "table '{}': owners are not looked up by remote memory access, accesses to keys of unknown owners go "
+        "by "
+        "their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the environment before MPI_Init, "
+        "or set the option rma=off",
+        table.name, error.what());
+  }
 }
 
 std::optional<SharedTablePart> TableMaker::share(const std::string& name, const SharedTableLayout::Wish& wish,

@@ -45,6 +45,9 @@ class TableMaker {
   // Exchanges a rank's words; throws `failure` or what comes from elsewhere. Returns what all ranks gave.
   std::vector<std::string> agree(const std::string& mine, std::exception_ptr failure);
   void compare(const std::vector<TableSpec>& specs);
+  // Lets the other ranks read who owns the keys at home here, where that is possible; else rank 0 says why
+  // not.
+  void expose_owners(TableState& table);
   // The part of shared memory; nothing where this rank's domain has no other member, or when the table cannot
   // be shared: then `shared` is false afterwards, on every rank.
   std::optional<SharedTablePart> share(const std::string& name, const SharedTableLayout::Wish& wish,

@@ -86,6 +86,16 @@ void LoopbackNetwork::send(Rank from, Rank to, PacketBuffer packet, Transport::L
   }
 }
 
+std::size_t LoopbackNetwork::reads_under_way(Rank reader) const {
+  check(reader, "reads_under_way");
+  return endpoints_[reader.index()]->reads_.under_way();
+}
+
+bool LoopbackNetwork::advance_read(Rank reader, std::size_t index) {
+  check(reader, "advance_read");
+  return endpoints_[reader.index()]->reads_.advance(index);
+}
+
 std::size_t LoopbackNetwork::poll(Rank to, const Transport::Handler& handler, std::size_t limit) {
   std::size_t delivered = 0;
   for (std::int32_t from = 0; from < ranks_; ++from) {

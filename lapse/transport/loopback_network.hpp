@@ -51,6 +51,10 @@ class LoopbackNetwork {
   // The choices, ordered by sender, receiver and lane; valid until the next call of any function.
   std::span<const Choice> deliverable();
 
+  // Remote reads of a rank that are under way, and the next step of one of them (LoopbackReads::advance).
+  std::size_t reads_under_way(Rank reader) const;
+  bool advance_read(Rank reader, std::size_t index);
+
   // Delivers exactly one packet: the oldest, or packet `index` of the bag (counted in sending order).
   // Throws ProtocolError when there is no such packet.
   void deliver(const Choice& choice, const Transport::Handler& handler, std::size_t index = 0);

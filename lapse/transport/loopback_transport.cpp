@@ -34,11 +34,24 @@ PacketBuffer LoopbackTransport::acquire_buffer() {
 
 std::size_t LoopbackTransport::poll(const Handler& handler, std::size_t limit) {
   throw_if_closed("poll");
+  if (reads_.finish_all()) return 1;
   return network_.poll(rank_, handler, limit);
 }
 
 bool LoopbackTransport::idle() const {
-  return network_.waiting(rank_) == 0;
+  return network_.waiting(rank_) == 0 && reads_.under_way() == 0;
+}
+
+std::uint32_t LoopbackTransport::expose(std::span<const std::byte> memory) {
+  throw_if_closed("expose");
+  exposed_.push_back(memory);
+  return static_cast<std::uint32_t>(exposed_.size() - 1);
+}
+
+void LoopbackTransport::begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) {
+  throw_if_closed("begin_read");
+  network_.check(from, "begin_read");
+  reads_.begin(network_.endpoints_[from.index()]->exposed_.at(number), offset, tag);
 }
 
 std::vector<std::vector<std::byte>> LoopbackTransport::all_gather(std::span<const std::byte> mine) {
@@ -54,6 +67,8 @@ std::vector<std::vector<std::byte>> LoopbackTransport::all_gather(std::span<cons
 void LoopbackTransport::close() {
   throw_if_closed("close");
   closed_ = true;
+  if (reads_.under_way() > 0)
+    throw ProtocolError(fmt::format("close on rank {}: a remote read is under way", rank_.value()));
   if (const std::size_t waiting = network_.waiting(rank_); waiting > 0) {
     throw ProtocolError(
         fmt::format("close on rank {}: {} packets have not been delivered", rank_.value(), waiting));

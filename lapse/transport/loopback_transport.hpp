@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/types.hpp"
 #include "lapse/transport/loopback_memory.hpp"
+#include "lapse/transport/loopback_reads.hpp"
 #include "lapse/transport/packet_buffer.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -35,11 +37,16 @@ class LoopbackTransport final : public Transport {
   std::byte* allocate_shared(std::size_t bytes) override { return group_.allocate(bytes); }
   std::size_t free_shared_bytes() const override { return group_.free_bytes(); }
   bool has_separate_bulk_lane() const override;
+  // Not collective here: a rank can be read when it has exposed.
+  bool has_remote_reads() const override { return true; }
+  std::uint32_t expose(std::span<const std::byte> memory) override;
+  void begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) override;
+  void set_read_handler(ReadHandler handler) override { reads_.set_handler(std::move(handler)); }
 
   void send(Rank to, PacketBuffer packet, Lane lane) override;
   PacketBuffer acquire_buffer() override;
   std::size_t poll(const Handler& handler, std::size_t limit) override;
-  // No packet waits for this rank.
+  // No packet waits for this rank, and it has no read under way.
   bool idle() const override;
   // Throws ProtocolError with more than one rank.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
@@ -47,11 +54,15 @@ class LoopbackTransport final : public Transport {
   [[noreturn]] void abort(const std::string& reason) override;
 
  private:
+  friend class LoopbackNetwork;
+
   void throw_if_closed(const char* call) const;
 
   LoopbackNetwork& network_;
   const Rank rank_;
   LoopbackGroup group_;
+  std::vector<std::span<const std::byte>> exposed_;
+  LoopbackReads reads_;
   bool closed_ = false;
 };
 

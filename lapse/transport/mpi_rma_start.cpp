@@ -34,7 +34,7 @@ class Start {
   Start(const MpiCommunicator& communicator, const MpiTransportSettings& settings)
       : communicator_(communicator),
         settings_(settings),
-        start_{LandingLayout(communicator.hosts(), settings.landing_ring_bytes), std::nullopt, {}} {}
+        start_{LandingLayout(communicator.hosts(), settings.landing_ring_bytes), std::nullopt, false, {}} {}
 
   RmaStart run() {
     if (const std::string reason = reason_against(); !reason.empty()) {
@@ -85,7 +85,13 @@ class Start {
                        fmt::format("bulk payloads go by message, because windows do not work here: on {}; {}",
                                    problem, kCure)};
     } else if (!automatic()) {
-      start_.report.text = fmt::format("bulk payloads {} go by remote memory access: rma=on", where());
+      // Open MPI then refuses windows of given memory, or hangs.
+      const bool multiple = communicator_.thread_level() == MPI_THREAD_MULTIPLE;
+      const std::string against = agree(multiple ? "MPI was initialised with MPI_THREAD_MULTIPLE" : "");
+      start_.remote_reads = against.empty();
+      start_.report.text = fmt::format("bulk payloads {} go by remote memory access: rma=on{}", where(),
+                                       against.empty() ? ", and so do look-ups of owners"
+                                                       : "; owners are not looked up, as on " + against);
     } else {
       keep_if_faster();
     }

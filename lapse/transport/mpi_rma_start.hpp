@@ -14,12 +14,14 @@ namespace lapse {
 struct RmaStart {
   LandingLayout layout;
   std::optional<MpiRmaWindow> window;  // on every rank or on none
+  bool remote_reads = false;           // whether ranks may read from each other; the same on every rank
   BulkLaneReport report;               // the same on every rank
 };
 
 // Collective. By settings.rma: no window (off); one that has passed its self-test (on), also where all ranks
 // are on one host; or one that has been faster than messages, between hosts that all have a network adapter
-// for it (automatic). A window that fails is given up with a report.
+// for it (automatic). A window that fails is given up with a report. Remote reads are for those who ask for
+// them (on): where they need the other rank's processor, a message is faster.
 RmaStart start_rma(const MpiCommunicator& communicator, const MpiTransportSettings& settings);
 
 }  // namespace lapse

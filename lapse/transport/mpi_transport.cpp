@@ -74,6 +74,7 @@ void MpiTransport::make_doorbells() {
 void MpiTransport::make_landing_rings() {
   RmaStart start = start_rma(communicator_, settings_);
   bulk_lane_report_ = std::move(start.report);
+  if (start.remote_reads) reads_.emplace(communicator_);
   if (!start.window) return;
   landing_.emplace(communicator_, start.layout, std::move(*start.window), settings_.landing_smallest_bytes,
                    pool_, [this](Rank to) {
@@ -129,6 +130,16 @@ void MpiTransport::send(Rank to, PacketBuffer packet, Lane lane) {
   if (bells_) bells_->ring(to);
 }
 
+void MpiTransport::begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) {
+  throw_if_closed("begin_read");
+  {
+    const std::lock_guard guard(lock_);
+    reads_.value().begin(from, number, offset, tag);
+  }
+  // Its MPI may have to answer.
+  if (bells_) bells_->ring(from);
+}
+
 std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
   throw_if_closed("poll");
   const PollingMark mark(polling_);
@@ -149,12 +160,14 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
       }
       if (!payloads_->empty()) payloads_->advance();
       if (landing_ && !landing_->idle()) landing_->advance();
+      if (reads_ && !reads_->idle()) reads_->advance();
     }
     if (!arrived) break;
     delivered += accept(message, handler);
     if (delivered >= limit) return delivered;
   }
   if (!own_packets_.empty()) delivered += deliver_own(handler, limit - delivered);
+  if (reads_ && reads_->deliver()) ++delivered;
   return delivered;
 }
 
@@ -243,11 +256,12 @@ std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std
 
 std::string MpiTransport::release_requests() {
   const std::size_t own = own_packets_.size();
-  const std::size_t unsent = sender_->abandon() + (landing_ ? landing_->abandon() : 0);
+  const std::size_t unsent =
+      sender_->abandon() + (landing_ ? landing_->abandon() : 0) + (reads_ ? reads_->abandon() : 0);
   const std::size_t undelivered = payloads_->abandon() + ring_->cancel();
   if (own + unsent + undelivered == 0) return {};
-  return fmt::format("{} packets to itself, {} unfinished sends, {} received and not delivered", own, unsent,
-                     undelivered);
+  return fmt::format("{} packets to itself, {} unfinished sends or reads, {} received and not delivered", own,
+                     unsent, undelivered);
 }
 
 void MpiTransport::wait_for_sends() {
@@ -292,6 +306,7 @@ void MpiTransport::close() {
     left = empty_landing_rings();
     landing_->free();
   }
+  if (reads_) reads_->free();
   bells_.reset();
   host_memory_.free();
   if (group_memory_) group_memory_->free();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/types.hpp"
@@ -19,6 +20,7 @@
 #include "lapse/transport/mpi_lock.hpp"
 #include "lapse/transport/mpi_payload_receiver.hpp"
 #include "lapse/transport/mpi_receive_ring.hpp"
+#include "lapse/transport/mpi_remote_reads.hpp"
 #include "lapse/transport/mpi_sender.hpp"
 #include "lapse/transport/mpi_shared_memory.hpp"
 #include "lapse/transport/mpi_transport_settings.hpp"
@@ -56,7 +58,8 @@ class MpiTransport final : public Transport {
   PacketBuffer acquire_buffer() override { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override;
   bool idle() const override {
-    return own_packets_.empty() && sender_->empty() && payloads_->empty() && (!landing_ || landing_->idle());
+    return own_packets_.empty() && sender_->empty() && payloads_->empty() &&
+           (!landing_ || landing_->idle()) && (!reads_ || reads_->idle());
   }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
   std::string shared_memory_problem() const override { return shared_memory_problem_; }
@@ -64,6 +67,12 @@ class MpiTransport final : public Transport {
   std::byte* allocate_shared(std::size_t bytes) override { return group_memory_->allocate(bytes); }
   std::size_t free_shared_bytes() const override { return MpiSharedMemory::free_bytes(); }
   std::string shared_memory_place() const override { return MpiSharedMemory::directory(); }
+  bool has_remote_reads() const override { return reads_.has_value(); }
+  std::uint32_t expose(std::span<const std::byte> memory) override { return reads_.value().expose(memory); }
+  void begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) override;
+  void set_read_handler(ReadHandler handler) override {
+    if (reads_) reads_->set_handler(std::move(handler));
+  }
   Doorbell* doorbell() override { return bells_ ? &bells_->own() : nullptr; }
   void close() override;
   [[noreturn]] void abort(const std::string& reason) override;
@@ -110,6 +119,7 @@ class MpiTransport final : public Transport {
   std::optional<MpiSender> sender_;
   std::optional<MpiPayloadReceiver> payloads_;
   std::optional<MpiLandingRings> landing_;  // on every rank or on none
+  std::optional<MpiRemoteReads> reads_;     // the same
   MpiSharedMemory host_memory_;             // doorbells
   MPI_Comm group_ = MPI_COMM_NULL;
   std::optional<MpiSharedMemory> group_memory_;

@@ -26,6 +26,7 @@ struct ThreadedLoopbackSettings {
   // of arrival.
   std::optional<std::uint64_t> delay_seed;
   std::size_t shared_bytes = std::size_t{1} << 30;  // memory that ranks can share
+  bool remote_reads = false;                        // ranks can read what others expose
 };
 
 // For tests of the concurrent parts. Thread safety: each endpoint is used by one thread at a time; different

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -19,6 +20,7 @@ ThreadedLoopbackTransport::ThreadedLoopbackTransport(ThreadedLoopback& network, 
       ranks_(ranks),
       separate_bulk_lane_(settings.separate_bulk_lane),
       delays_(settings.delay_seed.has_value()),
+      remote_reads_(settings.remote_reads),
       group_(memory),
       random_(settings.delay_seed.value_or(0), rank.index()),
       queues_((settings.separate_bulk_lane ? 2 : 1) * static_cast<std::size_t>(ranks)) {}
@@ -40,6 +42,7 @@ void ThreadedLoopbackTransport::put(Rank from, PacketBuffer packet, Lane lane) {
 std::size_t ThreadedLoopbackTransport::poll(const Handler& handler, std::size_t limit) {
   throw_if_closed("poll");
   if (idle()) return 0;
+  if (reads_.under_way() > 0 && advance_reads()) return 1;
   if (delays_) limit = std::min(limit, random_.below(4));
   std::size_t delivered = 0;
   while (delivered < limit) {
@@ -51,6 +54,29 @@ std::size_t ThreadedLoopbackTransport::poll(const Handler& handler, std::size_t 
     ++delivered;
   }
   return delivered;
+}
+
+bool ThreadedLoopbackTransport::advance_reads() {
+  if (!delays_) return reads_.finish_all();
+  return random_.below(2) == 0 && reads_.advance(random_.below(reads_.under_way()));
+}
+
+std::uint32_t ThreadedLoopbackTransport::expose(std::span<const std::byte> memory) {
+  throw_if_closed("expose");
+  std::vector<std::span<const std::byte>>& all = exposed_.emplace_back();
+  // Addresses, which are good for all ranks of the process.
+  for (const auto& one : network_.gather(rank_, std::as_bytes(std::span(&memory, 1)))) {
+    std::span<const std::byte> span;
+    std::memcpy(&span, one.data(), sizeof span);
+    all.push_back(span);
+  }
+  return static_cast<std::uint32_t>(exposed_.size() - 1);
+}
+
+void ThreadedLoopbackTransport::begin_read(Rank from, std::uint32_t number, std::size_t offset,
+                                           std::uint64_t tag) {
+  throw_if_closed("begin_read");
+  reads_.begin(exposed_.at(number).at(from.index()), offset, tag);
 }
 
 std::optional<ThreadedLoopbackTransport::Packet> ThreadedLoopbackTransport::take() {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/random.hpp"
@@ -15,6 +16,7 @@
 #include "lapse/transport/buffer_pool.hpp"
 #include "lapse/transport/fifo.hpp"
 #include "lapse/transport/loopback_memory.hpp"
+#include "lapse/transport/loopback_reads.hpp"
 #include "lapse/transport/packet_buffer.hpp"
 #include "lapse/transport/threaded_loopback.hpp"
 #include "lapse/transport/transport.hpp"
@@ -40,12 +42,18 @@ class ThreadedLoopbackTransport final : public Transport {
   std::byte* allocate_shared(std::size_t bytes) override { return group_.allocate(bytes); }
   std::size_t free_shared_bytes() const override { return group_.free_bytes(); }
   bool has_separate_bulk_lane() const override { return separate_bulk_lane_; }
+  bool has_remote_reads() const override { return remote_reads_; }
+  std::uint32_t expose(std::span<const std::byte> memory) override;
+  void begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) override;
+  void set_read_handler(ReadHandler handler) override { reads_.set_handler(std::move(handler)); }
 
   void send(Rank to, PacketBuffer packet, Lane lane) override;
   PacketBuffer acquire_buffer() override { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override;
-  // No packet waits for this rank.
-  bool idle() const override { return waiting_.load(std::memory_order_acquire) == 0; }
+  // No packet waits for this rank, and it has no read under way.
+  bool idle() const override {
+    return waiting_.load(std::memory_order_acquire) == 0 && reads_.under_way() == 0;
+  }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
   void close() override;
   [[noreturn]] void abort(const std::string& reason) override;
@@ -57,6 +65,8 @@ class ThreadedLoopbackTransport final : public Transport {
     PacketBuffer buffer;
   };
 
+  // Returns whether one was delivered.
+  bool advance_reads();
   void put(Rank from, PacketBuffer packet, Lane lane);
   std::optional<Packet> take();
   void throw_if_closed(const char* call) const;
@@ -66,11 +76,14 @@ class ThreadedLoopbackTransport final : public Transport {
   const std::int32_t ranks_;
   const bool separate_bulk_lane_;
   const bool delays_;
+  const bool remote_reads_;
   LoopbackGroup group_;
 
   // Used by the endpoint's own thread only.
   BufferPool pool_;
   RandomEngine random_;
+  std::vector<std::vector<std::span<const std::byte>>> exposed_;  // by number and rank
+  LoopbackReads reads_;
   bool closed_ = false;
 
   // The inbox, guarded by mutex_.

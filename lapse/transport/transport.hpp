@@ -67,11 +67,11 @@ class Transport {
   // An empty buffer from the pool, to be filled and sent.
   virtual PacketBuffer acquire_buffer() = 0;
 
-  // Delivers at most `limit` packets to the handler and advances unfinished sends and receives.
+  // Delivers at most `limit` packets to the handler and advances unfinished sends, receives and reads.
   // Returns the number of packets delivered. The handler may call send and acquire_buffer, not poll.
   virtual std::size_t poll(const Handler& handler, std::size_t limit) = 0;
 
-  // Nothing under way: no unfinished send, no announced payload that has not been delivered.
+  // Nothing under way: no unfinished send or read, no announced payload that has not been delivered.
   virtual bool idle() const = 0;
 
   // Collective. Gathers one byte string from each rank, of any length, on every rank, in rank order.
@@ -93,6 +93,25 @@ class Transport {
   // Where, for texts.
   virtual std::string shared_memory_place() const { return {}; }
 
+  // --- reading what other ranks expose
+
+  // Whether ranks can read each other's memory by themselves. The same on every rank.
+  virtual bool has_remote_reads() const { return false; }
+  // Collective. Lets every rank read `memory` until close(); gives it a number, the same on every rank.
+  // Throws MpiError on every rank when it does not work on one.
+  virtual std::uint32_t expose(std::span<const std::byte> memory);
+  // Begins to read the eight bytes at `offset` of what `from` has exposed under `number`. Never waits.
+  virtual void begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag);
+  // What was there at some moment since begin_read.
+  struct FinishedRead {
+    std::uint64_t tag = 0;
+    std::uint64_t value = 0;
+  };
+  // Called by poll, in any order of the reads; several at once count as one packet. May call what the other
+  // handler may. Set before the first read.
+  using ReadHandler = std::function<void(std::span<const FinishedRead>)>;
+  virtual void set_read_handler(ReadHandler handler) { static_cast<void>(handler); }
+
   // What wakes this rank's server progress thread, also from other ranks of the host when they send; null:
   // nobody else rings.
   virtual Doorbell* doorbell() { return nullptr; }
@@ -107,6 +126,15 @@ class Transport {
 
 inline std::byte* Transport::allocate_shared(std::size_t /*bytes*/) {
   throw UsageError("this transport has no shared memory");
+}
+
+inline std::uint32_t Transport::expose(std::span<const std::byte> /*memory*/) {
+  throw UsageError("this transport has no remote reads");
+}
+
+inline void Transport::begin_read(Rank /*from*/, std::uint32_t /*number*/, std::size_t /*offset*/,
+                                  std::uint64_t /*tag*/) {
+  throw UsageError("this transport has no remote reads");
 }
 
 }  // namespace lapse

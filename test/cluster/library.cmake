@@ -17,11 +17,18 @@ lapse_cluster_program(history HOSTS 2,2 RANKS 4 TRANSPORT ucx)
 # Bulk payloads by windows: of osc/pt2pt over TCP, of osc/ucx over UCX.
 lapse_cluster_program(landing HOSTS 2 RANKS 2 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
 lapse_cluster_program(landing HOSTS 2 RANKS 2 TRANSPORT ucx)
+# Owners looked up by the same, also where several ranks of a host share the owners' memory.
+lapse_cluster_program(look_ups HOSTS 3 RANKS 3 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
+lapse_cluster_program(look_ups HOSTS 1,2,1 RANKS 4 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
+lapse_cluster_program(look_ups HOSTS 3 RANKS 3 TRANSPORT ucx)
+lapse_cluster_program(look_ups HOSTS 2,1,1 RANKS 4 TRANSPORT ucx)
 function(lapse_cluster_rma_history hosts ranks transport osc)
   lapse_cluster_test(history.rma HOSTS ${hosts} RANKS ${ranks} TRANSPORT ${transport}
     COMMAND env LAPSE_RMA=on OMPI_MCA_osc=${osc} mpirun -n ${ranks} $<TARGET_FILE:history>)
 endfunction()
 lapse_cluster_rma_history(2 2 ob1 sm,pt2pt)
+lapse_cluster_rma_history(1,2,1 4 ob1 sm,pt2pt)
+lapse_cluster_rma_history(3 3 ucx sm,ucx)
 lapse_cluster_rma_history(1,3 4 ucx sm,ucx)
 
 # Windows that cannot be made: one line that says why and what helps, and messages.

@@ -62,6 +62,16 @@ class NeighbourSwitchesEntry : public Router {
   }
 };
 
+// An operation does not wait behind one whose owner is being looked up.
+class OvertakesLookUps : public Router {
+ public:
+  Route route_own(const KeyView& view, const Pin& pin) const override {
+    Pin other = pin;
+    other.looking_up = false;
+    return Router::route_own(view, other);
+  }
+};
+
 constexpr std::uint64_t kMostSeeds = 10000;
 
 void expect_violation(const std::string& fault, ScenarioLimits limits, const Router& router) {
@@ -97,6 +107,16 @@ TEST_CASE("simulation finds a neighbour that uses memory while an operation of i
         {.least_ranks = 4, .most_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
         NeighbourUsesMemoryAtOnce());
   }
+}
+
+TEST_CASE("simulation finds an operation that overtakes one whose owner is being looked up") {
+  expect_violation("overtakes look-ups",
+                   {.least_ranks = 3,
+                    .location_caches = true,
+                    .home = HomeMapKind::hash,
+                    .sparse = false,
+                    .look_ups = true},
+                   OvertakesLookUps());
 }
 
 TEST_CASE("simulation finds a neighbour that changes the entry from the home to its own domain") {

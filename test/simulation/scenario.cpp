@@ -34,10 +34,12 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.shape.own_lengths = coin();
   scenario.leases = limits.leases.value_or(coin());
   scenario.holders_wait = limits.holders_wait;
+  scenario.wrong_owners = limits.wrong_owners;
   scenario.domain_ranks = limits.domain_ranks.value_or(1);
   scenario.little_memory = scenario.domain_ranks > 1 && coin();
   // From one record to a few.
   if (coin()) scenario.packet_bytes = between(1, 300);
+  scenario.look_ups = limits.look_ups.value_or(coin());
   return scenario;
 }
 
@@ -78,13 +80,14 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
 
 std::string Scenario::to_string() const {
   return fmt::format(
-      "seed {}: {} ranks in domains of {}{}, workers by rank {}, {} {} keys{}, leases {}, caches {}, {} "
-      "lanes, packets {}, home map {}{}, "
+      "seed {}: {} ranks in domains of {}{}, workers by rank {}, {} {} keys{}, leases {}, caches {}, "
+      "look-ups {}, "
+      "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
       "{} interruptions, {} speeds, {} calls of each worker",
       seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys,
       shape.sparse ? "sparse" : "dense", shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off",
-      location_caches ? "on" : "off", separate_bulk_lane ? 2 : 1,
+      location_caches ? "on" : "off", look_ups ? "on" : "off", separate_bulk_lane ? 2 : 1,
       packet_bytes ? fmt::format("up to {} bytes", *packet_bytes) : "as usual", home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
       long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls);

@@ -25,8 +25,10 @@ struct ScenarioLimits {
   std::optional<bool> sparse = {};
   std::optional<bool> leases = {};
   std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
-  bool holders_wait = false;                      // a fault: who holds a lease waits for further keys
-  const Router* router = nullptr;                 // null: the library's
+  std::optional<bool> look_ups = {};
+  bool wrong_owners = false;       // what is looked up is anything
+  bool holders_wait = false;       // a fault: who holds a lease waits for further keys
+  const Router* router = nullptr;  // null: the library's
 };
 
 struct Scenario {
@@ -39,6 +41,8 @@ struct Scenario {
   bool leases = false;
   bool holders_wait = false;
   bool location_caches = true;
+  bool look_ups = false;  // owners are read in the memory of homes, where that is of use
+  bool wrong_owners = false;
   bool separate_bulk_lane = true;
   HomeMapKind home = HomeMapKind::hash;
   std::optional<Domain> only_home;  // custom: one home for all keys; else by a mixture of the key's bits

@@ -92,6 +92,22 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   if (domains_.members(homes.self()).size() > 1) part = share(scenario, factory.wish(plan, homes, domains_));
   tables.push_back(factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
                                 {domains_, phase_.rank, std::move(homes)}, part));
+  TableState& table = *tables.back();
+  if (scenario.look_ups && table.may_look_up_owners()) expose_owners(scenario, table);
+}
+
+void SimulatedRank::expose_owners(const Scenario& scenario, TableState& table) {
+  std::span<const OwnershipTable::Entry> owners = table.ownership.entries();
+  if (scenario.wrong_owners) {
+    // Domains, and numbers below and above them.
+    RandomEngine random(scenario.seed, 10 + phase_.rank.index());
+    auto& wrong = wrong_owners_.emplace_back(owners.size());
+    for (OwnershipTable::Entry& entry : wrong)
+      entry.owner =
+          Domain(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(scenario.ranks) + 4)) - 2);
+    owners = wrong;
+  }
+  table.exposed_owners = transport_.expose(std::as_bytes(owners));
 }
 
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
@@ -126,6 +142,10 @@ void SimulatedRank::handle_submission() {
 void SimulatedRank::handle_packet(Rank from, std::span<const std::byte> packet) {
   in_turn_ = true;
   channel_.handle_packet(from, packet);
+}
+
+void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
+  if (network.advance_read(phase_.rank, index)) in_turn_ = true;
 }
 
 void SimulatedRank::end_turn() {

@@ -14,6 +14,7 @@
 #include "lapse/ps/table_factory.hpp"
 #include "lapse/ps/worker.hpp"
 #include "lapse/store/region.hpp"
+#include "lapse/transport/loopback_network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/support/random_workload.hpp"
 #include "test/support/random_workload_assignments.hpp"
@@ -72,6 +73,8 @@ class SimulatedRank {
   std::size_t waiting_submissions() const { return submissions_.size(); }
   void handle_submission();
   void handle_packet(Rank from, std::span<const std::byte> packet);
+  // One of the rank's remote reads looks, or is delivered.
+  void advance_read(LoopbackNetwork& network, std::size_t index);
   // The engine's turn ends: what it has to say is sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();
@@ -84,11 +87,13 @@ class SimulatedRank {
 
  private:
   void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
+  void expose_owners(const Scenario& scenario, TableState& table);
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Wish& wish);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;
+  std::deque<std::vector<OwnershipTable::Entry>> wrong_owners_;
   DomainMap domains_;
   Options options_;
   Logger logger_;

@@ -84,6 +84,8 @@ void Simulation::collect_choices() {
     }
     if (simulated.waiting_submissions() > 0)
       add_choice({Actor::submission, rank, 0}, 4 * engine_speed_[rank]);
+    for (std::size_t read = 0; read < network_.reads_under_way(Rank(static_cast<std::int32_t>(rank))); ++read)
+      add_choice({Actor::read, rank, read}, network_speed_[2 * rank * ranks_.size()]);
     if (simulated.in_turn()) add_choice({Actor::end_turn, rank, 0}, 4 * engine_speed_[rank]);
   }
   const std::span<const LoopbackNetwork::Choice> packets = network_.deliverable();
@@ -118,6 +120,11 @@ void Simulation::carry_out(const Choice& choice) {
     case Actor::packet:
       deliver(network_.deliverable()[choice.index]);
       end_turn_or_go_on(rank);
+      break;
+    case Actor::read:
+      trace("rank {}: its remote read {} goes on", choice.rank, choice.index);
+      rank.advance_read(network_, choice.index);
+      if (rank.in_turn()) end_turn_or_go_on(rank);
       break;
     case Actor::end_turn:
       trace("rank {} sends", choice.rank);

@@ -20,9 +20,9 @@ class InvariantViolation : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; an
-// engine's turn ends. Every choice and every random number comes from the scenario's seed: the same scenario
-// gives the same run.
+// A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; a
+// remote read looks at the memory, or is delivered; an engine's turn ends. Every choice and every random
+// number comes from the scenario's seed: the same scenario gives the same run.
 //
 // After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
 // is owner or arriving. During the run every answer is checked against the history (I3, I4, I5). At the end,
@@ -42,11 +42,11 @@ class Simulation {
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 
  private:
-  enum class Actor { worker, submission, packet, end_turn };
+  enum class Actor { worker, submission, packet, read, end_turn };
   struct Choice {
     Actor actor;
     std::size_t rank;
-    std::size_t index;  // of the worker, or of the network's choice
+    std::size_t index;  // of the worker, of the network's choice, or of the read
   };
 
   bool step();

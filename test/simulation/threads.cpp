@@ -2,6 +2,7 @@
 // ThreadSanitizer too.
 #include <exception>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -101,6 +102,23 @@ TEST_CASE("threads: few keys at home at one rank") {
                       {.separate_bulk_lane = true, .delay_seed = seed}, quiet_options()));
   }
   check_that_keys_moved(counters);
+}
+
+TEST_CASE("threads: owners are looked up") {
+  for (const std::int32_t domain_ranks : {1, 2}) {
+    Options options = quiet_options();
+    options.domain = {DomainChoice::Kind::number, domain_ranks};
+    TableCounters counters;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      for (const std::optional<std::uint64_t> delays :
+           {std::optional<std::uint64_t>{}, std::optional(seed)}) {
+        CHECK_NOTHROW(counters += run({.seed = seed, .workers = {2, 1, 0, 2, 1}, .phases = 8, .calls = 50},
+                                      {.delay_seed = delays, .remote_reads = true}, options));
+      }
+    }
+    check_that_keys_moved(counters);
+    CHECK(counters.owner_lookups > 0);
+  }
 }
 
 TEST_CASE("threads: workers do not help") {

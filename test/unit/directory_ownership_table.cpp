@@ -11,6 +11,17 @@ TEST_CASE("At the start every key belongs to its home") {
   CHECK(table.bytes() >= 5 * sizeof(OwnershipTable::Entry));
 }
 
+TEST_CASE("The entries of a table of known size lie together and show each relocation") {
+  OwnershipTable table(3, Domain(1));
+  const auto entries = table.entries();
+  REQUIRE(entries.size() == 3);
+  table.relocate(2, Domain(5));
+  CHECK(entries[2].owner == Domain(5));
+  CHECK(entries[2].relocations == 1);
+  CHECK(entries[0].owner == Domain(1));
+  CHECK(OwnershipTable(0, Domain(1)).entries().empty());
+}
+
 TEST_CASE("A relocation names the old owner and counts, key by key") {
   OwnershipTable table(3, Domain(0));
   const auto first = table.relocate(1, Domain(4));

@@ -33,6 +33,8 @@ std::string text(const Route& route) {
       return "queue";
     case Action::hold:
       return "hold";
+    case Action::look_up:
+      return "look up";
     case Action::illegal:
       return "illegal";
     case Action::send:
@@ -70,6 +72,38 @@ TEST_CASE("Own operations away from home follow those under way by the home") {
   CHECK(own(away_from_home(Presence::absent), kUnderWayByHome) == "send to 2");
   // The cache would overtake them.
   CHECK(own(away_from_home(Presence::absent, kThird), kUnderWayByHome) == "send to 2");
+}
+
+TEST_CASE("The owner is looked up for an operation that nothing else says where to send") {
+  for (const bool serves : {true, false}) {
+    KeyView unknown = away_from_home(Presence::absent);
+    unknown.may_look_up = true;
+    unknown.serves = serves;
+    CHECK(own(unknown) == "look up");
+    // One worker's operations do not wait for another's.
+    CHECK(own(unknown, kUnderWayByCache) == "send to 3 cached");
+    KeyView known = unknown;
+    known.hint = kThird;
+    CHECK(own(known) == "send to 3 cached");
+    known.hint = kElsewhere;
+    CHECK(own(known) == (serves ? "send to 2" : "send to 2 cached"));
+    KeyView mine = unknown;
+    mine.home = kHere;
+    if (!serves) CHECK(own(mine) == "send to 1 cached");
+    KeyView here = unknown;
+    here.presence = Presence::owner;
+    CHECK(own(here) == "execute");
+    // Whatever has become of the key meanwhile, what is called later waits too.
+    for (const KeyView& view : {unknown, known, mine, here})
+      CHECK(own(view, {.unanswered = 0, .entry = {}, .redirected = false, .looking_up = true}) == "hold");
+  }
+  KeyView unknown = away_from_home(Presence::absent);
+  unknown.may_look_up = true;
+  CHECK(own(unknown, kUnderWayByHome) == "send to 2");
+  KeyView at_own_home = at_home(Presence::absent, kThird);
+  at_own_home.may_look_up = true;
+  CHECK(own(at_own_home) == "send to 3 by home");
+  CHECK(received(unknown, false) == "send to 2");
 }
 
 TEST_CASE("Own operations follow those under way by a cached location, wherever the key is now") {

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/error.hpp"
@@ -134,4 +135,39 @@ TEST_CASE("one rank gathers its own bytes") {
   const std::vector<std::byte> mine{std::byte{1}, std::byte{2}};
   const auto gathered = network.endpoint(Rank{0}).all_gather(mine);
   REQUIRE(gathered == std::vector<std::vector<std::byte>>{mine});
+}
+
+TEST_CASE("a remote read looks once, and is delivered later") {
+  LoopbackNetwork network(3, false);
+  Transport& reader = network.endpoint(Rank{0});
+  std::vector<std::uint64_t> words{10, 11};
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
+  reader.set_read_handler([&](std::span<const Transport::FinishedRead> reads) {
+    for (const Transport::FinishedRead& read : reads) seen.emplace_back(read.tag, read.value);
+  });
+  const std::uint32_t number = network.endpoint(Rank{2}).expose(std::as_bytes(std::span(words)));
+  for (const std::uint64_t tag : {0U, 1U}) reader.begin_read(Rank{2}, number, 8, tag);
+  REQUIRE(network.reads_under_way(Rank{0}) == 2);
+  REQUIRE_FALSE(reader.idle());
+  REQUIRE_FALSE(network.advance_read(Rank{0}, 0));
+  words[1] = 12;
+  REQUIRE_FALSE(network.advance_read(Rank{0}, 1));
+  words[1] = 13;
+  REQUIRE(network.advance_read(Rank{0}, 1));
+  REQUIRE(network.advance_read(Rank{0}, 0));
+  using Seen = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  REQUIRE(seen == Seen{{1, 12}, {0, 11}});
+  REQUIRE(reader.idle());
+
+  // Poll takes all steps, as one packet.
+  seen.clear();
+  for (const std::uint64_t tag : {0U, 1U}) reader.begin_read(Rank{2}, number, 0, tag);
+  const Record record;
+  REQUIRE(reader.poll(record.handler, 1) == 1);
+  REQUIRE(seen == Seen{{0, 10}, {1, 10}});
+  REQUIRE(reader.poll(record.handler, 1) == 0);
+  REQUIRE_THROWS_AS(reader.begin_read(Rank{2}, number, 16, 0), UsageError);
+  REQUIRE_THROWS_AS(reader.begin_read(Rank{2}, number, 4, 0), UsageError);
+  reader.begin_read(Rank{2}, number, 0, 0);
+  REQUIRE_THROWS_AS(reader.close(), ProtocolError);
 }

@@ -1,0 +1,30 @@
+#include "lapse/protocol/owner_lookups.hpp"
+
+#include <bit>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+void OwnerLookups::begin(TableState& table, Key key, UnansweredKey& waiting) {
+  std::uint64_t tag = readings_.size();
+  if (free_.empty()) {
+    readings_.push_back({&table, &waiting});
+  } else {
+    tag = free_.back();
+    free_.pop_back();
+    readings_[tag] = {&table, &waiting};
+  }
+  ++table.counters.owner_lookups;
+  transport_.begin_read(table.serving_rank(key, table.home_map.home(key)), table.exposed_owners.value(),
+                        table.home_map.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
+}
+
+UnansweredKey& OwnerLookups::finish(const Transport::FinishedRead& read) {
+  const Reading reading = readings_.at(read.tag);
+  free_.push_back(read.tag);
+  reading.table->remember_looked_up(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));
+  return *reading.waiting;
+}
+
+}  // namespace lapse

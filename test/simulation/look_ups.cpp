@@ -1,0 +1,65 @@
+// The relocation protocol where ranks read in the memory of the homes who owns a key. What they read may be
+// out of date by any amount.
+#include <iostream>
+
+#include "test/simulation/campaign.hpp"
+#include "test/support/catch.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+namespace {
+
+constexpr std::uint64_t kSteps = 600'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+
+void expect_no_violation(ScenarioLimits limits) {
+  limits.location_caches = true;
+  limits.sparse = false;
+  limits.look_ups = true;
+  const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
+  if (result.failure) FAIL(result.failure->report);
+  std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
+            << " relocations, " << result.counters.owner_lookups << " owners looked up, "
+            << result.counters.forwarded << " forwarded, " << result.counters.held << " held\n";
+  if (result.steps < kSteps) return;  // too few to have met everything
+  CHECK(result.counters.owner_lookups > result.seeds / 2);
+  CHECK(result.counters.relocations_in == result.counters.relocations_out);
+  // Some owners were out of date when they came.
+  CHECK(result.counters.forwarded > 0);
+}
+
+}  // namespace
+
+TEST_CASE("look-ups: three to five ranks") {
+  expect_no_violation({.least_ranks = 3, .most_ranks = 5, .home = HomeMapKind::hash});
+}
+
+TEST_CASE("look-ups: four and five ranks, homes in blocks, with leases") {
+  expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::range, .leases = true});
+}
+
+TEST_CASE("look-ups: three domains, two of them of two ranks") {
+  for (const HomeMapKind home : {HomeMapKind::hash, HomeMapKind::range})
+    expect_no_violation({.least_ranks = 5, .most_ranks = 5, .home = home, .domain_ranks = 2});
+}
+
+TEST_CASE("look-ups: whatever is read, it is a hint at most") {
+  for (const std::int32_t domain_ranks : {1, 2}) {
+    expect_no_violation({.least_ranks = 5,
+                         .most_ranks = 5,
+                         .home = HomeMapKind::hash,
+                         .domain_ranks = domain_ranks,
+                         .wrong_owners = true});
+  }
+}
+
+TEST_CASE("look-ups: none without location caches or where they would be of no use") {
+  for (const ScenarioLimits& limits : {ScenarioLimits{.location_caches = false, .look_ups = true},
+                                       ScenarioLimits{.most_ranks = 2, .look_ups = true},
+                                       ScenarioLimits{.home = HomeMapKind::custom, .look_ups = true},
+                                       ScenarioLimits{.sparse = true, .look_ups = true}}) {
+    const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps / 20));
+    if (result.failure) FAIL(result.failure->report);
+    CHECK(result.counters.owner_lookups == 0);
+  }
+}

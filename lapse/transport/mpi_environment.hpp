@@ -15,9 +15,9 @@ namespace lapse {
 // Not safe while other threads read or change the environment.
 void prepare_mpi_environment();
 
-// The largest message, in bytes, that is handed over without further help of the sender, in memory of the host
-// and by TCP, as far as the MPI library uses them and tells. May be called once MPI is initialised, by the
-// holder of the MPI lock.
+// The largest message, in bytes, that is handed over without further help of the sender, in memory of the
+// host and by TCP, as far as the MPI library uses them and tells. May be called once MPI is initialised, by
+// the holder of the MPI lock.
 std::optional<std::size_t> eager_message_bytes();
 
 }  // namespace lapse

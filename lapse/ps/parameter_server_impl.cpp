@@ -9,14 +9,14 @@
 #include <thread>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/crowding.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/rest.hpp"
 
 namespace lapse {
 
-ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& options,
-                                                                const Topology& topology,
-                                                                Transport& transport, bool helping) {
+ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& options, Transport& transport,
+                                                                bool helping) {
   ProgressEngine::Settings settings;
   settings.helping = helping && options.helping == Helping::on;
   settings.polling = transport.ranks() > 1;
@@ -24,10 +24,6 @@ ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& o
   settings.idle.spin = options.progress_spin;
   settings.idle.sleep_min = options.progress_sleep_min;
   settings.idle.sleep_max = options.progress_sleep_max;
-  // Whoever looks without pause takes the core from the rank it waits for, unless there is one for everybody.
-  if (static_cast<std::size_t>(transport.host_ranks()) > topology.usable_hardware_threads) {
-    settings.idle.looks_per_yield = 0;
-  }
   return settings;
 }
 
@@ -40,7 +36,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       domains_(alone_),
       exceptions_at_start_(std::uncaught_exceptions()),
       channel_(*transport_, router_),
-      engine_(*transport_, channel_, engine_settings(options, topology_, *transport_, helping)),
+      engine_(*transport_, channel_, engine_settings(options, *transport_, helping)),
       group_(channel_, engine_),
       agreement_(*transport_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
@@ -187,15 +183,20 @@ void ParameterServer::Impl::prepare_endpoints(std::size_t workers) {
 Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
   std::optional<std::string> problem;
   if (workers < 0) problem = fmt::format("run_workers with {} workers on rank {}", workers, rank().value());
-  const auto counts = agreement_.exchange("run_workers", std::to_string(workers), problem);
+  const RankLoad mine{static_cast<std::size_t>(std::max(0, workers)), topology_.binding};
+  const auto texts = agreement_.exchange("run_workers", mine.encode(), problem);
   if (problem) throw UsageError(*problem);
+  std::vector<RankLoad> loads;
+  for (const std::string& text : texts) loads.push_back(RankLoad::decode(text));
+  engine_.set_crowded(
+      is_crowded(loads, transport_->hosts(), rank().index(), topology_.usable_hardware_threads));
 
   Phase phase{this,     channel_, engine_, group_, logger_,
               options_, rank(),   ranks(), 0,      static_cast<std::size_t>(workers),
               0};
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
-    const auto count = static_cast<std::size_t>(std::stol(counts[static_cast<std::size_t>(other)]));
+    const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
     if (count > 0) participants.push_back(Rank(other));
     if (other < rank().value()) phase.first_worker += count;
     phase.workers += count;
@@ -262,7 +263,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
     engine_.exclusively([this] { channel_.handle_failure(std::current_exception()); });
   }
   engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
-  drive_to_rest(channel_, engine_, *transport_, engine_settings(options_, topology_, *transport_, true).idle);
+  drive_to_rest(channel_, engine_, *transport_);
   pool_.wait();
   running_ = false;
   channel_.failure().check();

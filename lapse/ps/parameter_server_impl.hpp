@@ -32,8 +32,7 @@ class ParameterServer::Impl {
   const Options& options() const { return options_; }
 
  private:
-  static ProgressEngine::Settings engine_settings(const Options& options, const Topology& topology,
-                                                  Transport& transport, bool helping);
+  static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport, bool helping);
 
   void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;

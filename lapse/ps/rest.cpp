@@ -53,10 +53,9 @@ class WaveRider {
 
 }  // namespace
 
-void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transport,
-                   const IdleSettings& settings) {
+void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transport) {
   WaveRider rider(channel, engine);
-  IdlePolicy idle(settings);
+  IdlePolicy idle(engine.idle_settings());
   while (!rider.at_rest()) {
     bool progressed = false;
     bool nothing_under_way = false;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "lapse/protocol/channel.hpp"
-#include "lapse/transport/idle_policy.hpp"
 #include "lapse/transport/progress_engine.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -11,7 +10,6 @@ namespace lapse {
 // Drives the engine until termination detection (protocol/quiescence.hpp) finds every rank at rest, and this
 // rank has sent what others need to find it too. Called on every rank once its workers have returned; the
 // channel's wave has been started. Leaves the rank to communicate, by engine messages only.
-void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transport,
-                   const IdleSettings& settings);
+void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transport);
 
 }  // namespace lapse

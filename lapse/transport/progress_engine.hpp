@@ -53,6 +53,7 @@ class ProgressEngine {
     bool helping = true;  // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
     bool polling = true;  // false: no packet can come from outside (a single rank)
     bool everybody_rings = false;  // whoever can send a packet wakes the server thread with it
+    bool crowded = false;          // see set_crowded
   };
 
   ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings);
@@ -99,6 +100,16 @@ class ProgressEngine {
   // True when nothing waits in the queue and the transport has nothing under way; called from exclusively.
   bool quiet() const { return queue_.empty() && transport_.idle(); }
 
+  // Before threads wait or serve: whether there are fewer processors than threads with work. Then whoever
+  // looks without pause takes one from whom it waits for.
+  void set_crowded(bool crowded) { settings_.crowded = crowded; }
+  // How long threads that find nothing look and sleep.
+  IdleSettings idle_settings() const {
+    IdleSettings idle = settings_.idle;
+    if (settings_.crowded) idle.looks_per_yield = 0;
+    return idle;
+  }
+
   const EngineCounters& counters() const { return counters_; }
 
  private:
@@ -120,7 +131,7 @@ class ProgressEngine {
   }
   // Where processors are scarce, nobody looks for messages while others compute, if they will be announced.
   bool leaves_all_to_server(WaitFor what) const {
-    return what == WaitFor::workers && settings_.everybody_rings && settings_.idle.looks_per_yield == 0;
+    return what == WaitFor::workers && settings_.crowded && (settings_.everybody_rings || !settings_.polling);
   }
   // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do. The
   // messages are for the server thread meanwhile: it must not doze. Who announces first, is seen by the
@@ -165,7 +176,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
     while (!done()) sleep_beside_server(bell, kLongSleep, done);
     return;
   }
-  IdlePolicy idle(settings_.idle);
+  IdlePolicy idle(idle_settings());
   while (!done()) {
     IdlePolicy::Step step = IdlePolicy::Step::look;
     if (settings_.helping && mutex_.try_lock()) {
@@ -207,7 +218,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
 
 template <class Stop>
 void ProgressEngine::serve(Stop&& stop) {
-  IdlePolicy idle(settings_.idle);
+  IdlePolicy idle(idle_settings());
   std::uint64_t helps = helps_.load(std::memory_order_relaxed);
   while (!stop()) {
     bool progressed = false;

@@ -259,3 +259,28 @@ TEST_CASE("Two ranks whose threads all sleep wake each other by messages") {
   CHECK(clients[0].packets == kRounds);
   CHECK(clients[1].packets == kRounds);
 }
+
+TEST_CASE(
+    "Where processors are scarce, who waits for other workers leaves everything to the serving thread") {
+  lapse::LoopbackNetwork network(1, false);
+  FakeClient client;
+  ProgressEngine::Settings crowded = settings(true);
+  crowded.polling = false;
+  ProgressEngine engine(network.endpoint(Rank(0)), client, crowded);
+  for (const bool scarce : {true, false}) {
+    engine.set_crowded(scarce);
+    const std::uint64_t turns_before = engine.counters().helper_turns;
+    Doorbell bell;
+    std::atomic<int> looks{0};
+    std::atomic<bool> left{false};
+    std::jthread waiter([&] {
+      engine.wait(
+          bell, [&] { return looks.fetch_add(1) >= 10; }, ProgressEngine::WaitFor::workers);
+      left = true;
+      engine.notify();
+    });
+    engine.serve([&] { return left.load(); });
+    waiter.join();
+    CHECK((engine.counters().helper_turns == turns_before) == scarce);
+  }
+}

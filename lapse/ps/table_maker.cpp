@@ -191,20 +191,21 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
   std::string problem;
   if (domains_.members(self).size() > 1) {
     const SharedTableLayout layout = SharedTableLayout::plan(wish, shares[self.index()]);
-    const auto tell = [this, name](double megabytes) {
+    const auto tell = [this, name](const std::string& shortage) {
       logger_.warning(
-          "table '{}' on {}: {} has room for {:.1f} MB of its values; further ones lie in the private memory "
-          "of their serving ranks, which their neighbours reach by message; {}",
-          name, transport_.host_name(), transport_.shared_memory_place(), megabytes, kCure);
+          "table '{}' on {}: {} {}; further values lie in the private memory of their serving ranks, which "
+          "their neighbours reach by message; {}",
+          name, transport_.host_name(), transport_.shared_memory_place(), shortage, kCure);
     };
-    const double megabytes = static_cast<double>(layout.slots_bytes) / 1e6;
-    if (!layout.complete && position == 0) tell(megabytes);
+    if (!layout.complete && position == 0)
+      tell(
+          fmt::format("has room for {:.1f} MB of its values", static_cast<double>(layout.slots_bytes) / 1e6));
     try {
       std::byte* const base = transport_.allocate_shared(layout.total_bytes());
       part.emplace(
           base, layout, position, wish.home_keys, [this] { return transport_.free_shared_bytes(); },
-          [complete = layout.complete, megabytes, tell] {
-            if (complete) tell(megabytes);
+          [complete = layout.complete, tell] {
+            if (complete) tell("is full");
           });
       if (!part->commit(self)) problem = fmt::format("{} is full", transport_.shared_memory_place());
     } catch (const std::exception& error) {

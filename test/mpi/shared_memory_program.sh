@@ -2,6 +2,7 @@
 # shared_memory_program.sh <environment> <program> <launcher...>: runs the program where ranks can hardly share memory, or
 # not at all, or die; passes when it ends as it should and says in one line what was lost, why, and what to do.
 #   64m, 1m           /dev/shm of that size (needs the permission to mount; else exit status 77, skipped)
+#   filled            the same, filled by somebody else after a table has been made
 #   no_osc            an MPI library that cannot make shared windows
 #   unknown_osc       a component that does not exist: MPI_Init itself ends the job
 #   one_core          all ranks on one core
@@ -66,6 +67,15 @@ case $environment in
     warns_once "table 'values' on [^ ]+: /dev/shm has room for [0-9.]+ MB of its values.*--shm-size.*domain=rank"
     warns_once "table 'words': ranks of a host do not share its memory.*words and owners.*--shm-size.*domain=rank"
     check "two warnings" [ "$(lines '^.*lapse.*(shared memory|share)')" -eq 2 ]
+    check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
+  filled)
+    with_shared_memory 64m
+    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's messages do not survive it.
+    export LAPSE_DOMAIN=2                             # The first domain takes over the keys of the second.
+    run filled
+    ends_well
+    warns_once "table 'growing' on [^ ]+: /dev/shm is full.*private memory.*--shm-size.*domain=rank"
     check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
     ;;
   1m)

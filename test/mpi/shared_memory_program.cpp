@@ -1,6 +1,8 @@
 // A program whose ranks share memory, for environments in which that is difficult: shared_memory_program.sh
 // makes them.
 #include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -73,6 +75,21 @@ void few() {
   const auto few = server.create_table<std::int64_t>({.name = "few", .keys = 1000, .length = 4});
   use(server, few, 1);
   server.close();
+}
+
+// Rank 1 has fewer addresses than the table of all ranks wants; by itself it would want more.
+void addresses() {
+  ParameterServer server(MPI_COMM_WORLD);
+  constexpr std::uint64_t kKeys = 4'000'000;
+  if (server.rank() == Rank(1)) {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    constexpr std::uint64_t kForEachKey = 30;  // Of 32: word, owner, slot.
+    const rlim_t bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kKeys * kForEachKey;
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  server.create_table<std::int64_t>({.name = "wide", .keys = kKeys});
 }
 
 // Somebody else takes the shared memory between the making of a table and its growth on two ranks of a
@@ -165,6 +182,7 @@ void hosts() {
 void run(std::string_view name) {
   if (name == "tables") return tables();
   if (name == "few") return few();
+  if (name == "addresses") return addresses();
   if (name == "filled") return filled();
   if (name == "killed") return killed();
   if (name == "hosts") return hosts();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/relocation_turns.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "bench/support/server.hpp"
@@ -16,21 +17,10 @@ namespace lapse::bench {
 
 namespace {
 
-constexpr std::size_t kRuns = 20;
-
-struct TcpCase {
-  std::string name;
-  std::size_t length;  // floats of a value
-  std::size_t keys;    // of the table
-  std::size_t turns;   // of localizing all of them, in a run; even
-  std::size_t batch;
-  std::size_t under_way;  // batches; 1: each is waited for
-};
-
-const std::vector<TcpCase> kCases = {
-    {"tcp batch 1 waiting", kLength, 5'000, 2, 1, 1},
-    {"tcp batch 10000 async", kLength, 50'000, 10, 10'000, 5},
-    {"tcp batch 10000 async 1 KB", 256, 50'000, 2, 10'000, 5},
+const std::vector<RelocationCase> kCases = {
+    {"tcp batch 1 waiting", 2, 5'000, 2, 1, 1},
+    {"tcp batch 10000 async", 2, 50'000, 10, 10'000, 5},
+    {"tcp batch 10000 async 1 KB", 2, 50'000, 2, 10'000, 5, 256},
 };
 
 // Collective over two ranks. Rank 1 sends `bytes` to rank 0 in pieces of 1 MiB, all under way at once, as
@@ -61,105 +51,46 @@ double bulk_transfer(MPI_Comm communicator, int rank, std::vector<std::byte>& bu
   return rank == 0 ? seconds : 0;
 }
 
-class TcpRelocation {
- public:
-  explicit TcpRelocation(Bench& bench) : bench_(bench), server_(MPI_COMM_WORLD, quiet_options()) {}
+void add(Bench& bench, const RelocationCase& what, const Series& rates, std::size_t key_bytes) {
+  const char* const twin_name = what.batch > 1 ? "MPI messages of 1 MiB" : "MPI ping-pong";
+  bench.add({what.name, "rate", "keys/s", 2, 1}, twin_name, rates);
+  if (what.batch == 1) return;
+  Series bandwidths = rates;
+  for (double& value : bandwidths.values) value *= static_cast<double>(key_bytes);
+  for (double& twin : bandwidths.twins) twin *= static_cast<double>(key_bytes);
+  bench.add({what.name, "bandwidth", "B/s", 2, 1}, twin_name, bandwidths);
+}
 
-  void measure(const TcpCase& what) {
-    const std::uint64_t count = bench_.size(what.keys, 5 * what.batch);
-    const auto table = server_.create_table<float>({.name = what.name, .keys = count, .length = what.length});
-    const std::vector<Key> keys = shuffled_keys(0, count, 0);
-    const std::size_t turns = bench_.size(what.turns, 2);
-    const auto moves = static_cast<double>(turns * count);
-    const std::size_t key_bytes = kKeyBytes + what.length * sizeof(float);
-    std::vector<std::byte> bulk(what.batch > 1 ? count * key_bytes : 0);
-
-    server_.run_workers(1, [&](Worker& worker) {
-      if (worker.rank() == Rank(1)) worker.localize(table, keys).wait();
-    });
-    counted_ -= relocations(table);
-    Series rates;
-    const auto plain_turn = [&] {
-      if (what.batch > 1) return bulk_transfer(bench_.plain(), bench_.rank(), bulk);
-      return ping_pong(bench_.plain(), count, {kKeyBytes, key_bytes});
-    };
-    const std::size_t runs = bench_.runs(kRuns);
-    for (std::size_t run = 0; run < runs + 1; ++run) {
-      const double value = moves / seconds_of_run(what, table, keys, turns);
-      const double twin = bench_.twins() ? static_cast<double>(count) / plain_turn() : 0;
-      if (run == 0) continue;  // To warm up.
-      rates.values.push_back(value);
-      if (bench_.twins()) rates.twins.push_back(twin);
-    }
-    add(what, rates, key_bytes);
-    counted_ += relocations(table);
-    expected_ += (runs + 1) * turns * count;
+void measure_case(Bench& bench, RelocationTurns& turns, const RelocationCase& what) {
+  const RelocationTurns::Keys keys = turns.prepare(what);
+  const std::size_t count = keys.keys.size();
+  const std::size_t key_bytes = kKeyBytes + what.length * sizeof(float);
+  std::vector<std::byte> bulk(what.batch > 1 ? count * key_bytes : 0);
+  const auto plain_turn = [&] {
+    if (what.batch > 1) return bulk_transfer(bench.plain(), bench.rank(), bulk);
+    return ping_pong(bench.plain(), count, {kKeyBytes, key_bytes});
+  };
+  Series rates;
+  const std::size_t runs = bench.runs(kRelocationRuns);
+  for (std::size_t run = 0; run < runs + 1; ++run) {
+    const double value = turns.rate(what, keys);
+    const double twin = bench.twins() ? static_cast<double>(count) / plain_turn() : 0;
+    if (run == 0) continue;  // To warm up.
+    rates.values.push_back(value);
+    if (bench.twins()) rates.twins.push_back(twin);
   }
-
-  void close() {
-    server_.close();
-    expect_count("relocations", counted_, expected_);
-  }
-
- private:
-  void add(const TcpCase& what, const Series& rates, std::size_t key_bytes) {
-    const char* const twin_name = what.batch > 1 ? "MPI messages of 1 MiB" : "MPI ping-pong";
-    bench_.add({what.name, "rate", "keys/s", 2, 1}, twin_name, rates);
-    if (what.batch == 1) return;
-    Series bandwidths = rates;
-    for (double& value : bandwidths.values) value *= static_cast<double>(key_bytes);
-    for (double& twin : bandwidths.twins) twin *= static_cast<double>(key_bytes);
-    bench_.add({what.name, "bandwidth", "B/s", 2, 1}, twin_name, bandwidths);
-  }
-
-  // Collective. Seconds in which one of the ranks localized.
-  double seconds_of_run(const TcpCase& what, const Table<float>& table, std::span<const Key> keys,
-                        std::size_t turns) {
-    double seconds = 0;
-    server_.run_workers(1, [&](Worker& worker) {
-      for (std::size_t turn = 0; turn < turns; ++turn) {
-        worker.barrier();
-        if (worker.index() == turn % 2) seconds += localize_all(worker, what, table, keys);
-      }
-    });
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_SUM, bench_.plain());
-    return seconds;
-  }
-
-  static double localize_all(Worker& worker, const TcpCase& what, const Table<float>& table,
-                             std::span<const Key> keys) {
-    std::vector<Operation> under_way;
-    under_way.reserve(what.under_way);
-    const Clock::time_point begin = Clock::now();
-    while (!keys.empty()) {
-      for (std::size_t i = 0; i < what.under_way; ++i) {
-        under_way.push_back(worker.localize(table, keys.first(what.batch)));
-        keys = keys.subspan(what.batch);
-      }
-      for (Operation& operation : under_way) operation.wait();
-      under_way.clear();
-    }
-    return seconds_between(begin, Clock::now());
-  }
-
-  std::uint64_t relocations(const Table<float>& table) {
-    return server_.statistics().table_total(table.id()).relocations_in;
-  }
-
-  Bench& bench_;
-  ParameterServer server_;
-  std::uint64_t counted_ = 0;  // relocations while measuring
-  std::uint64_t expected_ = 0;
-};
+  add(bench, what, rates, key_bytes);
+  turns.finish(keys);
+}
 
 }  // namespace
 
 void measure_tcp_relocation(Bench& bench) {
-  TcpRelocation relocation(bench);
-  for (const TcpCase& what : kCases) {
-    if (bench.selected(what.name)) relocation.measure(what);
+  RelocationTurns turns(bench, quiet_options());
+  for (const RelocationCase& what : kCases) {
+    if (bench.selected(what.name)) measure_case(bench, turns, what);
   }
-  relocation.close();
+  turns.close();
 }
 
 }  // namespace lapse::bench

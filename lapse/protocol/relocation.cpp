@@ -75,7 +75,8 @@ void Relocation::relocate(TableState& table, Key key, Domain requester, Clock::t
 
 // --- old owner ---
 
-std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, std::uint32_t relocations) {
+template <class Fill>
+bool Relocation::transfer(TableState& table, Key key, Domain next, std::uint32_t relocations, Fill&& fill) {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::transfer);
   header.table = table.id.value();
@@ -83,7 +84,14 @@ std::byte* Relocation::append_transfer(TableState& table, Key key, Domain next, 
   std::byte* record = context_.outbox.append(table.serving_rank(key, next), header);
   const TransferRecord head{key.value(), relocations, 0};
   std::memcpy(record, &head, sizeof head);
-  return record + sizeof head;
+  try {
+    if (fill(record + sizeof head)) return true;
+  } catch (...) {
+    if (table.store.word(key).role() != Role::absent) context_.outbox.cancel();
+    throw;
+  }
+  context_.outbox.cancel();
+  return false;
 }
 
 void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t relocations,
@@ -105,8 +113,8 @@ void Relocation::instruct(TableState& table, Key key, Domain next, std::uint32_t
       table.arrivals.queue_instruct(*place, next, relocations, now);
       return;
     }
-    if (table.store.hand_over(key, append_transfer(table, key, next, relocations), next)) break;
-    context_.outbox.cancel();
+    const auto hand_over = [&](std::byte* to) { return table.store.hand_over(key, to, next); };
+    if (transfer(table, key, next, relocations, hand_over)) break;
   }
   ++table.counters.relocations_out;
 }
@@ -190,14 +198,16 @@ void Relocation::pass_on(TableState& table, Key key, std::uint32_t place, Slot s
                          Clock::time_point now) {
   ArrivalTable::Extra& extra = *table.arrivals.extra(place);
   const ArrivalTable::Queued instruct = extra.queue[position];
-  std::byte* record = append_transfer(table, key, instruct.next, instruct.relocations);
-  if (table.store.word(key).role() == Role::arriving) {
-    std::memcpy(record, table.store.address(slot), table.content_bytes(key));
-    table.store.release_slot(key, slot);
-    table.store.pass_on(key, instruct.next);
-  } else {
-    table.store.hand_over_leased(key, record, instruct.next);
-  }
+  transfer(table, key, instruct.next, instruct.relocations, [&](std::byte* to) {
+    if (table.store.word(key).role() == Role::arriving) {
+      std::memcpy(to, table.store.address(slot), table.content_bytes(key));
+      table.store.release_slot(key, slot);
+      table.store.pass_on(key, instruct.next);
+    } else {
+      table.store.hand_over_leased(key, to, instruct.next);
+    }
+    return true;
+  });
   ++table.counters.relocations_out;
   for (std::size_t rest = position + 1; rest < extra.queue.size(); ++rest) {
     if (extra.queue[rest].kind == ArrivalTable::Queued::Kind::lease) {

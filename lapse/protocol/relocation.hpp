@@ -63,8 +63,10 @@ class Relocation : public FrameHandler {
                Clock::time_point now);
   static void close_place(TableState& table, Key key, std::uint32_t place);
 
-  // Room for the content in a TRANSFER.
-  std::byte* append_transfer(TableState& table, Key key, Domain next, std::uint32_t relocations);
+  // A TRANSFER into which fill(std::byte*) writes the content, and then makes the word absent. It is not sent
+  // when fill returns false or throws while the key is still here.
+  template <class Fill>
+  bool transfer(TableState& table, Key key, Domain next, std::uint32_t relocations, Fill&& fill);
 
   ProtocolContext context_;
   Access& access_;

@@ -21,7 +21,10 @@
 namespace lapse {
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators;
-// their collective calls are made one after the other, in the same order on all ranks, as those of MPI.
+// their collective calls are made one after the other, in the same order on all ranks, as those of MPI. That
+// holds for servers of different threads, too: two threads that make tables on two servers at the same time
+// can wait for each other for ever, as making shared memory keeps other threads out of MPI until all ranks
+// have joined.
 //
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished; between calls of the server nothing

@@ -70,10 +70,8 @@ void ParameterServer::Impl::choose_domains() {
     if (problems[rank].empty()) continue;
     if (transport_->rank().value() == 0) {
       logger_.warning(
-          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; with "
-          "Open "
-          "MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm and see that /dev/shm has room, or set the "
-          "option domain=rank",
+          "ranks of a host do not share memory, accesses between them go by message: on rank {}: {}; or set "
+          "the option domain=rank",
           rank, problems[rank]);
     }
     return;

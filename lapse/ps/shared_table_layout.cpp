@@ -19,7 +19,8 @@ std::size_t words_of(const SharedTableLayout::Wish& wish) {
 }
 
 std::size_t owners_of(const SharedTableLayout::Wish& wish) {
-  return round_up(wish.home_keys * sizeof(OwnershipTable::Entry), SharedTableLayout::kPageBytes);
+  return round_up(wish.home_keys * sizeof(OwnershipTable::Entry) + sizeof(SharedTableLayout::Notice),
+                  SharedTableLayout::kPageBytes);
 }
 
 std::uint64_t aligned_units(const SharedTableLayout::Wish& wish) {

@@ -1,6 +1,7 @@
 // Where the parts of a table lie in the memory that the ranks of a domain share.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -9,11 +10,14 @@
 
 namespace lapse {
 
-//     | words of all keys | owners of the keys at home here | slots of member 0 | slots of member 1 | … |
+//     | words of all keys | owners of keys at home here, notice | slots of member 0 | slots of member 1 | … |
+//
+// Notice: 1 once a member has told that the slots no longer fit.
 //
 // The slots of a member are those that it gives out: to the keys that it serves, of which the domain may come
 // to own all. A pure function of its arguments, equal on all members.
 struct SharedTableLayout {
+  using Notice = std::atomic<std::uint32_t>;
   static constexpr std::size_t kPageBytes = 4096;
   // Each member's slots begin at a multiple of so many units, and so at a page boundary.
   static constexpr std::uint64_t unit_alignment(std::size_t unit_bytes) {
@@ -50,6 +54,8 @@ struct SharedTableLayout {
   std::vector<Part> parts;  // by member
   bool complete = true;     // all slots fit
 
+  // At the end of the owners' pages.
+  std::size_t notice_offset() const { return slots_offset - sizeof(Notice); }
   std::size_t total_bytes() const { return slots_offset + slots_bytes; }
 };
 

@@ -56,7 +56,10 @@ SlabSpace SharedTablePart::slots() const {
 }
 
 Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions) const {
-  return {private_regions, part().first_private_unit, part().private_units, notice_};
+  auto* const told = reinterpret_cast<SharedTableLayout::Notice*>(base_ + layout_.notice_offset());
+  return {private_regions, part().first_private_unit, part().private_units, [told, notice = notice_] {
+            if (told->exchange(1, std::memory_order_relaxed) == 0) notice();
+          }};
 }
 
 }  // namespace lapse

@@ -18,7 +18,8 @@ namespace lapse {
 class SharedTablePart {
  public:
   // `base` is where the domain's memory is on this rank, `position` the rank's among the domain's members;
-  // free_bytes: see MappedRegion; `notice` is called when the first content goes to private memory.
+  // free_bytes: see MappedRegion; `notice` is called when the first content of the domain goes to private
+  // memory, on one rank.
   SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position, std::uint64_t home_keys,
                   std::function<std::size_t()> free_bytes, std::function<void()> notice);
 

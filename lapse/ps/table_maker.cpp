@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/shared_memory_cures.hpp"
 
 namespace lapse {
 
@@ -63,11 +64,6 @@ std::vector<std::size_t> shares_of(const DomainMap& domains, const std::vector<s
   }
   return shares;
 }
-
-constexpr std::string_view kCure =
-    "give the shared memory file system more room (docker run --shm-size=…, mount -o remount,size=… "
-    "/dev/shm) "
-    "or set the option domain=rank";
 
 }  // namespace
 
@@ -185,20 +181,22 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
     shared = false;
     if (transport_.rank().value() == 0) {
       logger_.warning(
-          "table '{}': ranks of a host do not share its memory, accesses between them go by message: {}; {}",
-          name, reason, kCure);
+          "table '{}': ranks of a host do not share its memory, accesses between them go by message: {}; or "
+          "set the option domain=rank",
+          name, reason);
     }
     return std::nullopt;
   };
   for (std::size_t rank = 0; rank < proposals.size(); ++rank) {
     const Domain domain = domains_.domain_of(Rank(static_cast<std::int32_t>(rank)));
     if (domains_.members(domain).size() == 1) continue;
-    if (!proposals[rank].possible) return give_up("a domain has 32 bits for the numbers of its slots");
+    if (!proposals[rank].possible)
+      return give_up("a domain has 32 bits for the numbers of its slots; make domains smaller");
     if (proposals[rank].least_bytes > shares[domain.index()]) {
-      return give_up(
-          fmt::format("words and owners of the keys need {:.1f} MB where rank {} is, {:.1f} MB can be had",
-                      static_cast<double>(proposals[rank].least_bytes) / 1e6, rank,
-                      static_cast<double>(shares[domain.index()]) / 1e6));
+      return give_up(fmt::format(
+          "words and owners of the keys need {:.1f} MB where rank {} is, {:.1f} MB can be had; {}",
+          static_cast<double>(proposals[rank].least_bytes) / 1e6, rank,
+          static_cast<double>(shares[domain.index()]) / 1e6, kMoreSharedMemory));
     }
   }
   const Domain self = domains_.domain_of(transport_.rank());
@@ -207,22 +205,24 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
   std::string problem;
   if (domains_.members(self).size() > 1) {
     const SharedTableLayout layout = SharedTableLayout::plan(wish, shares[self.index()]);
-    const auto tell = [this, name](double megabytes) {
+    const auto tell = [this, name](const std::string& shortage) {
       logger_.warning(
-          "table '{}' on {}: {} has room for {:.1f} MB of its values; further ones lie in the private memory "
-          "of their serving ranks, which their neighbours reach by message; {}",
-          name, transport_.host_name(), transport_.shared_memory_place(), megabytes, kCure);
+          "table '{}' on {}: {} {}; further values lie in the private memory of their serving ranks, which "
+          "their neighbours reach by message; {} or set the option domain=rank",
+          name, transport_.host_name(), transport_.shared_memory_place(), shortage, kMoreSharedMemory);
     };
-    const double megabytes = static_cast<double>(layout.slots_bytes) / 1e6;
-    if (!layout.complete && position == 0) tell(megabytes);
+    if (!layout.complete && position == 0)
+      tell(
+          fmt::format("has room for {:.1f} MB of its values", static_cast<double>(layout.slots_bytes) / 1e6));
     try {
       std::byte* const base = transport_.allocate_shared(layout.total_bytes());
       part.emplace(
           base, layout, position, wish.home_keys, [this] { return transport_.free_shared_bytes(); },
-          [complete = layout.complete, megabytes, tell] {
-            if (complete) tell(megabytes);
+          [complete = layout.complete, tell] {
+            if (complete) tell("is full");
           });
-      if (!part->commit(self)) problem = fmt::format("{} is full", transport_.shared_memory_place());
+      if (!part->commit(self))
+        problem = fmt::format("{} is full; {}", transport_.shared_memory_place(), kMoreSharedMemory);
     } catch (const std::exception& error) {
       problem = error.what();
     }

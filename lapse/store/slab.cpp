@@ -59,7 +59,7 @@ bool SlabAllocator::try_commit_up_to(std::uint64_t units) {
 }
 
 void SlabAllocator::try_commit_for(std::uint64_t units) {
-  if (!try_commit_up_to(std::min(used_units_ + units, max_units_))) exhausted_ = true;
+  if (!try_commit_up_to(std::min(used_units_ + units, max_units_))) refused_ = 1;
 }
 
 void SlabAllocator::commit_for(std::uint64_t units) {
@@ -90,9 +90,12 @@ std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
   } else {
     const std::uint64_t needed = used_units_ + units;
     if (needed > max_units_) return std::nullopt;
-    if (needed * unit_bytes_ > committed_bytes() && (exhausted_ || !try_commit_up_to(needed))) {
-      exhausted_ = true;
-      return std::nullopt;
+    if (needed * unit_bytes_ > committed_bytes()) {
+      if (refused_ % kRefusalsPerTry != 0 || !try_commit_up_to(needed)) {
+        ++refused_;
+        return std::nullopt;
+      }
+      refused_ = 0;
     }
     slot = static_cast<std::uint32_t>(first_unit_ + used_units_);
     used_units_ += units;
@@ -102,7 +105,7 @@ std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
 }
 
 std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
-  exhausted_ = false;
+  refused_ = 0;
   const std::optional<std::uint32_t> slot = try_allocate(units);
   if (!slot) throw_exhausted(units);
   return *slot;

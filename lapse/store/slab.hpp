@@ -36,6 +36,8 @@ struct SlabSpace {
 // slots of the same size again.
 class SlabAllocator {
  public:
+  static constexpr std::uint64_t kRefusalsPerTry = 1024;
+
   // unit_bytes: a multiple of 16. Reserves addresses for max_units, commits nothing. Throws OutOfMemory.
   SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units);
   // In memory that is there already; `whose` begins the texts of errors.
@@ -51,8 +53,9 @@ class SlabAllocator {
 
   // A slot with undefined contents. Throws OutOfMemory when no further slab can be committed.
   std::uint32_t allocate(std::uint32_t units = 1);
-  // The same, nothing in place of the exception. Once a slab could not be had, only slots of earlier slabs
-  // are given out.
+  // The same, nothing in place of the exception. Where a slab could not be had, the system is asked again, as
+  // memory may have been given back, for one of kRefusalsPerTry slots that no earlier slab has: asking costs
+  // much more than a slot elsewhere.
   std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
   // `units` as it was allocated.
   void release(std::uint32_t slot, std::uint32_t units = 1);
@@ -87,7 +90,7 @@ class SlabAllocator {
   std::atomic<std::size_t> committed_bytes_{0};
   // guarded by the progress lock
   std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one after the first
-  bool exhausted_ = false;        // a slab could not be had
+  std::uint64_t refused_ = 0;     // slots since a slab could not be had; 0: it could
   std::uint64_t in_use_ = 0;
   std::vector<FreeOfSize> free_;  // by units; few, as values have few different lengths
   // constant, for errors

@@ -47,16 +47,11 @@ class SelfTest {
   // leaves no message behind.
   std::string run() {
     post_notes();
-    std::string problem;
-    try {
-      problem = write_to_partner();
-    } catch (const Error& error) {
-      problem = error.what();
-    }
+    std::string problem = text_of([this] { return write_to_partner(); });
     notify_partner(problem.empty());
     deadline_ += limit_;  // For writers that use up their time.
     for (std::size_t i = 0; i < writers_.size(); ++i) {
-      const std::string seen = check_memory_of(i);
+      const std::string seen = text_of([this, i] { return check_memory_of(i); });
       if (problem.empty()) problem = seen;
     }
     give_up();
@@ -64,6 +59,16 @@ class SelfTest {
   }
 
  private:
+  // What a step returns, or throws.
+  template <class Step>
+  static std::string text_of(Step&& step) {
+    try {
+      return step();
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
   // False when the time limit is over.
   bool wait(MPI_Request& request, const char* call) {
     for (;;) {
@@ -140,7 +145,7 @@ class SelfTest {
     window_.sync();
     const std::byte* const landed = window_.memory() + *layout_.offset(writers_[writer], self_);
     if (std::ranges::equal(pattern(writers_[writer]), std::span(landed, kTestBytes))) return {};
-    return fmt::format("rank {} does not see what rank {} has put", self_.value(), writers_[writer].value());
+    return fmt::format("it does not see what rank {} has put", writers_[writer].value());
   }
 
   // MPI may still use the memory of what has not completed.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <string>
@@ -20,7 +19,6 @@ namespace lapse {
 
 namespace {
 
-constexpr std::chrono::milliseconds kSelfTestLimit{10'000};
 constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
 // What the MPI library puts into a window's file beside the memory asked for, generously.
 constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
@@ -131,7 +129,7 @@ class Start {
 
   std::string test() {
     try {
-      return test_rma_window(communicator_, start_.layout, *start_.window, kSelfTestLimit);
+      return test_rma_window(communicator_, start_.layout, *start_.window, settings_.rma_test_limit);
     } catch (const Error& error) {
       return error.what();
     }

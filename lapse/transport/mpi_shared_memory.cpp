@@ -14,6 +14,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
+#include "lapse/transport/shared_memory_cures.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -65,12 +66,13 @@ std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
   const std::size_t wanted = whole + kFileOverhead;
   const Room room = agree_on_room(wanted);
   if (wanted > room.free_bytes) {
-    throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}", wanted, directory(),
-                                  room.free_bytes));
+    throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}; {}", wanted,
+                                  directory(), room.free_bytes, kMoreSharedMemory));
   }
   if (!room.has_addresses) {
-    throw OutOfMemory(fmt::format(
-        "{} bytes of shared memory are wanted, for which a rank has no addresses (ulimit -v)", wanted));
+    throw OutOfMemory(
+        fmt::format("{} bytes of shared memory are wanted, for which a rank has no addresses; {}", wanted,
+                    kMoreAddresses));
   }
   if (whole > static_cast<std::size_t>(std::numeric_limits<MPI_Aint>::max()))
     throw OutOfMemory(fmt::format("{} bytes of shared memory exceed the address space", whole));
@@ -79,9 +81,13 @@ std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
   check_mpi(MPI_Comm_rank(group_, &rank), "MPI_Comm_rank");
   void* own = nullptr;
   MPI_Win window = MPI_WIN_NULL;
-  check_mpi(MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(whole) : 0, 1, MPI_INFO_NULL, group_,
-                                    &own, &window),
-            "MPI_Win_allocate_shared");
+  try {
+    check_mpi(MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(whole) : 0, 1, MPI_INFO_NULL, group_,
+                                      &own, &window),
+              "MPI_Win_allocate_shared");
+  } catch (const MpiError& error) {
+    throw MpiError(fmt::format("{}; {}", error.what(), kSharedWindows));
+  }
   windows_.push_back(window);
   check_mpi(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   int* model = nullptr;
@@ -102,7 +108,7 @@ std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
 void MpiSharedMemory::populate(std::byte* memory, std::size_t bytes) {
   // Kernels before 5.14 do not know the call.
   if (madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
-    throw OutOfMemory(fmt::format("{} is full", directory()));
+    throw OutOfMemory(fmt::format("{} is full; {}", directory(), kMoreSharedMemory));
 }
 
 void MpiSharedMemory::free() {

@@ -25,7 +25,8 @@ class MpiSharedMemory {
   // bytes on every rank. No page of it exists before somebody touches it, and the kernel kills who touches
   // one that there is no memory for. Throws MpiError when the MPI library cannot make such windows, on every
   // rank of the group, and OutOfMemory when the file system has less room, or a rank no addresses for it:
-  // asking the library for more than that would leave the other ranks waiting for ever.
+  // asking the library for more than that would leave the other ranks waiting for ever. The texts say what
+  // helps.
   std::byte* allocate(std::size_t bytes);
   // Makes the pages of a small piece exist, without being killed when there is no room: throws OutOfMemory.
   static void populate(std::byte* memory, std::size_t bytes);

@@ -1,6 +1,7 @@
 // The sizes that MpiTransport works with.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include "lapse/core/options.hpp"
@@ -22,6 +23,8 @@ struct MpiTransportSettings {
 
   // Remote memory access for packets of the bulk lane; all that follows is the same on every rank.
   RmaChoice rma = RmaChoice::automatic;
+  // After so long a rank's part of the window's self-test has failed.
+  std::chrono::milliseconds rma_test_limit{10'000};
   // Bytes of a landing ring; 0: as LandingLayout chooses.
   std::size_t landing_ring_bytes = 0;
   // Smaller packets go by message; 0: those that fit an eager message do.

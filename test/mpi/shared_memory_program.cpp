@@ -1,10 +1,16 @@
 // A program whose ranks share memory, for environments in which that is difficult: shared_memory_program.sh
 // makes them.
 #include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -71,6 +77,49 @@ void few() {
   server.close();
 }
 
+// Rank 1 has fewer addresses than the table of all ranks wants; by itself it would want more.
+void addresses() {
+  ParameterServer server(MPI_COMM_WORLD);
+  constexpr std::uint64_t kKeys = 4'000'000;
+  if (server.rank() == Rank(1)) {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    constexpr std::uint64_t kForEachKey = 30;  // Of 32: word, owner, slot.
+    const rlim_t bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kKeys * kForEachKey;
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  server.create_table<std::int64_t>({.name = "wide", .keys = kKeys});
+}
+
+// Somebody else takes the shared memory between the making of a table and its growth on two ranks of a
+// domain.
+void filled() {
+  constexpr std::uintmax_t kLeft = std::uintmax_t{3} << 20U;
+  const std::filesystem::path folder = "/dev/shm";
+  const std::filesystem::path filling = folder / "filling";
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<float>({.name = "growing", .keys = 3000, .length = 2048});
+  if (server.rank() == Rank(0)) {
+    const std::vector<char> bytes(std::filesystem::space(folder).available - kLeft, 1);
+    std::ofstream(filling, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  server.run_workers(1, [&](Worker& worker) {
+    const auto keys = key_range(0, table.keys());
+    const std::vector<float> ones(keys.size() * table.length(), 1);
+    worker.push(table, keys, ones).wait();
+    worker.barrier();
+    if (worker.rank() == Rank(0)) worker.localize(table, keys).wait();
+    worker.barrier();
+    std::vector<float> values(ones.size());
+    worker.pull(table, keys, values).wait();
+    const auto sum = static_cast<float>(worker.count());
+    expect(std::ranges::all_of(values, [&](float value) { return value == sum; }), "the pushes of all");
+  });
+  if (server.rank() == Rank(0)) std::filesystem::remove(filling);
+  server.close();
+}
+
 // Rank 1 is killed in the middle of a phase, in which all ranks use what they share.
 void killed() {
   ParameterServer server(MPI_COMM_WORLD);
@@ -133,6 +182,8 @@ void hosts() {
 void run(std::string_view name) {
   if (name == "tables") return tables();
   if (name == "few") return few();
+  if (name == "addresses") return addresses();
+  if (name == "filled") return filled();
   if (name == "killed") return killed();
   if (name == "hosts") return hosts();
   throw std::runtime_error("unknown case");

@@ -2,6 +2,8 @@
 # shared_memory_program.sh <environment> <program> <launcher...>: runs the program where ranks can hardly share memory, or
 # not at all, or die; passes when it ends as it should and says in one line what was lost, why, and what to do.
 #   64m, 1m           /dev/shm of that size (needs the permission to mount; else exit status 77, skipped)
+#   filled            the same, filled by somebody else after a table has been made
+#   addresses         a rank whose addresses are limited (ulimit -v): neither shared nor private memory for a table
 #   no_osc            an MPI library that cannot make shared windows
 #   unknown_osc       a component that does not exist: MPI_Init itself ends the job
 #   one_core          all ranks on one core
@@ -68,12 +70,28 @@ case $environment in
     check "two warnings" [ "$(lines '^.*lapse.*(shared memory|share)')" -eq 2 ]
     check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
     ;;
+  filled)
+    with_shared_memory 64m
+    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's messages do not survive it.
+    export LAPSE_DOMAIN=2                             # The first domain takes over the keys of the second.
+    run filled
+    ends_well
+    warns_once "table 'growing' on [^ ]+: /dev/shm is full.*private memory.*--shm-size.*domain=rank"
+    check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
   1m)
     with_shared_memory 1m
     run few
     ends_well
     warns_once "$fallback.*/dev/shm has.*domain=rank"
     check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
+  addresses)
+    run addresses
+    check "exit status 1" [ "$status" -eq 1 ]
+    check "the reason" [ "$(lines "^rank 1 failed: table 'wide' needs [0-9.]+ MB on rank 1")" -ge 1 ]
+    warns_once "table 'wide': ranks of a host do not share its memory.*no addresses.*ulimit -v.*domain=rank"
+    check "nothing about the file system" [ "$(lines 'shm')" -eq 0 ]
     ;;
   no_osc)
     export OMPI_MCA_osc=ucx

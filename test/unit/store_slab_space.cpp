@@ -99,20 +99,27 @@ TEST_CASE("A part in the middle commits its own pages and no others") {
   std::memset(part.address(slot), 1, kUnitBytes);
 }
 
-TEST_CASE("try_allocate gives nothing when slots or memory are at an end, and then only what comes back") {
+TEST_CASE("try_allocate gives nothing when slots or memory are at an end, but what comes back") {
   SharedSlots domain(64 << 10);  // one slab
   SlabAllocator part = domain.part(256, 4096);
   std::vector<std::uint32_t> given;
   while (const auto slot = part.try_allocate()) given.push_back(*slot);
   CHECK(given.size() == (64 << 10) / kUnitBytes);
   CHECK(part.units_in_use() == given.size());
-  // More memory would be there now, but some contents lie elsewhere already.
-  domain.regions.set_commit_limit(~std::size_t{0});
   CHECK_FALSE(part.try_allocate());
   part.release(given[5]);
   CHECK(part.try_allocate() == given[5]);
   CHECK_FALSE(part.try_allocate());
   CHECK_FALSE(part.try_allocate(2));
+
+  // Memory that others give back is found after a while, and all of it is used then.
+  domain.regions.set_commit_limit(~std::size_t{0});
+  std::uint64_t refused = 0;
+  while (!part.try_allocate()) REQUIRE(++refused < SlabAllocator::kRefusalsPerTry);
+  CHECK(refused > SlabAllocator::kRefusalsPerTry / 2);
+  std::size_t more = 1;
+  while (part.try_allocate()) ++more;
+  CHECK(given.size() + more == 4096);
 
   SlabAllocator none = domain.part(4352, 0);
   CHECK_FALSE(none.try_allocate());

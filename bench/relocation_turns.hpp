@@ -1,0 +1,59 @@
+// What the cases of the benchmark `relocation` share in which ranks 0 and 1 localize the same keys in turn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/support/bench.hpp"
+#include "bench/support/server.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace lapse::bench {
+
+inline constexpr std::size_t kRelocationRuns = 20;
+
+struct RelocationCase {
+  std::string name;
+  std::int32_t ranks;
+  std::size_t keys;   // of the table
+  std::size_t turns;  // of localizing all of them, in a run; even
+  std::size_t batch;
+  std::size_t under_way;         // batches; 1: each is waited for
+  std::size_t length = kLength;  // floats of a value
+};
+
+// One object on each rank, with a server for all cases.
+class RelocationTurns {
+ public:
+  // The keys of a case: in random order, and where the first turn of each run finds them.
+  struct Keys {
+    Table<float> table;
+    std::vector<Key> keys;
+    std::size_t turns;
+  };
+
+  RelocationTurns(Bench& bench, const Options& options) : bench_(bench), server_(MPI_COMM_WORLD, options) {}
+
+  const Options& options() const { return server_.options(); }
+
+  // Collective. Makes the case's table. Homes are spread over two ranks; those of three are all at rank 2.
+  Keys prepare(const RelocationCase& what);
+  // Collective. One run: keys that arrived in a second while a rank localized.
+  double rate(const RelocationCase& what, const Keys& keys);
+  // Collective, after the last run.
+  void finish(const Keys& keys);
+  // Collective. Throws UsageError when other relocations were counted than the runs have made.
+  void close();
+
+ private:
+  std::uint64_t relocations(const Keys& keys);
+
+  Bench& bench_;
+  ParameterServer server_;
+  std::uint64_t counted_ = 0;  // relocations while measuring
+  std::uint64_t expected_ = 0;
+};
+
+}  // namespace lapse::bench

@@ -14,6 +14,7 @@
 #include "lapse/transport/mpi_rma_self_test.hpp"
 #include "lapse/transport/mpi_shared_memory.hpp"
 #include "lapse/transport/rdma_devices.hpp"
+#include "lapse/transport/shared_memory_cures.hpp"
 
 namespace lapse {
 
@@ -22,10 +23,10 @@ namespace {
 constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
 // What the MPI library puts into a window's file beside the memory asked for, generously.
 constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
-constexpr const char* kCure =
+constexpr std::string_view kNoWindows = "set the option rma=off";
+constexpr std::string_view kOtherComponent =
     "with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the environment before MPI_Init (mpirun --mca osc "
-    "...), "
-    "or set the option rma=off";
+    "...), or set the option rma=off";
 
 class Start {
  public:
@@ -75,13 +76,15 @@ class Start {
 
   void make_window() {
     std::string problem = agree(too_little_shared_memory());
+    const std::string cure = problem.empty() ? std::string(kOtherComponent)
+                                             : fmt::format("{}, or {}", kMoreSharedMemory, kNoWindows);
     if (problem.empty()) problem = allocate();
     if (problem.empty()) problem = agree(test());
     if (!problem.empty()) {
       start_.window.reset();
       start_.report = {true,
                        fmt::format("bulk payloads go by message, because windows do not work here: on {}; {}",
-                                   problem, kCure)};
+                                   problem, cure)};
     } else if (!automatic()) {
       // Open MPI then refuses windows of given memory, or hangs.
       const bool multiple = communicator_.thread_level() == MPI_THREAD_MULTIPLE;

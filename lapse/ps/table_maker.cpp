@@ -158,15 +158,16 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
 }
 
 void TableMaker::expose_owners(TableState& table) {
-  if (!transport_.has_remote_reads() || !table.may_look_up_owners()) return;
+  if (!owners_can_be_read_ || !transport_.has_remote_reads() || !table.may_look_up_owners()) return;
   try {
     table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
   } catch (const MpiError& error) {
+    owners_can_be_read_ = false;
     if (transport_.rank().value() != 0) return;
     logger_.warning(
-        "table '{}': owners are not looked up by remote memory access, accesses to keys of unknown owners go "
-        "by "
-        "their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the environment before MPI_Init, "
+        "table '{}' and later ones: owners are not looked up by remote memory access, accesses to keys of "
+        "unknown owners go by their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the "
+        "environment before MPI_Init, "
         "or set the option rma=off",
         table.name, error.what());
   }

@@ -46,7 +46,7 @@ class TableMaker {
   std::vector<std::string> agree(const std::string& mine, std::exception_ptr failure);
   void compare(const std::vector<TableSpec>& specs);
   // Lets the other ranks read who owns the keys at home here, where that is possible; else rank 0 says why
-  // not.
+  // not, once.
   void expose_owners(TableState& table);
   // The part of shared memory; nothing where this rank's domain has no other member, or when the table cannot
   // be shared: then `shared` is false afterwards, on every rank.
@@ -59,6 +59,7 @@ class TableMaker {
   const DomainMap& domains_;
   const DomainMap& alone_;
   TableFactory factory_;
+  bool owners_can_be_read_ = true;  // until it fails, on every rank
 };
 
 }  // namespace lapse

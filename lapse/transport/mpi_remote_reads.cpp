@@ -128,9 +128,9 @@ void MpiRemoteReads::advance() {
 bool MpiRemoteReads::deliver() {
   if (finished_.empty()) return false;
   // The handler may begin others.
+  delivered_.clear();
   delivered_.swap(finished_);
   handler_(delivered_);
-  delivered_.clear();
   return true;
 }
 

@@ -164,9 +164,9 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
     }
     if (!arrived) break;
     delivered += accept(message, handler);
-    if (delivered >= limit) return delivered;
+    if (delivered >= limit) break;
   }
-  if (!own_packets_.empty()) delivered += deliver_own(handler, limit - delivered);
+  if (!own_packets_.empty() && delivered < limit) delivered += deliver_own(handler, limit - delivered);
   if (reads_ && reads_->deliver()) ++delivered;
   return delivered;
 }

@@ -77,7 +77,10 @@ void ProgressEngine::drive_submissions() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (queue_.empty() || !mutex_.try_lock()) return;
     turn(1);
+    const bool busy = !transport_.idle();
     mutex_.unlock();
+    // The caller may compute or sleep now.
+    if (busy) server_bell_.ring();
   }
 }
 

@@ -43,7 +43,9 @@ struct EngineCounters {
 // 2. After submit returned, the submission is handled without further calls by the submitter: its own turn
 // did it,
 //    or the lock holder of the moment looks again after it has released the lock, or the server thread does.
-// 3. A thread that sleeps holds no lock, and sleeps no longer than IdleSettings::sleep_max.
+// 3. A thread that sleeps holds no lock. Where messages come that ring for nobody, the server thread sleeps
+// and dozes no longer than IdleSettings::sleep_max.
+// 4. Whoever leaves the transport in the middle of a send wakes the server thread to go on with it.
 class ProgressEngine {
  public:
   static constexpr std::size_t kPacketsPerTurn = 16;
@@ -145,8 +147,9 @@ class ProgressEngine {
     if (!found) bell.sleep(limit, done);
     resting_.fetch_sub(1, std::memory_order_relaxed);
   }
-  bool may_doze() const {
-    return helpers_.load(std::memory_order_relaxed) > 0 || resting_.load(std::memory_order_relaxed) == 0;
+  // Nobody helps now, and a worker leaves all messages to the server thread.
+  bool must_listen() const {
+    return resting_.load(std::memory_order_relaxed) > 0 && helpers_.load(std::memory_order_relaxed) == 0;
   }
   void pause(IdlePolicy::Step step) {
     if (step == IdlePolicy::Step::yield) std::this_thread::yield();
@@ -239,7 +242,10 @@ void ProgressEngine::serve(Stop&& stop) {
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
     if (helped) {
-      server_bell_.doze(idle.sleep_length(), [&] { return stop() || !may_doze(); });
+      // Another worker may have helped a moment ago and come back soon: then it is a short doze.
+      const bool listens = must_listen();
+      server_bell_.doze(listens ? settings_.idle.sleep_min : idle.sleep_length(),
+                        [&] { return stop() || (!listens && must_listen()); });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {
       server_bell_.sleep(sleep_limit(idle), [&] { return stop() || !queue_.empty() || look_around(); });
     } else {

@@ -8,6 +8,7 @@
 #include "lapse/transport/loopback_network.hpp"
 #include "lapse/transport/threaded_loopback.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
 
 using lapse::Doorbell;
 using lapse::ProgressEngine;
@@ -283,4 +284,41 @@ TEST_CASE(
     waiter.join();
     CHECK((engine.counters().helper_turns == turns_before) == scarce);
   }
+}
+
+TEST_CASE("Whoever leaves the transport in the middle of a send wakes the serving thread") {
+  // A send that takes some looks of somebody.
+  class SlowTransport : public lapse::test::BorrowedTransport {
+   public:
+    explicit SlowTransport(Transport& transport) : BorrowedTransport(transport) {}
+    std::size_t poll(const Handler& handler, std::size_t limit) override {
+      looks_left.fetch_sub(1);
+      return BorrowedTransport::poll(handler, limit);
+    }
+    bool idle() const override { return looks_left.load() <= 0; }
+    Doorbell* doorbell() override { return &bell; }
+
+    std::atomic<int> looks_left{0};
+    Doorbell bell;
+  };
+  lapse::LoopbackNetwork network(1, false);
+  SlowTransport transport(network.endpoint(Rank(0)));
+  FakeClient client;
+  ProgressEngine engine(transport, client, settings(true));
+  constexpr std::chrono::seconds kLong{20};
+  const auto begin = std::chrono::steady_clock::now();
+  std::atomic<bool> asleep{false};
+  std::jthread server([&] {
+    transport.bell.sleep(kLong, [&] {
+      asleep = true;
+      return false;
+    });
+  });
+  while (!asleep) std::this_thread::yield();
+  transport.looks_left = 100;
+  Job job(client);
+  engine.submit(job);
+  server.join();
+  CHECK(transport.looks_left > 0);
+  CHECK(std::chrono::steady_clock::now() - begin < kLong);
 }

@@ -104,8 +104,8 @@ case $environment in
     run few
     check "a failure" [ "$status" -ne 0 ]
     check "no time limit" [ "$status" -ne 124 ]
-    # The words are MPI's own. mpirun sometimes loses those with the name of the component.
-    check "what failed" [ "$(lines "nonsense|MPI_(INIT|Init)")" -ge 1 ]
+    # The words are MPI's own, and mpirun sometimes loses them: then it says that it has.
+    check "what failed" [ "$(lines "nonsense|MPI_(INIT|Init)|ORTE_ERROR_LOG")" -ge 1 ]
     ;;
   one_core)
     launcher=(taskset --cpu-list "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "${launcher[@]}")

@@ -13,6 +13,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
+#include "lapse/transport/mpi_window_access.hpp"
 
 namespace lapse {
 
@@ -34,13 +35,7 @@ void make(MPI_Comm communicator, std::span<const std::byte> memory, MPI_Win& win
   check_mpi(MPI_Win_create(const_cast<std::byte*>(memory.data()), static_cast<MPI_Aint>(memory.size()), 1,
                            MPI_INFO_NULL, communicator, &window),
             "MPI_Win_create");
-  check_mpi(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
-  int* model = nullptr;
-  int has_model = 0;
-  check_mpi(MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &has_model), "MPI_Win_get_attr");
-  if (!has_model || *model != MPI_WIN_UNIFIED)
-    throw MpiStateError("the MPI library keeps separate copies of windows (not MPI_WIN_UNIFIED)");
+  begin_passive_access(window);
 }
 
 // Collective. Throws MpiError on every rank when one has a problem.

@@ -5,6 +5,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
+#include "lapse/transport/mpi_window_access.hpp"
 
 namespace lapse {
 
@@ -15,13 +16,7 @@ MpiRmaWindow::MpiRmaWindow(const MpiCommunicator& communicator, std::size_t byte
   check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(bytes + kAlignment), 1, MPI_INFO_NULL, communicator.get(),
                              &base, &window_),
             "MPI_Win_allocate");
-  check_mpi(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
-  int* model = nullptr;
-  int has_model = 0;
-  check_mpi(MPI_Win_get_attr(window_, MPI_WIN_MODEL, &model, &has_model), "MPI_Win_get_attr");
-  if (!has_model || *model != MPI_WIN_UNIFIED)
-    throw MpiStateError("the MPI library keeps separate copies of windows (not MPI_WIN_UNIFIED)");
+  begin_passive_access(window_);
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   padding_ = static_cast<std::uint8_t>((kAlignment - address % kAlignment) % kAlignment);
   memory_ = static_cast<std::byte*>(base) + padding_;

@@ -14,6 +14,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi_collectives.hpp"
 #include "lapse/transport/mpi_error.hpp"
+#include "lapse/transport/mpi_window_access.hpp"
 #include "lapse/transport/shared_memory_cures.hpp"
 
 #ifndef MADV_POPULATE_WRITE
@@ -89,13 +90,7 @@ std::byte* MpiSharedMemory::allocate(std::size_t bytes) {
     throw MpiError(fmt::format("{}; {}", error.what(), kSharedWindows));
   }
   windows_.push_back(window);
-  check_mpi(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-  int* model = nullptr;
-  int has_model = 0;
-  check_mpi(MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &has_model), "MPI_Win_get_attr");
-  if (!has_model || *model != MPI_WIN_UNIFIED)
-    throw MpiStateError("the MPI library keeps separate copies of shared windows (not MPI_WIN_UNIFIED)");
-  check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
+  begin_passive_access(window);
   MPI_Aint size = 0;
   int unit = 0;
   void* base = nullptr;

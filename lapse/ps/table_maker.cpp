@@ -167,8 +167,7 @@ void TableMaker::expose_owners(TableState& table) {
     logger_.warning(
         "table '{}' and later ones: owners are not looked up by remote memory access, accesses to keys of "
         "unknown owners go by their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the "
-        "environment before MPI_Init, "
-        "or set the option rma=off",
+        "environment before MPI_Init, or set the option rma=off",
         table.name, error.what());
   }
 }

@@ -20,7 +20,6 @@ namespace lapse {
 namespace {
 
 constexpr std::size_t kBytes = sizeof(std::uint64_t);
-constexpr std::chrono::seconds kTestLimit{10};
 
 MPI_Request begin_get(std::uint64_t& value, Rank from, std::size_t offset, MPI_Win window) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -50,8 +49,9 @@ void agree(const MpiCommunicator& communicator, const std::string& problem) {
 }
 
 // Reads the first eight bytes of `from`; what went wrong, empty if nothing.
-std::string test(const MpiCommunicator& communicator, MPI_Win window, Rank from, std::uint64_t expected) {
-  const auto deadline = std::chrono::steady_clock::now() + kTestLimit;
+std::string test(const MpiCommunicator& communicator, MPI_Win window, Rank from, std::uint64_t expected,
+                 std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   // MPI may go on writing there when the time is over.
   auto* const value = new std::uint64_t(~expected);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -60,7 +60,7 @@ std::string test(const MpiCommunicator& communicator, MPI_Win window, Rank from,
     if (request == MPI_REQUEST_NULL) request = begin_get(*value, from, 0, window);
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Rget");
     if (!done && std::chrono::steady_clock::now() > deadline)
-      return fmt::format("MPI_Rget from rank {} took longer than {} s", from.value(), kTestLimit.count());
+      return fmt::format("MPI_Rget from rank {} took longer than {} ms", from.value(), limit.count());
   }
   const std::uint64_t seen = *value;
   delete value;
@@ -91,7 +91,7 @@ std::uint32_t MpiRemoteReads::expose(std::span<const std::byte> memory) {
     std::uint64_t expected = 0;
     std::memcpy(&expected, firsts[other].data(), kBytes);
     try {
-      problem = test(communicator_, window, Rank(static_cast<std::int32_t>(other)), expected);
+      problem = test(communicator_, window, Rank(static_cast<std::int32_t>(other)), expected, test_limit_);
     } catch (const Error& error) {
       problem = error.what();
     }

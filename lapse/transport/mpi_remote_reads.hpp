@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -23,7 +24,9 @@ namespace lapse {
 // Thread safety: none; all functions but expose, deliver and free are called with the MPI lock held.
 class MpiRemoteReads {
  public:
-  explicit MpiRemoteReads(const MpiCommunicator& communicator) : communicator_(communicator) {}
+  // test_limit: how long the test of a window may take.
+  MpiRemoteReads(const MpiCommunicator& communicator, std::chrono::milliseconds test_limit)
+      : communicator_(communicator), test_limit_(test_limit) {}
 
   // Collective, without the MPI lock held, while the memory does not change. Makes a window and tests it:
   // each rank reads from another one. Throws MpiError on every rank when it fails on one; that window is not
@@ -50,6 +53,7 @@ class MpiRemoteReads {
   };
 
   const MpiCommunicator& communicator_;
+  const std::chrono::milliseconds test_limit_;
   std::vector<MPI_Win> windows_;
   Transport::ReadHandler handler_;
   std::deque<std::uint64_t> values_;  // places for results, which stay where they are

@@ -74,7 +74,7 @@ void MpiTransport::make_doorbells() {
 void MpiTransport::make_landing_rings() {
   RmaStart start = start_rma(communicator_, settings_);
   bulk_lane_report_ = std::move(start.report);
-  if (start.remote_reads) reads_.emplace(communicator_);
+  if (start.remote_reads) reads_.emplace(communicator_, settings_.rma_test_limit);
   if (!start.window) return;
   landing_.emplace(communicator_, start.layout, std::move(*start.window), settings_.landing_smallest_bytes,
                    pool_, [this](Rank to) {

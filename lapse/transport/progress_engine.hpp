@@ -136,8 +136,8 @@ class ProgressEngine {
     return what == WaitFor::workers && settings_.crowded && (settings_.everybody_rings || !settings_.polling);
   }
   // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do. The
-  // messages are for the server thread meanwhile: it must not doze. Who announces first, is seen by the
-  // other.
+  // messages are for the server thread meanwhile: it must not doze. Of the two who
+  // announce at the same time, one sees the other.
   template <class Done>
   void sleep_beside_server(Doorbell& bell, std::chrono::microseconds limit, Done&& done) {
     resting_.fetch_add(1, std::memory_order_relaxed);

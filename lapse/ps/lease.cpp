@@ -36,12 +36,12 @@ void Lease::release() {
   if (worker_ != nullptr) worker_->end_lease(*this);
 }
 
-const Lease::Part& Lease::part(const TableState& table) const {
+const Lease::Part& Lease::part(const TableShard& table) const {
   if (worker_ == nullptr) throw UsageError("the values of a lease that has been released");
   for (const Part& part : parts_) {
     if (part.table == &table) return part;
   }
-  throw UsageError(fmt::format("the lease has no keys of table '{}'", table.name));
+  throw UsageError(fmt::format("the lease has no keys of table '{}'", table.name()));
 }
 
 }  // namespace lapse

@@ -23,7 +23,7 @@ class LeaseKeys {
 
  private:
   friend class LeaseTaker;
-  TableState* state_;
+  TableShard* state_;
   const void* server_;
   std::span<const Key> keys_;
 };
@@ -34,14 +34,14 @@ template <Element T>
 class LeasedValues {
  public:
   // `rank` is the holder's.
-  LeasedValues(const TableState& table, std::span<const Key> keys, std::span<std::byte* const> contents,
+  LeasedValues(const TableShard& table, std::span<const Key> keys, std::span<std::byte* const> contents,
                Rank rank)
       : table_(&table),
         checks_(rank),
         keys_(keys.data()),
         contents_(contents.data()),
         size_(contents.size()),
-        length_(table.store.sizes().uniform() ? table.store.sizes().layout().length : 0) {}
+        length_(table.store().sizes().uniform() ? table.store().sizes().layout().length : 0) {}
 
   std::size_t size() const { return size_; }
   // The value, in place.
@@ -50,7 +50,7 @@ class LeasedValues {
   std::span<T> state(std::size_t i) const {
     const std::size_t elements = length(i);
     return {reinterpret_cast<T*>(contents_[i]) + elements,
-            table_->store.sizes().layout().state_elements(elements)};
+            table_->store().sizes().layout().state_elements(elements)};
   }
   // Applies the update rule, as a push of `update` (as many elements as the value has, else LengthMismatch)
   // would; `scale` only for rules that accept one, else UsageError. Throws what a rule of the application
@@ -59,15 +59,16 @@ class LeasedValues {
     if (update.size() != length(i)) [[unlikely]]
       checks_.count(*table_, "update", update.size(), length(i));
     if (scale != 1.0F) checks_.scale(*table_, scale);
-    table_->rule.apply(contents_[i], reinterpret_cast<const std::byte*>(update.data()), length(i), scale);
+    table_->definition().rule.apply(contents_[i], reinterpret_cast<const std::byte*>(update.data()),
+                                    length(i), scale);
   }
 
  private:
   std::size_t length(std::size_t i) const {
-    return length_ != 0 ? length_ : table_->store.sizes().length(keys_[i]);
+    return length_ != 0 ? length_ : table_->store().sizes().length(keys_[i]);
   }
 
-  const TableState* table_;
+  const TableShard* table_;
   ArgumentChecks checks_;
   const Key* keys_;
   std::byte* const* contents_;
@@ -104,14 +105,14 @@ class Lease {
   friend class LeaseTaker;
 
   struct Part {
-    TableState* table;
+    TableShard* table;
     std::vector<Key> keys;             // as given
     std::vector<std::byte*> contents;  // of each
   };
 
   // The worker holds the keys from now on.
   explicit Lease(Worker& worker);
-  const Part& part(const TableState& table) const;
+  const Part& part(const TableShard& table) const;
 
   Worker* worker_;  // null once released
   Rank rank_;

@@ -18,7 +18,7 @@ void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
     worker_.arguments_.lengths(*part.state_, part.keys_);
     const auto same = [&](const LeaseKeys& other) { return other.state_ == part.state_; };
     if (std::ranges::count_if(parts, same) > 1) {
-      throw UsageError(fmt::format("a lease names table '{}' more than once", part.state_->name));
+      throw UsageError(fmt::format("a lease names table '{}' more than once", part.state_->name()));
     }
   }
   parts_.assign(parts.begin(), parts.end());
@@ -30,8 +30,9 @@ bool LeaseTaker::may_advance() const {
   switch (stage_) {
     case Stage::own_operations:
       return endpoint.unanswered().total() == 0 || std::ranges::none_of(parts_, [&](const LeaseKeys& part) {
-               return std::ranges::any_of(
-                   part.keys_, [&](Key key) { return endpoint.unanswered().contains(part.state_->id, key); });
+               return std::ranges::any_of(part.keys_, [&](Key key) {
+                 return endpoint.unanswered().contains(part.state_->id(), key);
+               });
              });
     case Stage::localizing:
       return std::ranges::all_of(localizes_, [](const Operation& localize) { return localize.done(); });
@@ -78,7 +79,7 @@ void LeaseTaker::request() {
   request.releasing = false;
   request.granted = 0;
   request.copies.clear();
-  request.handler = &worker_.phase_.channel.leases();
+  request.handler = &worker_.phase_.protocol.leases();
   request.finished.store(false, std::memory_order_relaxed);
   worker_.submit(request);
 }
@@ -90,7 +91,7 @@ Lease LeaseTaker::take() {
   if (request.failure) std::rethrow_exception(request.failure);
   Lease lease(worker_);
   for (const LeaseKeys& part : parts_) {
-    worker_.endpoint_.counters()[part.state_->id.value()].leased_keys += part.keys_.size();
+    worker_.endpoint_.counters()[part.state_->id().value()].leased_keys += part.keys_.size();
     Lease::Part& taken =
         lease.parts_.emplace_back(Lease::Part{part.state_, {part.keys_.begin(), part.keys_.end()}, {}});
     taken.contents.reserve(taken.keys.size());
@@ -106,7 +107,7 @@ void LeaseTaker::begin_release(Lease& lease) {
   worker_.busy_ = Worker::Busy::no;
   // Where nothing waits the keys are open at once; the engine works off the rest.
   std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
-    return request.copy(item) == nullptr && item.table->store.release_lease(item.key);
+    return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
   });
   if (request.items.empty()) return;
   request.releasing = true;

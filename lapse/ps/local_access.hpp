@@ -6,22 +6,20 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/operation_state.hpp"
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/table_shard.hpp"
 
 namespace lapse {
 
 // What a worker's call asks for, beside table and keys.
 struct AccessRequest {
-  OperationKind kind = OperationKind::pull;
-  float scale = 1;                               // push
-  const RegisteredFunction* function = nullptr;  // call
+  ValueOperation operation;
   const std::byte* updates = nullptr;            // push, set: rows; call: arguments
   std::byte* destination = nullptr;              // pull: rows; call: results
 
   // Whether code of the application may run under the latch of a key.
-  bool runs_user_code(const TableState& table) const {
-    return kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom ||
-           table.store.is_sparse();
+  bool runs_user_code(const TableShard& table) const {
+    return operation.kind == OperationKind::call || table.definition().rule.kind() == UpdateRuleKind::custom ||
+           table.store().is_sparse();
   }
 };
 
@@ -29,7 +27,7 @@ struct AccessRequest {
 class LocalAccess {
  public:
   // `rank` is the worker's, for errors.
-  LocalAccess(TableState& table, const AccessRequest& request, Rank rank)
+  LocalAccess(TableShard& table, const AccessRequest& request, Rank rank)
       : table_(table), request_(request), rank_(rank) {}
 
   // The first keys, as long as each is here and all is simple: values of one length, no code of the
@@ -39,7 +37,7 @@ class LocalAccess {
   bool try_key(Key key, Store::Word* word, const std::byte* update, std::byte* to) const;
 
  private:
-  TableState& table_;
+  TableShard& table_;
   const AccessRequest& request_;
   Rank rank_;
 };

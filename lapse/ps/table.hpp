@@ -10,7 +10,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map.hpp"
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/store/element_type.hpp"
 #include "lapse/store/initialiser.hpp"
 #include "lapse/store/update_rule.hpp"
@@ -46,29 +46,29 @@ class Table {
   using element = T;
 
   // Made by ParameterServer::create_table; `server` is who may be given the handle.
-  Table(TableState& state, const void* server)
+  Table(TableShard& state, const void* server)
       : state_(&state),
         server_(server),
-        last_key_(state.store.last_key()),
-        length_(state.store.sizes().uniform() ? state.store.sizes().layout().length : 0) {}
+        last_key_(state.store().last_key()),
+        length_(state.store().sizes().uniform() ? state.store().sizes().layout().length : 0) {}
 
-  TableId id() const { return state_->id; }
-  const std::string& name() const { return state_->name; }
-  bool is_sparse() const { return state_->store.is_sparse(); }
+  TableId id() const { return state_->id(); }
+  const std::string& name() const { return state_->name(); }
+  bool is_sparse() const { return state_->store().is_sparse(); }
   // Number of keys of a dense table.
-  std::uint64_t keys() const { return state_->store.keys(); }
+  std::uint64_t keys() const { return state_->store().keys(); }
   // Elements of a value; 0 when each key has its own length.
   std::size_t length() const { return length_; }
   // The same for one key. Throws KeyOutOfRange.
   std::size_t length(Key key) const {
     if (length_ != 0) return length_;
     if (key.value() > last_key_) [[unlikely]]
-      throw KeyOutOfRange(name(), key, keys(), state_->self_rank);
-    return state_->store.sizes().length(key);
+      throw KeyOutOfRange(name(), key, keys(), state_->definition().rank);
+    return state_->store().sizes().length(key);
   }
   // Elements of state that the update rule keeps beside a value of the key.
   std::size_t state_length(Key key) const {
-    return state_->store.sizes().layout().state_elements(length(key));
+    return state_->store().sizes().layout().state_elements(length(key));
   }
 
  private:
@@ -77,7 +77,7 @@ class Table {
   friend class Lease;
   friend class LeaseKeys;
 
-  TableState* state_;
+  TableShard* state_;
   const void* server_;
   std::uint64_t last_key_;
   std::size_t length_;

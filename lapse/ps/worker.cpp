@@ -53,23 +53,23 @@ void Worker::check_function(const void* server) const {
 
 // --- operations ---
 
-bool Worker::read_missing(const TableState& table, Key key, std::byte* to) {
-  if (!table.store.is_sparse()) return false;
+bool Worker::read_missing(const TableShard& table, Key key, std::byte* to) {
+  if (!table.store().is_sparse()) return false;
   const BusyGuard guard(busy_, Busy::user_code);
-  return run_user_code(table.name, key, phase_.rank, [&] { return table.read_implicit(key, to); });
+  return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
 }
 
-Operation Worker::begin(TableState& table, std::span<const Key> keys, const AccessRequest& request) {
+Operation Worker::begin(TableShard& table, std::span<const Key> keys, const AccessRequest& request) {
   wait_for_room();
-  const bool call = request.kind == OperationKind::call;
-  const bool pull = request.kind == OperationKind::pull;
-  const ValueSizes& sizes = table.store.sizes();
+  const bool call = request.operation.kind == OperationKind::call;
+  const bool pull = request.operation.kind == OperationKind::pull;
+  const ValueSizes& sizes = table.store().sizes();
   const std::size_t element = element_bytes(sizes.layout().type);
   // A row of values counts in elements; arguments and results count by themselves.
-  const std::size_t update_unit = call ? request.function->argument_bytes : element;
-  const std::size_t row_unit = call ? request.function->result_bytes : element;
+  const std::size_t update_unit = call ? request.operation.function->argument_bytes : element;
+  const std::size_t row_unit = call ? request.operation.function->result_bytes : element;
   UnansweredTable& unanswered = endpoint_.unanswered();
-  TableCounters& counters = endpoint_.counters()[table.id.value()];
+  TableCounters& counters = endpoint_.counters()[table.id().value()];
   OperationState* operation = nullptr;
   std::optional<UserCodeFailed> failed;
   std::array<Store::Word*, Store::kMostAtOnce> words;
@@ -82,15 +82,15 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
   for (std::size_t i = first; i < keys.size(); ++i) {
     const std::size_t in_group = (i - first) % Store::kMostAtOnce;
     if (in_group == 0)
-      table.store.find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
+      table.store().find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
     const Key key = keys[i];
     const std::size_t at = std::exchange(offset, offset + (call ? 1 : sizes.length(key)));
     const std::size_t update_bytes = pull ? 0 : (offset - at) * update_unit;
     const std::byte* update = request.updates == nullptr ? nullptr : request.updates + at * update_unit;
     // A key of this very call counts as unanswered from the moment it was found not to be here.
     const Store::Word* word = words[in_group];
-    if ((word == nullptr || SlotWord(word->load(std::memory_order_relaxed)).role() == Role::owner) &&
-        !unanswered.contains(table.id, key)) {
+    if ((word == nullptr || has_usable_value(SlotWord(word->load(std::memory_order_relaxed)).role())) &&
+        !unanswered.contains(table.id(), key)) {
       try {
         std::byte* to = request.destination == nullptr ? nullptr : request.destination + at * row_unit;
         if (here.try_key(key, words[in_group], update, to)) {
@@ -104,17 +104,15 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
     }
     if (operation == nullptr) {
       operation = &endpoint_.acquire();
-      operation->kind = request.kind;
-      operation->scale = request.scale;
+      static_cast<ValueOperation&>(*operation) = request.operation;
       operation->table = &table;
-      operation->function = request.function;
       operation->destination = request.destination;
       operation->row_unit = row_unit;
       operation->payload_unit = std::max<std::size_t>(1, update_unit);
-      operation->handler = &phase_.channel.access();
+      operation->handler = &phase_.protocol.access();
     }
     const std::size_t payload_offset = operation->payload.size() / operation->payload_unit;
-    operation->items.push_back({key, &unanswered.add(table.id, key), static_cast<std::uint32_t>(at),
+    operation->items.push_back({key, &unanswered.add(table.id(), key), static_cast<std::uint32_t>(at),
                                 static_cast<std::uint32_t>(payload_offset), false});
     if (update_bytes != 0) operation->payload.insert(operation->payload.end(), update, update + update_bytes);
   }
@@ -133,21 +131,22 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
   return handle;
 }
 
-Operation Worker::begin_localize(TableState& table, std::span<const Key> keys) {
+Operation Worker::begin_localize(TableShard& table, std::span<const Key> keys) {
   constexpr std::size_t kFarAhead = 24;
   constexpr std::size_t kWordsAhead = 16;
   // A holder must not wait: what it asks for comes on top.
   if (busy_ != Busy::lease) wait_for_room();
   OperationState* operation = nullptr;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (table.store.is_sparse() && i + kFarAhead < keys.size()) table.store.prefetch_far(keys[i + kFarAhead]);
-    if (i + kWordsAhead < keys.size()) table.store.prefetch_word(keys[i + kWordsAhead]);
-    if (table.store.word(keys[i]).role() == Role::owner) continue;
+    if (table.store().is_sparse() && i + kFarAhead < keys.size())
+      table.store().prefetch_far(keys[i + kFarAhead]);
+    if (i + kWordsAhead < keys.size()) table.store().prefetch_word(keys[i + kWordsAhead]);
+    if (has_main_copy(table.store().word(keys[i]).role())) continue;
     if (operation == nullptr) {
       operation = &endpoint_.acquire();
       operation->kind = OperationKind::localize;
       operation->table = &table;
-      operation->handler = &phase_.channel.localize_requests();
+      operation->handler = &phase_.protocol.localize_requests();
     }
     operation->items.push_back({keys[i], nullptr, 0, 0, false});
   }
@@ -211,25 +210,25 @@ void Operation::release() noexcept {
 
 Lease Worker::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
-  phase_.channel.failure().check();
+  phase_.protocol.failure().check();
   LeaseTaker taker(*this);
   taker.begin(parts);
   while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
   return taker.take();
 }
 
-bool Worker::pull_leased(const TableState& table, Key key, std::byte* to) {
+bool Worker::pull_leased(const TableShard& table, Key key, std::byte* to) {
   LeaseRequest& request = endpoint_.lease_request();
   const auto& items = request.items;
   const auto found =
-      std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
+      std::ranges::lower_bound(items, std::pair(table.id().value(), key.value()), {}, &LeaseRequest::order);
   if (found != items.end() && found->table == &table && found->key == key) {
     std::memcpy(to, request.content(*found), table.value_bytes(key));
-  } else if (endpoint_.unanswered().contains(table.id, key) ||
-             !(table.store.read(key, to) || read_missing(table, key, to))) {
+  } else if (endpoint_.unanswered().contains(table.id(), key) ||
+             !(table.store().read(key, to) || read_missing(table, key, to))) {
     return not_here();
   }
-  ++endpoint_.counters()[table.id.value()].local_pulls;
+  ++endpoint_.counters()[table.id().value()].local_pulls;
   return true;
 }
 
@@ -252,7 +251,7 @@ void Worker::abandon_lease(Lease& lease) noexcept {
 template <class Done>
 void Worker::wait_until(Done&& done, std::string_view what, ProgressEngine::WaitFor for_whom) {
   check_call(phase_.server);
-  const Failure& failure = phase_.channel.failure();
+  const Failure& failure = phase_.protocol.failure();
   StallWatch watch(phase_.options.stall_report);
   bool stalled = false;
   for (;;) {
@@ -282,7 +281,7 @@ void Worker::wait_all() {
 
 const Bytes& Worker::collective(Bytes contribution, std::string_view what) {
   wait_all();
-  phase_.channel.failure().check();
+  phase_.protocol.failure().check();
   std::uint64_t round = 0;
   {
     const BusyGuard guard(busy_, Busy::engine);

@@ -64,7 +64,7 @@ class Worker {
                                std::type_identity_t<std::span<T>> values) {
     check(table, keys, "values", values.size());
     return begin(*table.state_, keys,
-                 {.kind = OperationKind::pull, .destination = reinterpret_cast<std::byte*>(values.data())});
+                 {.operation = {.kind = OperationKind::pull}, .destination = reinterpret_cast<std::byte*>(values.data())});
   }
   // Applies the table's update rule, key by key in the order given. Keys and updates have been consumed when
   // the call returns. `scale` multiplies the learning rate of the rule (add: the updates); UsageError for
@@ -75,8 +75,7 @@ class Worker {
     check(table, keys, "updates", updates.size());
     arguments_.scale(*table.state_, scale);
     return begin(*table.state_, keys,
-                 {.kind = OperationKind::push,
-                  .scale = scale,
+                 {.operation = {.kind = OperationKind::push, .scale = scale},
                   .updates = reinterpret_cast<const std::byte*>(updates.data())});
   }
   // Replaces the values; the state of the update rule starts anew.
@@ -85,7 +84,7 @@ class Worker {
                 std::type_identity_t<std::span<const T>> values) {
     check(table, keys, "values", values.size());
     return begin(*table.state_, keys,
-                 {.kind = OperationKind::set, .updates = reinterpret_cast<const std::byte*>(values.data())});
+                 {.operation = {.kind = OperationKind::set}, .updates = reinterpret_cast<const std::byte*>(values.data())});
   }
   // Runs the function on each key's value, at its owner, alone with it; one argument and one result for each
   // key (none for Nothing). `results` must live until the operation is finished or destroyed. What the
@@ -102,8 +101,7 @@ class Worker {
                      bytes_of<Argument>() == 0 ? 0 : keys.size());
     arguments_.count(*table.state_, "results", results.size(), bytes_of<Result>() == 0 ? 0 : keys.size());
     return begin(*table.state_, keys,
-                 {.kind = OperationKind::call,
-                  .function = function.function_,
+                 {.operation = {.kind = OperationKind::call, .function = function.function_},
                   .updates = reinterpret_cast<const std::byte*>(arguments.data()),
                   .destination = reinterpret_cast<std::byte*>(results.data())});
   }
@@ -122,7 +120,7 @@ class Worker {
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     if (may_touch_memory(table, key, value.size()) &&
-        table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data()), value.size_bytes()))
+        table.state_->store().read(key, reinterpret_cast<std::byte*>(value.data()), value.size_bytes()))
         [[likely]] {
       ++counters(table).local_pulls;
       return {};
@@ -158,7 +156,7 @@ class Worker {
     if (busy_ == Busy::lease)
       return pull_leased(*table.state_, key, reinterpret_cast<std::byte*>(value.data()));
     if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
-    if (!table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data())) &&
+    if (!table.state_->store().read(key, reinterpret_cast<std::byte*>(value.data())) &&
         !read_missing(*table.state_, key, reinterpret_cast<std::byte*>(value.data())))
       return not_here();
     ++counters(table).local_pulls;
@@ -175,7 +173,7 @@ class Worker {
       if (endpoint_.unanswered().contains(table.id(), key)) return not_here();
     }
     const BusyGuard guard(busy_, Busy::user_code);
-    const bool here = table.state_->store.update(key, [&](std::byte* value) {
+    const bool here = table.state_->store().update(key, [&](std::byte* value) {
       std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), length));
     });
     if (here) ++counters(table).local_pushes;
@@ -190,10 +188,10 @@ class Worker {
     check_call(table.server_);
     wait_all();
     std::vector<T> value;
-    table.state_->store.for_each_here([&](Key key) {
+    table.state_->store().for_each_here([&](Key key) {
       if (!table.state_->serves(key)) return;
       value.resize(table.length(key));
-      if (table.state_->store.read(key, reinterpret_cast<std::byte*>(value.data())))
+      if (table.state_->store().read(key, reinterpret_cast<std::byte*>(value.data())))
         f(key, std::span<const T>(value));
     });
   }
@@ -248,13 +246,13 @@ class Worker {
   enum class Allowed : std::uint8_t { when_free, under_lease };
 
   bool not_here() const {
-    phase_.channel.failure().check();
+    phase_.protocol.failure().check();
     return false;
   }
 
   template <Element T>
   TableCounters& counters(const Table<T>& table) {
-    return endpoint_.counters()[table.state_->id.value()];
+    return endpoint_.counters()[table.state_->id().value()];
   }
 
   // The arguments are right and nothing is unanswered: memory may be tried at once.
@@ -268,16 +266,16 @@ class Worker {
 
   template <Element T>
   bool apply(const Table<T>& table, Key key, std::span<const T> update, float scale) {
-    const UpdateKernel& rule = table.state_->rule;
+    const UpdateKernel& rule = table.state_->definition().rule;
     if (rule.kind() == UpdateRuleKind::add && scale == 1.0F) [[likely]] {
-      return table.state_->store.update(key, [&](std::byte* value) {
+      return table.state_->store().update(key, [&](std::byte* value) {
         add_elements(reinterpret_cast<T*>(value), update.data(), update.size());
       });
     }
     // Both want more care than this way gives.
     const bool scale_fits = scale == 1.0F || (rule.accepts_scale() && std::isfinite(scale));
     if (rule.kind() == UpdateRuleKind::custom || !scale_fits) return false;
-    return table.state_->store.update(key, [&](std::byte* value) {
+    return table.state_->store().update(key, [&](std::byte* value) {
       rule.apply(value, reinterpret_cast<const std::byte*>(update.data()), update.size(), scale);
     });
   }
@@ -299,11 +297,11 @@ class Worker {
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   void check_function(const void* server) const;
 
-  Operation begin(TableState& table, std::span<const Key> keys, const AccessRequest& request);
+  Operation begin(TableShard& table, std::span<const Key> keys, const AccessRequest& request);
   // The initial value of a key of a sparse table that nobody has pushed to, if its home is here. Throws
   // UserCodeFailed.
-  bool read_missing(const TableState& table, Key key, std::byte* to);
-  Operation begin_localize(TableState& table, std::span<const Key> keys);
+  bool read_missing(const TableShard& table, Key key, std::byte* to);
+  Operation begin_localize(TableShard& table, std::span<const Key> keys);
   void submit(Submission& submission);
   // Waits while as much is under way as the options allow.
   void wait_for_room();
@@ -317,7 +315,7 @@ class Worker {
   template <class T>
   void reduce_elements(ReductionHeader::Kind kind, std::span<T> values, Reduce reduce);
 
-  bool pull_leased(const TableState& table, Key key, std::byte* to);
+  bool pull_leased(const TableShard& table, Key key, std::byte* to);
   void end_lease(Lease& lease);
   void abandon_lease(Lease& lease) noexcept;
 

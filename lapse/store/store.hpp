@@ -176,7 +176,8 @@ class Store {
     const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
     std::forward<F>(fill)(address(slot));
-    publish(key, words_.find_or_insert(key), Role::absent, [&](SlotWord word) { return word.owner(slot); });
+    publish(key, words_.find_or_insert(key), RoleEvent::create,
+            [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
   // absent -> arriving; `arrival` is kept in the word.
@@ -226,7 +227,7 @@ class Store {
   template <class F>
   void for_each_here(F&& f) const {
     words_.for_each([&](Key key, const Word& word) {
-      if (SlotWord(word.load(std::memory_order_acquire)).role() == Role::owner) f(key);
+      if (has_main_copy(SlotWord(word.load(std::memory_order_acquire)).role())) f(key);
     });
   }
   std::uint64_t keys_here() const {
@@ -309,24 +310,27 @@ class Store {
     for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
       __builtin_prefetch(content + line);
   }
-  // Changes the role of a key from `expected` to that of next(word) without its latch: meanwhile nobody else
-  // may change more of it than an absent key's hint.
-  template <class Next>
-  void publish(Key key, Word& word, Role expected, Next&& next) {
+  // Changes the word of a key by an event, to what after_event(word) gives, without its latch: meanwhile nobody
+  // else may change more of it than an absent key's hint.
+  template <class AfterEvent>
+  void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event) {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
-    SlotWord after;
-    do {
-      if (SlotWord(bits).role() != expected) throw_wrong_role(key, SlotWord(bits).role(), expected);
-      after = next(SlotWord(bits));
-      // Of other roles nobody else changes anything. A store does not wait for the content to reach the
-      // cache.
-      if (expected != Role::absent) word.store(after.bits(), std::memory_order_release);
-    } while (expected == Role::absent &&
-             !word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
-                                         std::memory_order_relaxed));
-    if (after.role() == Role::owner) count_here(key, true);
+    for (;;) {
+      const SlotWord before(bits);
+      const SlotWord after = after_event(before);
+      if (next_role(before.role(), event) != after.role()) throw_illegal_event(key, before.role(), event);
+      if (!others_write_word(before.role())) {
+        // A store does not wait for the value to reach the cache.
+        word.store(after.bits(), std::memory_order_release);
+      } else if (!word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
+                                             std::memory_order_relaxed)) {
+        continue;
+      }
+      if (has_main_copy(after.role())) count_here(key, true);
+      return;
+    }
   }
-  [[noreturn]] static void throw_wrong_role(Key key, Role role, Role expected);
+  [[noreturn]] static void throw_illegal_event(Key key, Role role, RoleEvent event);
   void count_here(Key key, bool here);
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;

@@ -147,6 +147,11 @@ void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
   if (network.advance_read(phase_.rank, index)) in_turn_ = true;
 }
 
+void SimulatedRank::handle_deadline() {
+  in_turn_ = true;
+  protocol_.handle_deadline(protocol_.next_deadline().value());
+}
+
 void SimulatedRank::end_turn() {
   in_turn_ = false;
   protocol_.end_turn();
@@ -158,8 +163,8 @@ void SimulatedRank::check_at_rest() const {
   };
   check(submissions_.empty(), "has submissions that nobody handled");
   check(protocol_.idle(IdleLevel::synced) && protocol_.outbox().empty(),
-        "has operations that wait for a route, keys under way, or unsent messages");
-  for (const auto& endpoint : const_cast<RankProtocol&>(protocol_).workers()) {
+        "has operations that wait for a route, keys in flight, or unsent messages");
+  for (const auto& endpoint : protocol_.registry().workers()) {
     check(endpoint->open() == 0 && endpoint->open_bytes() == 0, "has a worker with unanswered operations");
     check(endpoint->unanswered().total() == 0, "has a worker with keys that count as unanswered");
   }

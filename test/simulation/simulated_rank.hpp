@@ -75,6 +75,8 @@ class SimulatedRank {
   void handle_packet(Rank from, std::span<const std::byte> packet);
   // One of the rank's remote reads looks, or is delivered.
   void advance_read(LoopbackNetwork& network, std::size_t index);
+  // The time of the protocol's next deadline comes.
+  void handle_deadline();
   // The engine's turn ends: what it has to say is sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();

@@ -1,5 +1,4 @@
-// Collective calls of the control plane: every rank states what it calls and what it gives, and gets what all
-// gave.
+// Collective calls of the control plane: every rank states its call and a value, and gets the values of all.
 #pragma once
 
 #include <concepts>

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <thread>
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/crowding.hpp"
@@ -43,11 +42,10 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     options_.validate();
     return options_.to_text();
   });
-  agreement_.require_equal<ConfigurationError>(
-      texts, [](const std::string& first, const std::string& other, std::size_t other_rank) {
-        return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
-                           other);
-      });
+  agreement_.require_equal<ConfigurationError>(texts, [](auto& first, auto& other, std::size_t other_rank) {
+    return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
+                       other);
+  });
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
@@ -80,7 +78,7 @@ ParameterServer::Impl::~Impl() {
   if (std::uncaught_exceptions() > exceptions_at_start_ && !known_everywhere && transport_->ranks() > 1) {
     transport_->abort(
         fmt::format("rank {}: an exception ended the parameter server before close(); the other ranks would "
-                    "wait for ever",
+                    "wait indefinitely",
                     rank().value()));
   }
   try {
@@ -145,11 +143,10 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
     return fmt::format("'{}' on {} values with {} bytes of argument and {} of result", function.name,
                        element_name(function.type), function.argument_bytes, function.result_bytes);
   });
-  agreement_.require_equal<CollectiveMismatch>(
-      texts, [](const std::string& first, const std::string& other, std::size_t other_rank) {
-        return fmt::format("register_function was called for {} on rank 0 and for {} on rank {}", first,
-                           other, other_rank);
-      });
+  agreement_.require_equal<CollectiveMismatch>(texts, [](auto& first, auto& other, std::size_t other_rank) {
+    return fmt::format("register_function was called for {} on rank 0 and for {} on rank {}", first, other,
+                       other_rank);
+  });
   function.number = static_cast<std::uint32_t>(functions.size());
   functions.push_back(std::make_unique<RegisteredFunction>(std::move(function)));
   return *functions.back();
@@ -190,10 +187,9 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
     if (other < rank().value()) phase.first_worker += count;
     phase.workers += count;
   }
-  if (phase.workers == 0) {
+  if (phase.workers == 0)
     agreement_.fail_everywhere(
         UsageError("run_workers without a worker on any rank: at least one is needed"));
-  }
 
   if (rank().value() == 0 && !warned_of_sharing_) {
     if (const auto warning = core_sharing_warning(topology_, phase.local_workers, 1))

@@ -12,7 +12,7 @@ namespace lapse {
 
 //     | slot words of all keys | owners, notified | slots of member 0 | slots of member 1 | … |
 //
-// Owners: of the keys at home in the domain. Notified: 1 once a member has reported that the slots no longer
+// Owners: of the keys at home in the domain. Notified: 1 once a member has reported that its slots do not
 // fit.
 //
 // The slots of a member are those that it gives out: to the keys that it serves, of which the domain may come

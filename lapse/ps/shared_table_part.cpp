@@ -57,13 +57,12 @@ SlabSpace SharedTablePart::slots() const {
 
 Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions) const {
   auto* const notified = reinterpret_cast<SharedTableLayout::Notified*>(base_ + layout_.notified_offset());
-  const auto notify_once = [notified, notify = notify_] {
-    if (notified->exchange(1, std::memory_order_relaxed) == 0) notify();
-  };
   return {.regions = private_regions,
           .first_unit = part().first_private_unit,
           .max_units = part().private_units,
-          .notice = notify_once};
+          .notice = [notified, notify = notify_] {
+            if (notified->exchange(1, std::memory_order_relaxed) == 0) notify();
+          }};
 }
 
 }  // namespace lapse

@@ -38,18 +38,14 @@ TableMaker::Proposal TableMaker::propose(const TableOptions& options, ElementTyp
                                          const std::vector<std::unique_ptr<TableState>>& existing) const {
   const bool shared = !options.sparse && !domains_.each_rank_alone();
   const DomainMap& domains = shared ? domains_ : alone_;
-  TableFactory::Plan plan = factory_.plan(options, type, location_caches, existing);
-  HomeMap homes = factory_.home_map(options, domains);
-  TableSpec spec = TableSpec::from(options, type, location_caches);
-  spec.lengths_fingerprint = plan.sizes.fingerprint();
-  spec.home_fingerprint = homes.fingerprint();
-  SharedTableLayout::Request request;
-  if (shared) request = factory_.request(plan, homes, domains);
-  return {.plan = std::move(plan),
-          .domains = domains,
-          .homes = std::move(homes),
-          .spec = std::move(spec),
-          .request = std::move(request)};
+  Proposal proposal{.plan = factory_.plan(options, type, location_caches, existing),
+                    .domains = domains,
+                    .homes = factory_.home_map(options, domains),
+                    .spec = TableSpec::from(options, type, location_caches)};
+  proposal.spec.lengths_fingerprint = proposal.plan.sizes.fingerprint();
+  proposal.spec.home_fingerprint = proposal.homes.fingerprint();
+  if (shared) proposal.request = factory_.request(proposal.plan, proposal.homes, domains);
+  return proposal;
 }
 
 TableMaker::Agreed TableMaker::agree(const std::function<Proposal()>& make_proposal) {
@@ -107,7 +103,7 @@ std::unique_ptr<TableState> TableMaker::build(TableId id, const std::function<Pr
       return std::move(proposal.spec);
     }));
   } catch (...) {
-    // Every rank is here: none uses the memory any more.
+    // Every rank fails: none uses the memory any more.
     if (placement.part) placement.part->give_back();
     throw;
   }

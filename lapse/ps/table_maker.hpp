@@ -48,7 +48,7 @@ class TableMaker {
     const DomainMap& domains;  // whose ranks are to share the table
     HomeMap homes;
     TableSpec spec;
-    SharedTableLayout::Request request;  // of this rank's domain, if its ranks are to share the table
+    SharedTableLayout::Request request = {};  // of this rank's domain, if its ranks are to share the table
   };
   // What the other ranks need to know of it before memory is shared.
   struct Offer {

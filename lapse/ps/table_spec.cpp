@@ -76,11 +76,7 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
 }
 
 void TableSpec::check(const TableOptions& options, ElementType type) {
-  if (options.sparse) {
-    check_sparse(options);
-  } else {
-    check_dense(options);
-  }
+  options.sparse ? check_sparse(options) : check_dense(options);
   if (options.home == HomeMapKind::custom && !options.home_function)
     refuse("table '{}' has a custom home map without a function", options.name);
   check_values(options, type);

@@ -7,7 +7,8 @@ namespace lapse {
 std::size_t LocalAccess::run(std::span<const Key> keys) const {
   const ValueSizes& sizes = table_.store().sizes();
   if (!sizes.uniform() || request_.runs_user_code(table_)) return 0;
-  if (request_.operation.kind == OperationKind::pull) return table_.store().read_run(keys, request_.destination);
+  if (request_.operation.kind == OperationKind::pull)
+    return table_.store().read_run(keys, request_.destination);
   if (request_.operation.kind != OperationKind::push) return 0;
   const std::size_t bytes = sizes.layout().value_bytes();
   const std::size_t length = sizes.layout().length;
@@ -24,9 +25,8 @@ bool LocalAccess::try_key(Key key, Store::Word* word, const std::byte* update, s
   }
   if (word == nullptr) return false;
   return run_user_code(table_.name(), key, rank_, [&] {
-    return table_.store().update_at(*word, [&](std::byte* content) {
-      table_.apply(request_.operation, key, content, update, to);
-    });
+    return table_.store().update_at(
+        *word, [&](std::byte* content) { table_.apply(request_.operation, key, content, update, to); });
   });
 }
 

@@ -64,7 +64,8 @@ class Worker {
                                std::type_identity_t<std::span<T>> values) {
     check(table, keys, "values", values.size());
     return begin(*table.state_, keys,
-                 {.operation = {.kind = OperationKind::pull}, .destination = reinterpret_cast<std::byte*>(values.data())});
+                 {.operation = {.kind = OperationKind::pull},
+                  .destination = reinterpret_cast<std::byte*>(values.data())});
   }
   // Applies the table's update rule, key by key in the order given. Keys and updates have been consumed when
   // the call returns. `scale` multiplies the learning rate of the rule (add: the updates); UsageError for
@@ -84,7 +85,8 @@ class Worker {
                 std::type_identity_t<std::span<const T>> values) {
     check(table, keys, "values", values.size());
     return begin(*table.state_, keys,
-                 {.operation = {.kind = OperationKind::set}, .updates = reinterpret_cast<const std::byte*>(values.data())});
+                 {.operation = {.kind = OperationKind::set},
+                  .updates = reinterpret_cast<const std::byte*>(values.data())});
   }
   // Runs the function on each key's value, at its owner, alone with it; one argument and one result for each
   // key (none for Nothing). `results` must live until the operation is finished or destroyed. What the

@@ -90,7 +90,7 @@ class SimulatedRank {
  private:
   void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
   void expose_owners(const Scenario& scenario, TableShard& table);
-  std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Wish& wish);
+  std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;

@@ -1,7 +1,7 @@
 """The form of documents: one sentence or one thought a line, and no line that is too long to read."""
 import re
 
-from source_tree import FOLDERS, Problem, files, numbered_lines
+from source_tree import Problem, files, numbered_lines
 
 LONGEST_LINE = 120  # Columns. Code, tables and lines that are one link may be longer.
 
@@ -19,7 +19,7 @@ _ENDS_A_THOUGHT = re.compile(r"[.:;?!,][)\"'*_]*$")
 
 
 def markdown_files(root):
-    return files(root, (".md",), (*FOLDERS, "examples"), _NOT_DOCUMENTS)
+    return files(root, (".md",), ignored=_NOT_DOCUMENTS)
 
 
 def _kinds(root, path):

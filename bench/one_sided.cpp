@@ -35,7 +35,7 @@
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 
 namespace lapse::bench {
 
@@ -96,16 +96,17 @@ class OneSided {
   // What rma=auto would do here, for whoever reads the output.
   void print_choice() const {
     MpiTransport automatic(MPI_COMM_WORLD);
-    if (bench_.rank() == 0) fmt::print(stderr, "rma=auto: {}\n", automatic.bulk_lane_report().text);
+    if (bench_.rank() == 0)
+      fmt::print(stderr, "rma=auto: {}\n", automatic.rma_receive_rings()->report().text);
     automatic.close();
   }
 
   void measure_transports() {
     MpiTransport messages(MPI_COMM_WORLD, {.rma = RmaChoice::off});
-    MpiTransport windows(
-        MPI_COMM_WORLD,
-        {.rma = RmaChoice::on, .landing_ring_bytes = kRingBytes, .landing_smallest_bytes = 1});
-    if (windows.bulk_lane_report().problem) throw MpiStateError(windows.bulk_lane_report().text);
+    MpiTransport windows(MPI_COMM_WORLD,
+                         {.rma = RmaChoice::on, .rma_ring_bytes = kRingBytes, .rma_smallest_bytes = 1});
+    if (windows.rma_receive_rings()->report().problem)
+      throw MpiStateError(windows.rma_receive_rings()->report().text);
     for (const Size& size : kSizes) {
       measure(where_ + "message " + size.name, messages, size.bytes, 1);
       measure(where_ + "window " + size.name, windows, size.bytes, 1);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]... [--cache <file>]: runs one
-check on the sources. The last three are for the check "headers".
+check on the sources. The last two are for the checks "headers" and "locks", the compiler for "headers".
 
 Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
 import argparse
@@ -20,6 +20,7 @@ CHECKS = {
     "links": text_rules.check_links,
     "format": compiler_rules.check_format,
     "headers": compiler_rules.check_headers,
+    "locks": compiler_rules.check_locks,
 }
 
 
@@ -32,8 +33,10 @@ def main():
     parser.add_argument("--cache", type=pathlib.Path)
     arguments = parser.parse_args()
     further = {}
+    if arguments.check in ("headers", "locks"):
+        further = {"include_folders": arguments.include, "cache": arguments.cache}
     if arguments.check == "headers":
-        further = {"compiler": arguments.compiler, "include_folders": arguments.include, "cache": arguments.cache}
+        further["compiler"] = arguments.compiler
     try:
         problems = list(CHECKS[arguments.check](arguments.root, **further))
     except compiler_rules.Skipped as skipped:

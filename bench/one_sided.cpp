@@ -4,9 +4,9 @@
 //   message S             latency    a packet of S bytes by the transport,   MPI messages: S bytes there, 8
 //   back
 //                                    an answer of 8 bytes back
-//   window S              latency    the same by a landing ring              the same
+//   window S              latency    the same by an RMA receive ring         the same
 //   message stream S      bandwidth  eight such packets under way at once    the same, eight at once
-//   window stream S       bandwidth  the same by landing rings               the same
+//   window stream S       bandwidth  the same by RMA receive rings           the same
 //   owner lookup          latency    8 bytes by MPI_Get and a flush          half a ping-pong of 24 bytes:
 //   the hop
 //                                                                            that knowing the owner would

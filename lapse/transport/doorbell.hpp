@@ -24,7 +24,8 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  // Sleeps at most `limit`, unless stay_awake() is true after the announcement. May return early.
+  // Sleeps at most `limit`, unless stay_awake() is true after the announcement. May return early. A limit of
+  // zero gives way to other threads.
   template <class StayAwake>
   void sleep(std::chrono::microseconds limit, StayAwake&& stay_awake) {
     rest(kAsleep, limit, stay_awake);

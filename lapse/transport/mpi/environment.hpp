@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// Sets where unset, for Open MPI; call it before MPI_Init. Variables that another MPI library does not know
+// Sets where unset, for Open MPI; call it before MPI_Init. Variables that another MPI library does not use
 // do no harm.
 //   OMPI_MCA_osc=sm,pt2pt,ucx               windows that work with MPI_THREAD_SERIALIZED, within hosts and
 //                                           between them

@@ -78,8 +78,8 @@ class MpiRequestBag {
  private:
   static constexpr std::size_t kWindow = 32;
 
-  // MPI has replaced the completed requests of the window by MPI_REQUEST_NULL: the last ones take their
-  // places.
+  // MPI has replaced the completed requests of the window by MPI_REQUEST_NULL: the last ones move
+  // there.
   void remove_completed(std::size_t window_end) {
     for (std::size_t i = cursor_; i < std::min(window_end, requests_.size());) {
       if (requests_[i] != MPI_REQUEST_NULL) {

@@ -30,7 +30,7 @@ class MpiRmaWindow {
   MpiRmaWindow(const MpiRmaWindow&) = delete;
   MpiRmaWindow& operator=(const MpiRmaWindow&) = delete;
 
-  // Bytes before the aligned ones; they differ between ranks, and each must know those of all.
+  // Bytes before the aligned ones; they differ between ranks, and each rank needs those of all.
   std::uint8_t padding() const { return padding_; }
   void set_paddings(std::vector<std::uint8_t> paddings) { paddings_ = std::move(paddings); }
 

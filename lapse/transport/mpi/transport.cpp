@@ -137,7 +137,7 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
         packets_since_sends_ = 0;
       }
       if (!payloads_->empty()) payloads_->advance();
-      if (!rings_->idle()) rings_->advance();
+      if (rings_->in_use() && !rings_->idle()) rings_->advance();
       if (reads_ && !reads_->idle()) reads_->advance();
     }
     if (!arrived) break;

@@ -58,8 +58,8 @@ class MpiTransport final : public Transport {
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
   bool idle() const override LAPSE_REQUIRES(progress_role) {
-    return own_packets_.empty() && sender_->empty() && payloads_->empty() && rings_->idle() &&
-           (!reads_ || reads_->idle());
+    return own_packets_.empty() && sender_->empty() && payloads_->empty() &&
+           (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
   }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }

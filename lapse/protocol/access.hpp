@@ -38,7 +38,7 @@ class Access : public SubmissionHandler, public FrameHandler {
   void forward_to_home(TableState& table, const OperationPart& part);
 
   // The owner of a key has been read: what waited for it goes on.
-  void finish_lookup(const Transport::FinishedRead& read);
+  void finish_lookup(const RemoteReads::Finished& read);
 
   // Operations that wait for a route.
   std::uint64_t held() const { return held_; }

@@ -9,7 +9,7 @@ Channel::Channel(Transport& transport, const Router& router)
     : transport_(transport),
       outbox_(transport),
       context_{transport.rank(), transport.ranks(), router, outbox_, tables_, workers_, functions_},
-      lookups_(transport),
+      lookups_(transport.remote_reads()),
       access_(context_, lookups_),
       relocation_(context_, access_),
       localize_requests_(context_, relocation_),
@@ -34,14 +34,16 @@ Channel::Channel(Transport& transport, const Router& router)
   dispatcher_.add_handler(FrameKind::wave_up, wave_);
   dispatcher_.add_handler(FrameKind::wave_down, wave_);
   dispatcher_.add_handler(FrameKind::poison, *this);
-  transport.set_read_handler([this](std::span<const Transport::FinishedRead> reads) { handle_reads(reads); });
+  if (RemoteReads* const reads = transport.remote_reads()) {
+    reads->set_handler([this](std::span<const RemoteReads::Finished> finished) { handle_reads(finished); });
+  }
 }
 
-void Channel::handle_reads(std::span<const Transport::FinishedRead> reads) noexcept {
+void Channel::handle_reads(std::span<const RemoteReads::Finished> reads) noexcept {
   // After a failure, nobody may take in any more what would be sent now.
   if (failure_.raised()) return;
   try {
-    for (const Transport::FinishedRead& read : reads) access_.finish_lookup(read);
+    for (const RemoteReads::Finished& read : reads) access_.finish_lookup(read);
   } catch (...) {
     handle_failure(std::current_exception());
   }

@@ -18,6 +18,7 @@
 #include "lapse/protocol/quiescence.hpp"
 #include "lapse/protocol/relocation.hpp"
 #include "lapse/transport/progress_engine.hpp"
+#include "lapse/transport/remote_reads.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
@@ -69,7 +70,7 @@ class Channel : public EngineClient, public SubmissionHandler, public FrameHandl
 
  private:
   void wake_workers();
-  void handle_reads(std::span<const Transport::FinishedRead> reads) noexcept;
+  void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept;
 
   Transport& transport_;
   Outbox outbox_;

@@ -15,9 +15,8 @@ class WaveRider {
   WaveRider(Channel& channel, ProgressEngine& engine)
       : channel_(channel), engine_(engine), round_(channel.wave().completed_rounds() + 1) {}
 
-  // One turn of the engine and whatever the waves ask for; called under the progress lock. True when anything
-  // was done.
-  bool advance() {
+  // One turn of the engine and whatever the waves ask for. True when anything was done.
+  bool advance() LAPSE_REQUIRES(progress_role) {
     bool progressed = engine_.turn();
     channel_.end_turn();  // what was said outside a turn, such as a failure of this rank
     if (!contributed_ && engine_.quiet() && channel_.passive()) {
@@ -59,7 +58,7 @@ void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transpor
   while (!rider.at_rest()) {
     bool progressed = false;
     bool nothing_under_way = false;
-    engine.exclusively([&] {
+    engine.exclusively([&]() LAPSE_REQUIRES(progress_role) {
       progressed = rider.advance();
       nothing_under_way = transport.idle();
     });
@@ -71,16 +70,17 @@ void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transpor
     if (step == IdlePolicy::Step::sleep && nothing_under_way) {
       engine.sleep(idle, [&] {
         bool found = false;
-        engine.exclusively([&] { found = rider.advance() || !transport.idle(); });
+        engine.exclusively(
+            [&]() LAPSE_REQUIRES(progress_role) { found = rider.advance() || !transport.idle(); });
         return found || rider.at_rest();
       });
-    } else if (step != IdlePolicy::Step::look) {
+    } else if (step != IdlePolicy::Step::poll) {
       std::this_thread::yield();
     }
   }
   // The verdict may still be on its way to others.
   for (bool sent = false; !sent;) {
-    engine.exclusively([&] {
+    engine.exclusively([&]() LAPSE_REQUIRES(progress_role) {
       sent = transport.idle();
       if (!sent) engine.turn();
     });

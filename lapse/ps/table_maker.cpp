@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/shared_memory_cures.hpp"
+#include "lapse/transport/remote_reads.hpp"
+#include "lapse/transport/shared_memory.hpp"
+#include "lapse/transport/shared_memory_remedies.hpp"
 
 namespace lapse {
 
@@ -110,7 +112,7 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
   std::optional<SharedTablePart> part;
   // Also for a sparse table: only a comparison shows that the others want it, too.
   if (!domains_.each_rank_alone()) {
-    Proposal proposal{spec.encode(), transport_.free_shared_bytes(), 0, true};
+    Proposal proposal{spec.encode(), transport_.shared_memory()->free_bytes(), 0, true};
     SharedTableLayout::Wish wish;
     if (shared && !failure) {
       try {
@@ -158,9 +160,10 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
 }
 
 void TableMaker::expose_owners(TableState& table) {
-  if (!owners_can_be_read_ || !transport_.has_remote_reads() || !table.may_look_up_owners()) return;
+  RemoteReads* const reads = transport_.remote_reads();
+  if (!owners_can_be_read_ || reads == nullptr || !table.may_look_up_owners()) return;
   try {
-    table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
+    table.exposed_owners = reads->expose(std::as_bytes(table.ownership.entries()));
   } catch (const MpiError& error) {
     owners_can_be_read_ = false;
     if (transport_.rank().value() != 0) return;
@@ -204,25 +207,25 @@ std::optional<SharedTablePart> TableMaker::share(const std::string& name, const 
   std::optional<SharedTablePart> part;
   std::string problem;
   if (domains_.members(self).size() > 1) {
+    SharedMemory& memory = *transport_.shared_memory();
     const SharedTableLayout layout = SharedTableLayout::plan(wish, shares[self.index()]);
-    const auto tell = [this, name](const std::string& shortage) {
+    const auto tell = [this, name, &memory](const std::string& shortage) {
       logger_.warning(
           "table '{}' on {}: {} {}; further values lie in the private memory of their serving ranks, which "
           "their neighbours reach by message; {} or set the option domain=rank",
-          name, transport_.host_name(), transport_.shared_memory_place(), shortage, kMoreSharedMemory);
+          name, transport_.host_name(), memory.place(), shortage, kMoreSharedMemory);
     };
     if (!layout.complete && position == 0)
       tell(
           fmt::format("has room for {:.1f} MB of its values", static_cast<double>(layout.slots_bytes) / 1e6));
     try {
-      std::byte* const base = transport_.allocate_shared(layout.total_bytes());
+      std::byte* const base = memory.allocate(layout.total_bytes());
       part.emplace(
-          base, layout, position, wish.home_keys, [this] { return transport_.free_shared_bytes(); },
+          base, layout, position, wish.home_keys, [&memory] { return memory.free_bytes(); },
           [complete = layout.complete, tell] {
             if (complete) tell("is full");
           });
-      if (!part->commit(self))
-        problem = fmt::format("{} is full; {}", transport_.shared_memory_place(), kMoreSharedMemory);
+      if (!part->commit(self)) problem = fmt::format("{} is full; {}", memory.place(), kMoreSharedMemory);
     } catch (const std::exception& error) {
       problem = error.what();
     }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """lint.py <check> [options]: runs one check on the files of the project.
 
---compiler, --include and --cache are for the check "headers". --suffix is for the check "words" and may be given several
-times: files with these suffixes, such as .hpp, instead of those that the test checks.
+--include and --cache are for the checks "headers" and "locks", --compiler is for "headers". --suffix is for the check
+"words" and may be given several times: files with these suffixes, such as .hpp, instead of those that the test checks.
 
 Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
 import argparse
@@ -28,6 +28,7 @@ CHECKS = {
     "comments": comment_rules.check_comments,
     "format": compiler_rules.check_format,
     "headers": compiler_rules.check_headers,
+    "locks": compiler_rules.check_locks,
 }
 
 
@@ -41,9 +42,11 @@ def main():
     parser.add_argument("--suffix", action="append", default=[])
     arguments = parser.parse_args()
     further = {}
+    if arguments.check in ("headers", "locks"):
+        further = {"include_folders": arguments.include, "cache": arguments.cache}
     if arguments.check == "headers":
-        further = {"compiler": arguments.compiler, "include_folders": arguments.include, "cache": arguments.cache}
-    elif arguments.check == "words" and arguments.suffix:
+        further["compiler"] = arguments.compiler
+    if arguments.check == "words" and arguments.suffix:
         further = {"suffixes": tuple(arguments.suffix)}
     try:
         problems = list(CHECKS[arguments.check](arguments.root, **further))

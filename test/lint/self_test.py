@@ -16,10 +16,30 @@ GOOD = {
     "lapse/core/a.hpp": "#pragma once\n\n#include <vector>\n\nstd::vector<int> a();\n",
     "lapse/store/b.hpp": "#pragma once\n",
     "lapse/store/b.cpp": '#include <mutex>\n\n#include "lapse/core/a.hpp"\n',
-    "lapse/transport/c.cpp": "#include <mpi.h>\n",
+    "lapse/transport/mpi/c.cpp": "#include <mpi.h>\n",
     "lapse/transport/c.hpp": "#pragma once\n",
     "test/support/catch.hpp": "#pragma once\n",
     "apps/d.cpp": '#include <mpi.h>\n\n#include "lapse/core/a.hpp"\n',
+    "lapse/ps/f.cpp": '#include "lapse/ps/f.hpp"\n\nvoid F::add() {\n  const lapse::MutexLock guard(mutex_);\n  grow();\n}\n',
+    "lapse/ps/f.hpp": """#pragma once
+
+#include "lapse/core/lock_role.hpp"
+#include "lapse/core/mutex.hpp"
+
+inline constexpr lapse::LockRole role;
+
+class F {
+ public:
+  void add() LAPSE_EXCLUDES(mutex_);
+  void send() LAPSE_REQUIRES(role);
+
+ private:
+  void grow() LAPSE_REQUIRES(mutex_) { ++size_; }
+
+  lapse::Mutex mutex_;
+  int size_ LAPSE_GUARDED_BY(mutex_) = 0;
+};
+""",
     "README.md": "[a](lapse/core/a.hpp) [web](https://example.org) [here](#words)\n```\n[no](link)\n```\n",
     "docs/e.md": "[up](../README.md#words)\n",
     # What the rules for documents leave alone.
@@ -71,6 +91,7 @@ BAD = {
     "mpi": [
         ("lapse/core/bad.hpp", "#include <mpi.h>\n", "includes <mpi.h>"),
         ("lapse/ps/bad.cpp", '#include "mpi.h"\n', "includes <mpi.h>"),
+        ("lapse/transport/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
         ("io/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
     ],
     "file_length": [("io/bad.cpp", "\n" * 351, "has 351 lines")],
@@ -108,6 +129,13 @@ BAD = {
         ("io/bad.cpp", "  // " + "x" * 90 + "\n  // three stray words\n  // go on\n", "a torn comment"),
     ],
     "format": [("io/bad.cpp", "int  f( ) ;\n", "is not formatted")],
+    "locks": [
+        ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { ++size_; }\n', "requires holding mutex 'mutex_'"),
+        ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { grow(); }\n', "requires holding mutex 'mutex_'"),
+        ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { mutex_.lock(); }\n', "still held at the end"),
+        ("lapse/ps/bad.cpp", '#include "lapse/ps/f.hpp"\nvoid f(F& g) { g.send(); }\n', "requires holding role 'role'"),
+        ("lapse/ps/bad.hpp", '#include "lapse/ps/f.hpp"\ninline void f(F& g) { g.send(); }\n', "requires holding role 'role'"),
+    ],
     "headers": [("io/bad.hpp", "#pragma once\nstd::vector<int> f();\n", "does not compile alone")],
 }
 
@@ -119,6 +147,8 @@ class SelfTest(unittest.TestCase):
         shutil.copy(ROOT / ".clang-format", self.root)
         for path, text in GOOD.items():
             self.write(path, text)
+        for path in ("thread_annotations.hpp", "lock_role.hpp", "mutex.hpp"):
+            shutil.copy(ROOT / "lapse/core" / path, self.root / "lapse/core")
 
     def write(self, path, text):
         file = self.root / path

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lapse/protocol/payloads.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 
 namespace lapse::test {

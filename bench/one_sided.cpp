@@ -4,9 +4,9 @@
 //   message S             latency    a packet of S bytes by the transport,   MPI messages: S bytes there, 8
 //   back
 //                                    an answer of 8 bytes back
-//   window S              latency    the same by a landing ring              the same
+//   window S              latency    the same by an RMA receive ring         the same
 //   message stream S      bandwidth  eight such packets under way at once    the same, eight at once
-//   window stream S       bandwidth  the same by landing rings               the same
+//   window stream S       bandwidth  the same by RMA receive rings           the same
 //   owner lookup          latency    8 bytes by MPI_Get and a flush          half a ping-pong of 24 bytes:
 //   the hop
 //                                                                            that knowing the owner would
@@ -35,7 +35,7 @@
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 
 namespace lapse::bench {
 
@@ -96,16 +96,17 @@ class OneSided {
   // What rma=auto would do here, for whoever reads the output.
   void print_choice() const {
     MpiTransport automatic(MPI_COMM_WORLD);
-    if (bench_.rank() == 0) fmt::print(stderr, "rma=auto: {}\n", automatic.bulk_lane_report().text);
+    if (bench_.rank() == 0)
+      fmt::print(stderr, "rma=auto: {}\n", automatic.rma_receive_rings()->report().text);
     automatic.close();
   }
 
   void measure_transports() {
     MpiTransport messages(MPI_COMM_WORLD, {.rma = RmaChoice::off});
-    MpiTransport windows(
-        MPI_COMM_WORLD,
-        {.rma = RmaChoice::on, .landing_ring_bytes = kRingBytes, .landing_smallest_bytes = 1});
-    if (windows.bulk_lane_report().problem) throw MpiStateError(windows.bulk_lane_report().text);
+    MpiTransport windows(MPI_COMM_WORLD,
+                         {.rma = RmaChoice::on, .rma_ring_bytes = kRingBytes, .rma_smallest_bytes = 1});
+    if (windows.rma_receive_rings()->report().problem)
+      throw MpiStateError(windows.rma_receive_rings()->report().text);
     for (const Size& size : kSizes) {
       measure(where_ + "message " + size.name, messages, size.bytes, 1);
       measure(where_ + "window " + size.name, windows, size.bytes, 1);

@@ -1,7 +1,7 @@
 #include "apps/common/mpi_session.hpp"
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 namespace lapse::apps {
 

@@ -12,7 +12,7 @@
 
 #include "bench/support/server.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 namespace lapse::bench {
 

@@ -50,7 +50,7 @@ inline lease_key(r, w)
 #endif
 
 /* The holder clears the bit itself where nothing waits.  Otherwise the serving
-   rank works the queue off as at an arrival; the key stays leased until then. */
+   rank drains the queue as at an arrival; the key stays leased until then. */
 inline release(r, w)
 {
 	printf("worker %d: gives its lease back\n", w);

@@ -1,9 +1,9 @@
-/* Localizing, handing over, arriving. */
+/* Localizing, transferring ownership, arriving. */
 
 /* Domain r wants the key.  Marking it arriving and sending LOCALIZE are one step
-   (rule 5).  With an INSTRUCT queued the wish is kept for later (rule 8). */
+   (rule 5).  With an INSTRUCT queued the re-localize is pending (rule 8). */
 #define CAN_LOCALIZE(r)  (role[r] == ABSENT || \
-                          (role[r] == ARRIVING && leaving[r] && !wish[r]))
+                          (role[r] == ARRIVING && leaving[r] && !relocalize[r]))
 
 inline localize(r)
 {
@@ -11,14 +11,14 @@ inline localize(r)
 	:: role[r] == ABSENT ->
 		printf("rank %d: localizes\n", r);
 		role[r] = ARRIVING;
-		hint[r] = NOBODY;
+		hint[r] = NO_RANK;
 		if
 		:: r == HOME -> home_localize(HOME)
 		:: else -> FIFO(r, HOME)!LOCALIZE
 		fi
 	:: else ->
 		printf("rank %d: will localize again\n", r);
-		wish[r] = 1
+		relocalize[r] = 1
 	fi
 }
 
@@ -28,7 +28,7 @@ inline home_localize(from)
 	assert(owner != from);
 	old = owner;
 	owner = from;
-	printf("home: the owner is now %d, tells %d to hand over\n", from, old);
+	printf("home: the owner is now %d, instructs %d\n", from, old);
 	if
 	:: old == HOME -> instruct(HOME, from)
 	:: else -> FIFO(HOME, old)!INSTRUCT(from)
@@ -40,7 +40,7 @@ inline instruct(r, to)
 {
 	assert(to != r);
 	if
-	:: IS_OPEN(r) -> hand_over(r, to)
+	:: IS_OPEN(r) -> transfer_ownership(r, to)
 	:: WAITING(r) ->
 		printf("rank %d: queues INSTRUCT\n", r);
 		assert(!leaving[r]);
@@ -50,10 +50,10 @@ inline instruct(r, to)
 	fi
 }
 
-inline hand_over(r, to)
+inline transfer_ownership(r, to)
 {
-	printf("rank %d: hands the value over to rank %d\n", r, to);
-	assert(transfer == NOBODY && !IS_HELD);
+	printf("rank %d: transfers ownership to rank %d\n", r, to);
+	assert(transfer == NO_RANK && !IS_HELD);
 	transfer = to;
 	role[r] = ABSENT;
 	learn(r, to)
@@ -67,17 +67,17 @@ inline arrive(r)
 {
 	printf("rank %d: the value arrives\n", r);
 	assert(role[r] == ARRIVING);
-	transfer = NOBODY;
+	transfer = NO_RANK;
 	assert(NO_OWNER);                                            /* I1 */
 	drain(r)
 }
 
 /* The queue of rank r, which has the value: up to its end, or to a lease that
-   begins.  After an INSTRUCT the rest goes to the home, then the wish (rule 8);
-   requests for leases stay: they are a wish too, and wait for the next arrival. */
+   begins.  After an INSTRUCT the rest goes to the home, then the re-localize (rule 8);
+   requests for leases stay: they re-localize too, and wait for the next arrival. */
 inline drain(r)
 {
-	handed = 0;
+	transferred = 0;
 	rest = len(queue[r]);
 #if MAXLEASE > 0
 	leased[r] = 0;
@@ -89,29 +89,29 @@ inline drain(r)
 		queue[r]?m;
 		if
 		:: IS_INSTRUCT(m) ->
-			handed = 1;
+			transferred = 1;
 			leaving[r] = 0;
 			k = TO(m);
-			hand_over(r, k)
-		:: IS_OP(m) && !handed -> apply(r, m)
-		:: IS_OP(m) && handed ->
+			transfer_ownership(r, k)
+		:: IS_OP(m) && !transferred -> apply(r, m)
+		:: IS_OP(m) && transferred ->
 			assert(!(m & BY_HOME));
 			to_home(r, m)
 #if MAXLEASE > 0
-		:: IS_LEASE(m) && !handed ->
+		:: IS_LEASE(m) && !transferred ->
 			grant(r, WHO(m));
 			queued[r] = nempty(queue[r]);
 			break
-		:: IS_LEASE(m) && handed -> queue[r]!m
+		:: IS_LEASE(m) && transferred -> queue[r]!m
 #endif
 		fi
 	:: else -> break
 	od;
 	answer_wants(r);
 	if
-	:: !handed -> role[r] = OWNER
-	:: handed && (wish[r] || nempty(queue[r])) -> wish[r] = 0; localize(r)
-	:: handed && !wish[r] && empty(queue[r])
+	:: !transferred -> role[r] = OWNER
+	:: transferred && (relocalize[r] || nempty(queue[r])) -> relocalize[r] = 0; localize(r)
+	:: transferred && !relocalize[r] && empty(queue[r])
 	fi
 }
 
@@ -130,7 +130,7 @@ inline want(r, w)
 		printf("rank %d: worker %d waits for the arrival\n", r, w);
 		wanted[w] = AT_ARRIVAL
 	:: role[r] == ARRIVING && leaving[r] ->
-		wanted[w] = AT_WISH;
+		wanted[w] = AT_RELOCALIZE;
 		localize(r)
 	:: role[r] == ABSENT ->
 		wanted[w] = AT_ARRIVAL;
@@ -142,7 +142,7 @@ inline answer_want(r, w)
 {
 	if
 	:: DOMAIN_OF(w) == r && wanted[w] == AT_ARRIVAL -> wanted[w] = NO
-	:: DOMAIN_OF(w) == r && wanted[w] == AT_WISH && handed -> wanted[w] = AT_ARRIVAL
+	:: DOMAIN_OF(w) == r && wanted[w] == AT_RELOCALIZE && transferred -> wanted[w] = AT_ARRIVAL
 	:: else
 	fi
 }
@@ -154,7 +154,7 @@ inline neighbour_localizes(w)
 	:: role[DOMAIN_OF(w)] == ABSENT ->
 		printf("worker %d: marks the key arriving, its rank sends LOCALIZE to the home\n", w);
 		role[DOMAIN_OF(w)] = ARRIVING;
-		hint[DOMAIN_OF(w)] = NOBODY;
+		hint[DOMAIN_OF(w)] = NO_RANK;
 		wanted[w] = AT_ARRIVAL;
 		FIFO(NEIGHBOUR_RANK(w), HOME)!LOCALIZE
 	:: else

@@ -31,8 +31,8 @@
  *   I3, I4  the pushes of a worker are applied in its program order
  *   Rule 3: what the home has forwarded never meets an absent rank and is never
  *       forwarded again
- *   Leases: while a worker has the key for itself nobody else applies a push,
- *       nobody else gets a lease, and the value stays
+ *   Leases: while a worker has the key for itself no other worker applies a push,
+ *       none gets a lease, and the value stays
  *   No deadlock: when nothing can move any more, all is answered and empty
  *   I2 to I4 are one assertion, in `apply_now`: push n is applied right after
  *   push n - 1 of its worker.  A doubled or early push breaks it; a lost one
@@ -229,14 +229,14 @@ init
 			k = 0;
 			do
 			:: k < N ->
-				hint[k] = NOBODY;
+				hint[k] = NO_RANK;
 				role[k] = ABSENT;
 				k++
 			:: else -> break
 			od;
 			role[OWNER0] = OWNER;
-			entry[0] = NOBODY;
-			entry[1] = NOBODY;
+			entry[0] = NO_RANK;
+			entry[1] = NO_RANK;
 			/* Caches start warm: the workers' domains know the first owner. */
 			learn(W0, OWNER0);
 			learn(W1, OWNER0)
@@ -259,12 +259,12 @@ init
 #if NEIGHBOURS > 0
 		assert(wanted[0] == NO && wanted[1] == NO);
 #endif
-		assert(transfer == NOBODY);
+		assert(transfer == NO_RANK);
 		old = 0;
 		k = 0;
 		do
 		:: k < N ->
-			assert(empty(queue[k]) && !wish[k] && !leaving[k]);
+			assert(empty(queue[k]) && !relocalize[k] && !leaving[k]);
 			assert(role[k] == ABSENT || IS_OPEN(k));
 			old = old + (role[k] == OWNER);
 			k++

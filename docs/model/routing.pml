@@ -3,7 +3,7 @@
 /* ---- Applying and answering ------------------------------------------- */
 
 /* An answer is taken by the engine of the worker's rank.  It unpins the route
-   when it is the last one (rule 9) and tells the domain where the key is. */
+   when it is the last one (rule 9) and names the domain where the key is. */
 inline take_answer(w, from)
 {
 	answered[w]++;
@@ -12,7 +12,7 @@ inline take_answer(w, from)
 	:: else
 	fi;
 	if
-	:: answered[w] == routed[w] -> entry[w] = NOBODY; stale[w] = 0
+	:: answered[w] == routed[w] -> entry[w] = NO_RANK; stale[w] = 0
 	:: else
 	fi;
 	learn(DOMAIN_OF(w), from)
@@ -161,7 +161,7 @@ inline receive_op(r, m)
 inline route(r, w, loc)
 {
 	m = OP(w, routed[w] + 1);
-	x = NOBODY;                              /* a cached location to send to */
+	x = NO_RANK;                             /* a cached location to send to */
 	if
 	:: PINNED(r, w) -> x = entry[w]
 	:: else ->
@@ -172,7 +172,7 @@ inline route(r, w, loc)
 		fi
 	fi;
 	if
-	:: entry[w] == NOBODY -> entry[w] = (x < N -> x : SELF)
+	:: entry[w] == NO_RANK -> entry[w] = (x < N -> x : SELF)
 	:: else
 	fi;
 	routed[w]++;
@@ -199,7 +199,7 @@ inline route(r, w, loc)
    long after looking: the channel has room for that delay. */
 inline route_neighbour(r, w, loc, addressable)
 {
-	x = NOBODY;
+	x = NO_RANK;
 	if
 	:: ENGINE_MAY_TOUCH(w) && IS_OPEN(r) && addressable -> touch(w)
 	:: else ->

@@ -37,7 +37,7 @@
 #define LESSEES 3
 #endif
 
-#define NOBODY 7   /* no rank */
+#define NO_RANK 7   /* no rank */
 #define SELF   6   /* entry: executed, queued, or sent to the home, from here */
 
 /* Roles. */
@@ -73,7 +73,7 @@
 #define ACTIVE1       (OPS1 > 0 || NEIGHBOUR1 > 0)
 #define HAS_WORKER(d) ((d) == W0 || (ACTIVE1 && (d) == W1))
 
-/* Room for all that two workers and the relocation can have under way.  Were it
+/* Room for all that two workers and the relocation can have in flight.  Were it
    too little, SPIN would report a blocked d_step. */
 #if MAXLEASE > 0
 #define ROOM  (OPS0 + OPS1 + 1 + NEIGHBOURS + 2)
@@ -86,7 +86,7 @@ chan fifo[(N + NEIGHBOURS) * N] = [ROOM] of { byte };
 byte role[N];
 chan queue[N] = [ROOM] of { byte };  /* while arriving or leased: what waits */
 bit  leaving[N];                    /* an INSTRUCT is in the queue */
-bit  wish[N];                       /* localize again after leaving */
+bit  relocalize[N];                 /* pending: localize again after leaving */
 byte hint[N];                       /* cached location, while absent */
 #if MAXLEASE > 0
 bit  leased[N];                     /* while owner: a worker has it for itself */
@@ -97,14 +97,14 @@ bit  queued[N];                     /* something waits for the end of the lease 
 byte owner = OWNER0;
 
 /* The value in flight: to whom. */
-byte transfer = NOBODY;
+byte transfer = NO_RANK;
 
 /* Per worker.  Numbers of operations: issued >= routed >= answered.
    submitted, not yet routed = issued - routed; unanswered = issued - answered */
 byte issued[2];
 byte routed[2];
 byte answered[2];
-byte entry[2];       /* where its unanswered operations entered; else NOBODY */
+byte entry[2];       /* where its unanswered operations entered; else NO_RANK */
 bit  stale[2];       /* an answer named another owner than the entry */
 byte answer[16];     /* in flight: responder + 1 */
 #if NEIGHBOURS > 0
@@ -117,7 +117,7 @@ byte lease[2];       /* NO, ASKED or HELD */
 #define NO           0
 #define ASKED        1   /* the request is on its way, or queued */
 #define AT_ARRIVAL   2   /* answered by the next arrival */
-#define AT_WISH      3   /* answered by the arrival after the next */
+#define AT_RELOCALIZE 3   /* answered by the arrival after the next */
 #define HELD         2   /* a lease: the key is this worker's */
 
 /* To everyone but its holder a leased key behaves like an arriving one. */
@@ -144,4 +144,4 @@ byte leases_left = MAXLEASE;
 
 /* Scratch: used inside one step only, so not part of the state. */
 hidden byte m, k, x, old;
-hidden byte handed, rest;
+hidden byte transferred, rest;

@@ -10,7 +10,7 @@ set -euo pipefail
 export LC_ALL=C
 
 # name | expected | configuration and variant (see relocation.pml)
-# Above refuted runs stands their twin: the same configuration, rule kept.
+# Above refuted runs stands their baseline: an equal configuration, rule kept.
 runs='
 caches-off                 | verified | -DOPS0=4 -DMAXLOC=4
 caches-off-home            | verified | -DOPS0=2 -DW1=0 -DOPS1=2 -DMAXLOC=3

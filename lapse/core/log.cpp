@@ -25,7 +25,7 @@ Logger::Logger(LogLevel least_urgent, Sink sink) : least_urgent_(least_urgent), 
 
 void Logger::log(LogLevel level, std::string_view message) {
   if (!enabled(level)) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock guard(mutex_);
   sink_(level, message);
 }
 

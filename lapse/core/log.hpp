@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "lapse/core/mutex.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
@@ -58,8 +58,8 @@ class Logger {
   }
 
   const LogLevel least_urgent_;
-  const Sink sink_;
-  std::mutex mutex_;  // Held while the sink is called.
+  Mutex mutex_;
+  const Sink sink_ LAPSE_GUARDED_BY(mutex_);
 };
 
 // The default sink: one line on standard error, "lapse[<rank>] <level>: <message>", written by one call so

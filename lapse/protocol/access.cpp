@@ -172,7 +172,7 @@ void Access::hold(OperationState& operation, std::uint32_t item, const Route& ro
   lookups_.begin(*operation.table, operation.items[item].key, unanswered);
 }
 
-void Access::finish_lookup(const Transport::FinishedRead& read) {
+void Access::finish_lookup(const RemoteReads::Finished& read) {
   UnansweredKey& unanswered = lookups_.finish(read);
   unanswered.pin.looking_up = false;
   resume(unanswered, false);

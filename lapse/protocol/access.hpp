@@ -53,7 +53,7 @@ class Access : public ProtocolModule {
   void forward_to_home(TableShard& table, const OperationPart& part);
 
   // The owner of a key has been read: what waited for it goes on.
-  void finish_lookup(const Transport::FinishedRead& read);
+  void finish_lookup(const RemoteReads::Finished& read);
 
  private:
   // Operations of one worker that have been answered; completes them, and notifies the worker, when it ends.

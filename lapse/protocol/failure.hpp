@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/mutex.hpp"
 
 namespace lapse {
 
@@ -16,7 +16,7 @@ class Failure {
 
   // True when this was the first report.
   bool raise(Rank origin, std::string text) {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     if (raised_.load(std::memory_order_relaxed)) return false;
     origin_ = origin;
     text_ = std::move(text);
@@ -24,20 +24,20 @@ class Failure {
     return true;
   }
 
-  [[noreturn]] void rethrow() const { throw PeerFailed(origin_, text_); }
+  [[noreturn]] void rethrow() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { throw PeerFailed(origin_, text_); }
   void check() const {
     if (raised()) [[unlikely]]
       rethrow();
   }
-  // Meaningful when raised.
-  Rank origin() const { return origin_; }
-  const std::string& text() const { return text_; }
+  // When raised; from then on they do not change, so they are read without the lock.
+  Rank origin() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return origin_; }
+  const std::string& text() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return text_; }
 
  private:
   std::atomic<bool> raised_{false};
-  std::mutex mutex_;
-  Rank origin_;
-  std::string text_;
+  Mutex mutex_;
+  Rank origin_ LAPSE_GUARDED_BY(mutex_);
+  std::string text_ LAPSE_GUARDED_BY(mutex_);
 };
 
 }  // namespace lapse

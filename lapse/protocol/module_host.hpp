@@ -32,13 +32,15 @@ class ModuleHost : public EngineClient {
   // The module outlives the host's last call. Throws ProtocolError for a kind of frames that is taken.
   void add(ProtocolModule& module);
 
-  void handle_packet(Rank from, std::span<const std::byte> packet) override;
-  void end_turn() override;
-  void handle_failure(std::exception_ptr failure) noexcept override { failures_.report(failure); }
-
+  void handle_packet(Rank from, std::span<const std::byte> packet) override LAPSE_REQUIRES(progress_role);
+  void end_turn() override LAPSE_REQUIRES(progress_role);
+  void handle_failure(std::exception_ptr failure) noexcept override LAPSE_REQUIRES(progress_role) {
+    failures_.report(failure);
+  }
   // Of the module whose time comes first.
-  std::optional<ProtocolModule::Clock::time_point> next_deadline() const;
-  void handle_deadline(ProtocolModule::Clock::time_point now);
+  std::optional<ProtocolModule::Clock::time_point> next_deadline() const override
+      LAPSE_REQUIRES(progress_role);
+  void handle_deadline(ProtocolModule::Clock::time_point now) override LAPSE_REQUIRES(progress_role);
 
   // No module waits for anything, or, after a failure, might do so indefinitely. Says nothing about submissions and
   // the transport.

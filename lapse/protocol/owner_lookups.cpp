@@ -16,12 +16,12 @@ void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
     readings_[tag] = {&table, &waiting};
   }
   ++table.counters().owner_lookups;
-  transport_.begin_read(
-      table.serving_rank(key, table.definition().homes.home(key)), table.exposed_owners().value(),
-      table.definition().homes.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
+  progress_role.assert_held();
+  reads_->begin(table.serving_rank(key, table.definition().homes.home(key)), table.exposed_owners().value(),
+                table.definition().homes.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
 }
 
-UnansweredKey& OwnerLookups::finish(const Transport::FinishedRead& read) {
+UnansweredKey& OwnerLookups::finish(const RemoteReads::Finished& read) {
   const Reading reading = readings_.at(read.tag);
   free_.push_back(read.tag);
   reading.table->remember_looked_up(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));

@@ -6,7 +6,7 @@
 
 #include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
-#include "lapse/transport/transport.hpp"
+#include "lapse/transport/remote_reads.hpp"
 
 namespace lapse {
 
@@ -16,12 +16,13 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 class OwnerLookups {
  public:
-  explicit OwnerLookups(Transport& transport) : transport_(transport) {}
+  // `reads`: null where no rank can read from another; then begin is not called.
+  explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
 
   // Reads the key's owner. `waiting` is where the worker's operations on the key wait meanwhile.
   void begin(TableShard& table, Key key, UnansweredKey& waiting);
   // A read has finished and its key has a hint, if it can use one. Returns what waited.
-  UnansweredKey& finish(const Transport::FinishedRead& read);
+  UnansweredKey& finish(const RemoteReads::Finished& read);
 
  private:
   struct Reading {
@@ -29,7 +30,7 @@ class OwnerLookups {
     UnansweredKey* waiting;
   };
 
-  Transport& transport_;
+  RemoteReads* reads_;
   std::vector<Reading> readings_;  // by the tag of the read
   std::vector<std::uint64_t> free_;
 };

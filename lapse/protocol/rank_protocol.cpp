@@ -6,7 +6,7 @@ namespace lapse {
 
 RankProtocol::RankProtocol(Transport& transport, const Router& router)
     : ModuleHost(transport),
-      lookups_(transport),
+      lookups_(transport.remote_reads()),
       access_(registry(), outbox(), router, lookups_),
       localize_answers_(registry(), outbox()),
       relocation_(registry(), outbox(), access_, localize_answers_, leases_),
@@ -23,14 +23,15 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   add(worker_collective_);
   // Last: at the end of a turn it counts what the others have produced.
   add(termination_);
-  transport.set_read_handler([this](std::span<const Transport::FinishedRead> reads) { handle_reads(reads); });
+  if (RemoteReads* const reads = transport.remote_reads())
+    reads->set_handler([this](std::span<const RemoteReads::Finished> finished) { handle_reads(finished); });
 }
 
-void RankProtocol::handle_reads(std::span<const Transport::FinishedRead> reads) noexcept {
+void RankProtocol::handle_reads(std::span<const RemoteReads::Finished> reads) noexcept {
   // After a failure, some rank may not receive any more what would be sent now.
   if (failure().raised()) return;
   try {
-    for (const Transport::FinishedRead& read : reads) access_.finish_lookup(read);
+    for (const RemoteReads::Finished& read : reads) access_.finish_lookup(read);
   } catch (...) {
     handle_failure(std::current_exception());
   }

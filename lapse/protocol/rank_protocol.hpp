@@ -33,7 +33,7 @@ class RankProtocol final : public ModuleHost {
   TerminationDetection& termination() { return termination_; }
 
  private:
-  void handle_reads(std::span<const Transport::FinishedRead> reads) noexcept;
+  void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept;
 
   OwnerLookups lookups_;
   Access access_;

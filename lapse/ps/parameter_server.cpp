@@ -1,7 +1,7 @@
 #include "lapse/ps/parameter_server.hpp"
 
 #include "lapse/ps/parameter_server_impl.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 
 namespace lapse {
 

@@ -10,6 +10,8 @@
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/rest.hpp"
+#include "lapse/transport/rma_receive_rings.hpp"
+#include "lapse/transport/shared_memory.hpp"
 
 namespace lapse {
 
@@ -18,7 +20,7 @@ ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& o
   ProgressEngine::Settings settings;
   settings.helping = helping && options.helping == Helping::on;
   settings.polling = transport.ranks() > 1;
-  settings.everybody_rings = transport.doorbell() != nullptr && transport.host_ranks() == transport.ranks();
+  settings.senders_ring = transport.doorbell() != nullptr && transport.host_ranks() == transport.ranks();
   settings.idle.spin = options.progress_spin;
   settings.idle.sleep_min = options.progress_sleep_min;
   settings.idle.sleep_max = options.progress_sleep_max;
@@ -56,7 +58,9 @@ void ParameterServer::Impl::choose_domains() {
   const std::vector<std::int32_t> hosts = transport_->hosts();
   const bool by_number = options_.domain.kind == DomainChoice::Kind::number;
   DomainMap domains = DomainMap::of_hosts(hosts, by_number ? options_.domain.ranks : DomainMap::kNoLimit);
-  const auto problems = agreement_.exchange("created a server", transport_->shared_memory_problem());
+  SharedMemory* const memory = transport_->shared_memory();
+  const auto problems = agreement_.exchange(
+      "created a server", memory != nullptr ? memory->problem() : "this transport has no shared memory");
   if (domains.each_rank_alone()) return;
   for (std::size_t rank = 0; rank < problems.size(); ++rank) {
     if (problems[rank].empty()) continue;
@@ -69,7 +73,7 @@ void ParameterServer::Impl::choose_domains() {
     return;
   }
   domains_ = std::move(domains);
-  transport_->join_group(domains_.domain_of(transport_->rank()).value());
+  memory->join_group(domains_.domain_of(transport_->rank()).value());
 }
 
 ParameterServer::Impl::~Impl() {
@@ -90,7 +94,9 @@ ParameterServer::Impl::~Impl() {
 }
 
 void ParameterServer::Impl::report_bulk_lane() {
-  const BulkLaneReport report = transport_->bulk_lane_report();
+  RmaReceiveRings* const rings = transport_->rma_receive_rings();
+  if (rings == nullptr) return;
+  const RmaReceiveRings::Report& report = rings->report();
   if (rank().value() != 0 || report.text.empty()) return;
   if (report.problem) {
     logger_.warning("{}", report.text);

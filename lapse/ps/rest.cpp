@@ -10,17 +10,17 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
   QuiescenceRequest request;
   IdlePolicy idle(engine.idle_settings());
   // One turn of the engine, and the end of a turn for what was decided outside of one, such as a failure of this rank.
-  const auto advance = [&] {
+  const auto advance = [&]() LAPSE_REQUIRES(progress_role) {
     const bool progressed = engine.turn();
     protocol.end_turn();
     return progressed;
   };
   const auto completed = [&] { return termination.completed() >= detection; };
-  engine.exclusively([&] { termination.handle_submission(request); });
+  engine.exclusively([&]() LAPSE_REQUIRES(progress_role) { termination.handle_submission(request); });
   while (!completed()) {
     bool progressed = false;
     bool nothing_in_flight = false;
-    engine.exclusively([&] {
+    engine.exclusively([&]() LAPSE_REQUIRES(progress_role) {
       progressed = advance();
       nothing_in_flight = transport.idle();
     });
@@ -32,16 +32,16 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
     if (step == IdlePolicy::Step::sleep && nothing_in_flight) {
       engine.sleep(idle, [&] {
         bool found = false;
-        engine.exclusively([&] { found = advance() || !transport.idle(); });
+        engine.exclusively([&]() LAPSE_REQUIRES(progress_role) { found = advance() || !transport.idle(); });
         return found || completed();
       });
-    } else if (step != IdlePolicy::Step::look) {
+    } else if (step != IdlePolicy::Step::poll) {
       std::this_thread::yield();
     }
   }
   // The verdict may still be on its way to other ranks.
   for (bool sent = false; !sent;) {
-    engine.exclusively([&] {
+    engine.exclusively([&]() LAPSE_REQUIRES(progress_role) {
       sent = transport.idle();
       if (!sent) engine.turn();
     });

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/shared_memory_cures.hpp"
+#include "lapse/transport/remote_reads.hpp"
+#include "lapse/transport/shared_memory.hpp"
+#include "lapse/transport/shared_memory_remedies.hpp"
 
 namespace lapse {
 
@@ -53,7 +55,7 @@ TableMaker::Agreed TableMaker::agree(const std::function<Proposal()>& make_propo
   std::vector<Offer> offers = agreement_.exchange(kCall, [&] {
     const Proposal& own = proposal.emplace(make_proposal());
     return Offer{.spec = own.spec,
-                 .free_bytes = transport_.free_shared_bytes(),
+                 .free_bytes = transport_.shared_memory()->free_bytes(),
                  .min_bytes = SharedTableLayout::min_bytes(own.request),
                  .possible = SharedTableLayout::is_possible(own.request)};
   });
@@ -164,20 +166,21 @@ TableMaker::Allocation TableMaker::allocate_part(const Proposal& proposal, std::
     logger_.warning(
         "table '{}' on {}: {} {}; further values are stored in the private memory of their serving ranks, "
         "which their neighbours reach by message; {} or set the option domain=rank",
-        name, transport_.host_name(), transport_.shared_memory_place(), shortage, kMoreSharedMemory);
+        name, transport_.host_name(), transport_.shared_memory()->place(), shortage, kMoreSharedMemory);
   };
   if (!layout.complete && position == 0)
     notify(fmt::format("has room for {:.1f} MB of its values", megabytes(layout.slots_bytes)));
   Allocation allocation;
   try {
     allocation.part.emplace(
-        transport_.allocate_shared(layout.total_bytes()), layout, position, proposal.request.home_keys,
-        [this] { return transport_.free_shared_bytes(); },
+        transport_.shared_memory()->allocate(layout.total_bytes()), layout, position,
+        proposal.request.home_keys, [this] { return transport_.shared_memory()->free_bytes(); },
         [notified = !layout.complete, notify] {
           if (!notified) notify("is full");
         });
     if (!allocation.part->commit(self))
-      allocation.problem = fmt::format("{} is full; {}", transport_.shared_memory_place(), kMoreSharedMemory);
+      allocation.problem =
+          fmt::format("{} is full; {}", transport_.shared_memory()->place(), kMoreSharedMemory);
   } catch (const std::exception& error) {
     allocation.problem = error.what();
   }
@@ -185,9 +188,10 @@ TableMaker::Allocation TableMaker::allocate_part(const Proposal& proposal, std::
 }
 
 void TableMaker::expose_owners(TableShard& table) {
-  if (!owners_can_be_read_ || !transport_.has_remote_reads() || !table.may_look_up_owners()) return;
+  RemoteReads* const reads = transport_.remote_reads();
+  if (!owners_can_be_read_ || reads == nullptr || !table.may_look_up_owners()) return;
   try {
-    table.set_exposed_owners(transport_.expose(std::as_bytes(table.owners())));
+    table.set_exposed_owners(reads->expose(std::as_bytes(table.owners())));
   } catch (const MpiError& error) {
     owners_can_be_read_ = false;
     if (transport_.rank().value() != 0) return;

@@ -4,7 +4,7 @@ namespace lapse {
 
 WorkerPool::~WorkerPool() {
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     ending_ = true;
   }
   start_.notify_all();
@@ -13,7 +13,7 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::run(std::size_t count, const std::function<void(std::size_t)>& job) {
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     while (threads_.size() < count) {
       threads_.emplace_back(&WorkerPool::thread_main, this, threads_.size(), run_);
     }
@@ -30,8 +30,8 @@ void WorkerPool::thread_main(std::size_t index, std::size_t first_run) {
   for (;;) {
     const std::function<void(std::size_t)>* job = nullptr;
     {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return ending_ || run_ != last_run; });
+      const MutexLock guard(mutex_);
+      mutex_.wait(start_, [&]() LAPSE_REQUIRES(mutex_) { return ending_ || run_ != last_run; });
       if (ending_) return;
       last_run = run_;
       if (index >= count_) continue;

@@ -5,9 +5,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "lapse/core/mutex.hpp"
 
 namespace lapse {
 
@@ -32,14 +33,13 @@ class WorkerPool {
   void thread_main(std::size_t index, std::size_t first_run);
 
   std::atomic<std::size_t> running_{0};
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable start_;
-  // guarded by mutex_
-  std::size_t run_ = 0;
-  std::size_t count_ = 0;
-  bool ending_ = false;
-  const std::function<void(std::size_t)>* job_ = nullptr;
-  std::vector<std::thread> threads_;
+  std::size_t run_ LAPSE_GUARDED_BY(mutex_) = 0;
+  std::size_t count_ LAPSE_GUARDED_BY(mutex_) = 0;
+  bool ending_ LAPSE_GUARDED_BY(mutex_) = false;
+  const std::function<void(std::size_t)>* job_ LAPSE_GUARDED_BY(mutex_) = nullptr;
+  std::vector<std::thread> threads_ LAPSE_GUARDED_BY(mutex_);
 };
 
 }  // namespace lapse

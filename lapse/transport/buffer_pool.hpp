@@ -10,7 +10,7 @@
 namespace lapse {
 
 // Thread safety: none. Keeps buffers of at most kKeptBytes in all, so that a burst of large packets does not
-// stay in memory for ever; what exceeds it is freed. Last in, first out: a warm buffer is handed out first.
+// stay in memory indefinitely; what exceeds it is freed. Last in, first out: a warm buffer is reused first.
 class BufferPool {
  public:
   static constexpr std::size_t kKeptBytes = std::size_t{64} << 20;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <thread>
 
 namespace lapse {
 
@@ -16,10 +17,14 @@ std::uint32_t* futex_word(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 void Doorbell::wait(std::uint32_t how, std::chrono::microseconds limit) {
+  if (limit.count() <= 0) {
+    std::this_thread::yield();
+    return;
+  }
   timespec timeout{};
   timeout.tv_sec = limit.count() / 1'000'000;
   timeout.tv_nsec = (limit.count() % 1'000'000) * 1000;
-  // Woken, timed out, interrupted, or rung before: in every case the caller looks again.
+  // Woken, timed out, interrupted, or rung before: in every case the caller checks again.
   const int call = scope_ == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
   syscall(SYS_futex, futex_word(*word_), call, how, &timeout, nullptr, 0);
 }

@@ -1,4 +1,4 @@
-// Sleep until somebody rings, without losing a ring.
+// Sleep until another thread rings, without losing a ring.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,12 @@
 
 namespace lapse {
 
-// One sleeper, any number of ringers. The sleeper announces itself, looks once more for a reason to stay
-// awake, and only then sleeps; a ringer first makes the reason visible, then looks for a sleeper. With a full
-// fence on both sides one of the two sees the other.
+// One sleeper, any number of ringers. The sleeper announces itself, checks once more for a reason to stay
+// awake, and only then sleeps; a ringer first makes the reason visible, then checks for a sleeper. With a
+// full fence on both sides one of the two sees the other.
 //
-// A sleeper may also doze: then ring() leaves it in peace, and knock() wakes it all the same. Others may turn
-// dozing into sleep while it lasts.
+// A light sleep is one that ring() does not end, only force_wake(). Other threads may turn it into a deep one
+// while it lasts.
 class Doorbell {
  public:
   using Word = std::atomic<std::uint32_t>;  // zero at the start
@@ -24,41 +24,42 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  // Sleeps at most `limit`, unless stay_awake() is true after the announcement. May return early.
+  // Sleeps at most `limit`, unless stay_awake() is true after the announcement. May return early. A limit of
+  // zero gives way to other threads.
   template <class StayAwake>
   void sleep(std::chrono::microseconds limit, StayAwake&& stay_awake) {
     rest(kAsleep, limit, stay_awake);
   }
   template <class StayAwake>
-  void doze(std::chrono::microseconds limit, StayAwake&& stay_awake) {
-    rest(kDozing, limit, stay_awake);
+  void light_sleep(std::chrono::microseconds limit, StayAwake&& stay_awake) {
+    rest(kLightlyAsleep, limit, stay_awake);
   }
 
-  // Wakes the sleeper if there is one. What it should see must have been written before.
+  // Wakes a sleeper, but not from light sleep. What it should see must have been written before.
   void ring() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (word_->load(std::memory_order_relaxed) == kAsleep) wake();
   }
-  // The same for one who dozes too.
-  void knock() {
+  // Wakes a sleeper from any sleep.
+  void force_wake() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (word_->load(std::memory_order_relaxed) != kAwake) wake();
   }
-  // Whether somebody slept a moment ago.
+  // Whether a thread was in deep sleep a moment ago.
   bool is_asleep() const { return word_->load(std::memory_order_relaxed) == kAsleep; }
-  // From now on ring() wakes who dozes; the caller has to look for reasons from before. False when nobody
-  // dozes.
-  bool expose() {
-    std::uint32_t dozing = kDozing;
-    return word_->load(std::memory_order_relaxed) == kDozing &&
-           word_->compare_exchange_strong(dozing, kAsleep, std::memory_order_seq_cst);
+  // From now on ring() ends a light sleep; the caller has to check for reasons from before. False when there
+  // is no light sleep.
+  bool deepen() {
+    std::uint32_t lightly = kLightlyAsleep;
+    return word_->load(std::memory_order_relaxed) == kLightlyAsleep &&
+           word_->compare_exchange_strong(lightly, kAsleep, std::memory_order_seq_cst);
   }
 
  private:
   enum class Scope : std::uint8_t { process, host };
   static constexpr std::uint32_t kAwake = 0;
   static constexpr std::uint32_t kAsleep = 1;
-  static constexpr std::uint32_t kDozing = 2;
+  static constexpr std::uint32_t kLightlyAsleep = 2;
 
   template <class StayAwake>
   void rest(std::uint32_t how, std::chrono::microseconds limit, StayAwake&& stay_awake) {

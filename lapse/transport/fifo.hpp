@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// Thread safety: none. T is movable and has a default constructor; a popped place keeps a moved-from T.
+// Thread safety: none. T is movable and has a default constructor; a popped slot keeps a moved-from T.
 template <class T>
 class Fifo {
  public:
@@ -17,29 +17,29 @@ class Fifo {
 
   void push(T item) {
     if (size_ == items_.size()) grow();
-    items_[place(size_)] = std::move(item);
+    items_[slot(size_)] = std::move(item);
     ++size_;
   }
 
   // Element `index` counted from the oldest; index < size().
-  T& operator[](std::size_t index) { return items_[place(index)]; }
-  const T& operator[](std::size_t index) const { return items_[place(index)]; }
+  T& operator[](std::size_t index) { return items_[slot(index)]; }
+  const T& operator[](std::size_t index) const { return items_[slot(index)]; }
   T& front() { return items_[first_]; }
 
   T pop() {
     T item = std::move(items_[first_]);
-    first_ = place(1);
+    first_ = slot(1);
     --size_;
     return item;
   }
 
  private:
-  // The number of places is zero or a power of two.
-  std::size_t place(std::size_t index) const { return (first_ + index) & (items_.size() - 1); }
+  // The number of slots is zero or a power of two.
+  std::size_t slot(std::size_t index) const { return (first_ + index) & (items_.size() - 1); }
 
   void grow() {
     std::vector<T> larger(items_.empty() ? 8 : items_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(items_[place(i)]);
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(items_[slot(i)]);
     items_ = std::move(larger);
     first_ = 0;
   }

@@ -12,13 +12,13 @@
 
 namespace lapse {
 
-// Each in a cache line of memory that the ranks share, so that whoever has sent a message can wake its
-// receiver. Thread safety: any thread.
+// Each in a cache line of memory that the ranks share, so that the sender of a message can wake its receiver.
+// Thread safety: any thread.
 class HostDoorbells {
  public:
   static constexpr std::size_t kLineBytes = 64;
 
-  // `lines`: one for each rank of the host, in the order of their ranks, zeroed at the start. hosts[r] tells
+  // `lines`: one for each rank of the host, in the order of their ranks, zeroed at the start. hosts[r] is
   // the host of rank r.
   HostDoorbells(std::byte* lines, std::span<const std::int32_t> hosts, Rank self);
 

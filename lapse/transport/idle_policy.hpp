@@ -1,4 +1,4 @@
-// How long a thread that found nothing to do keeps looking before it sleeps.
+// How long a thread that found nothing to do keeps polling before it sleeps.
 #pragma once
 
 #include <algorithm>
@@ -8,33 +8,33 @@
 namespace lapse {
 
 struct IdleSettings {
-  std::chrono::microseconds spin{200};       // look again at once, yielding, this long after the last success
+  std::chrono::microseconds spin{200};       // poll again at once, yielding, this long after the last success
   std::chrono::microseconds sleep_min{100};  // then sleep: at first this long,
   std::chrono::microseconds sleep_max{1000};  // twice as long each time, up to this
-  // Empty looks between two yields; 0: yield each time (more threads than cores).
-  std::uint32_t looks_per_yield = 256;
+  // Empty polls between two yields; 0: yield each time (more threads than cores).
+  std::uint32_t polls_per_yield = 256;
 };
 
 // Pure: time comes in as an argument. One object per waiting thread.
 class IdlePolicy {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Step : std::uint8_t { look, yield, sleep };
+  enum class Step : std::uint8_t { poll, yield, sleep };
 
   explicit IdlePolicy(const IdleSettings& settings) : settings_(settings), next_sleep_(settings.sleep_min) {}
 
   // Something was done.
   void succeeded() {
     idle_since_known_ = false;
-    looks_ = 0;
+    polls_ = 0;
     next_sleep_ = settings_.sleep_min;
   }
 
   // Nothing was there. `now` is called rarely enough to cost nothing.
   template <class Now>
   Step failed(Now&& now) {
-    if (++looks_ <= settings_.looks_per_yield) return Step::look;
-    looks_ = 0;
+    if (++polls_ <= settings_.polls_per_yield) return Step::poll;
+    polls_ = 0;
     const Clock::time_point time = now();
     if (!idle_since_known_) {
       idle_since_ = time;
@@ -53,7 +53,7 @@ class IdlePolicy {
 
  private:
   IdleSettings settings_;
-  std::uint32_t looks_ = 0;
+  std::uint32_t polls_ = 0;
   bool idle_since_known_ = false;
   Clock::time_point idle_since_;
   std::chrono::microseconds next_sleep_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 namespace lapse {
@@ -12,6 +13,7 @@ ProgressEngine::ProgressEngine(Transport& transport, EngineClient& client, const
       settings_(settings),
       server_bell_(transport.doorbell() != nullptr ? *transport.doorbell() : own_bell_) {
   deliver_ = [this](Rank from, std::span<const std::byte> packet) {
+    progress_role.assert_held();  // The transport calls it from poll.
     ++counters_.packets_received;
     counters_.bytes_received += packet.size();
     try {
@@ -38,24 +40,58 @@ bool ProgressEngine::turn(std::size_t packets) {
       submission = next;
     }
     if (progressed) client_.end_turn();
-    // What a packet asks for is sent before the next one is looked for: somebody waits for it.
+    if (deadline_.load(std::memory_order_relaxed) != kNoDeadline) [[unlikely]] {
+      progressed |= meet_deadline();
+    }
+    // What a packet asks for is sent before the next one is polled for: a worker waits for it.
     for (std::size_t packet = 0; packet < packets && transport_.poll(deliver_, 1) > 0; ++packet) {
       progressed = true;
       client_.end_turn();
     }
   } catch (const std::exception& error) {
-    // The transport itself failed. What it was sending or receiving is lost, and nobody can be told.
+    // The transport itself failed. What it was sending or receiving is lost, and no rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", error.what()));
   }
+  if (progressed) update_deadline();
   return progressed;
 }
 
-bool ProgressEngine::look_around() {
+bool ProgressEngine::meet_deadline() {
+  const Clock::time_point now = Clock::now();
+  if (now.time_since_epoch().count() < deadline_.load(std::memory_order_relaxed)) return false;
+  try {
+    client_.handle_deadline(now);
+  } catch (...) {
+    client_.handle_failure(std::current_exception());
+  }
+  client_.end_turn();
+  return true;
+}
+
+void ProgressEngine::update_deadline() {
+  const std::optional<Clock::time_point> next = client_.next_deadline();
+  const Clock::rep deadline = next ? next->time_since_epoch().count() : kNoDeadline;
+  const Clock::rep before = deadline_.load(std::memory_order_relaxed);
+  if (deadline == before) return;
+  deadline_.store(deadline, std::memory_order_relaxed);
+  // With the fences of sleeper and ringer, a server thread about to sleep sees the new deadline.
+  if (deadline < before) server_bell_.force_wake();
+}
+
+std::chrono::microseconds ProgressEngine::until_deadline(std::chrono::microseconds limit,
+                                                         Clock::rep deadline) {
+  if (deadline == kNoDeadline) return limit;
+  const auto left = std::chrono::ceil<std::chrono::microseconds>(Clock::duration(deadline) -
+                                                                 Clock::now().time_since_epoch());
+  return std::clamp(left, std::chrono::microseconds(0), limit);
+}
+
+bool ProgressEngine::poll_once() {
   if (!settings_.polling) return false;
-  if (!mutex_.try_lock()) return true;
+  if (!try_enter()) return true;
   const bool progressed = turn();
   const bool busy = !transport_.idle();
-  mutex_.unlock();
+  leave();
   drive_submissions();
   return progressed || busy;
 }
@@ -65,20 +101,20 @@ void ProgressEngine::submit(Submission& submission) {
   if (settings_.helping) {
     drive_submissions();
   } else {
-    server_bell_.knock();
+    server_bell_.force_wake();
   }
 }
 
 void ProgressEngine::drive_submissions() {
   if (!settings_.helping) return;
-  // Whoever fails to get the lock may leave: its holder comes by here after releasing it. The fence orders
-  // the push (or the release of the lock) before the look at the other.
+  // A thread that fails to get the lock may leave: its holder comes by here after releasing it. The fence
+  // orders the push (or the release of the lock) before the check of the other.
   for (;;) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (queue_.empty() || !mutex_.try_lock()) return;
+    if (queue_.empty() || !try_enter()) return;
     turn(1);
     const bool busy = !transport_.idle();
-    mutex_.unlock();
+    leave();
     // The caller may compute or sleep now.
     if (busy) server_bell_.ring();
   }

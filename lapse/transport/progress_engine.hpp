@@ -1,14 +1,18 @@
-// Drives one channel: takes submissions, delivers packets, lets waiting workers help.
+// Drives the protocol of one rank: takes submissions, delivers packets, lets waiting workers help.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
+#include <exception>
+#include <limits>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
 
+#include "lapse/core/mutex.hpp"
+#include "lapse/core/progress_role.hpp"
 #include "lapse/transport/doorbell.hpp"
 #include "lapse/transport/idle_policy.hpp"
 #include "lapse/transport/submission_queue.hpp"
@@ -19,11 +23,23 @@ namespace lapse {
 // What an engine runs. Every call comes from the holder of the progress lock.
 class EngineClient {
  public:
-  virtual void handle_packet(Rank from, std::span<const std::byte> packet) = 0;
+  virtual void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role) = 0;
   // All decisions of this turn have been made: send what they produced.
-  virtual void end_turn() = 0;
-  // An exception came out of handle_packet or of a submission. Must not throw; end_turn follows.
-  virtual void handle_failure(std::exception_ptr failure) noexcept = 0;
+  virtual void end_turn() LAPSE_REQUIRES(progress_role) = 0;
+  // An exception came out of handle_packet, handle_deadline or a submission. Must not throw; end_turn
+  // follows.
+  virtual void handle_failure(std::exception_ptr failure) noexcept LAPSE_REQUIRES(progress_role) = 0;
+
+  // For clients with work by the clock. The moment at which handle_deadline is to be called, if any; asked
+  // after every turn in which something was done, so it must be cheap.
+  virtual std::optional<IdlePolicy::Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) {
+    return std::nullopt;
+  }
+  // The deadline has passed; end_turn follows. Afterwards next_deadline() is later than `now`, or there is
+  // none.
+  virtual void handle_deadline(IdlePolicy::Clock::time_point now) LAPSE_REQUIRES(progress_role) {
+    static_cast<void>(now);
+  }
 
  protected:
   ~EngineClient() = default;
@@ -31,123 +47,166 @@ class EngineClient {
 
 struct EngineCounters {
   std::uint64_t turns = 0;
-  std::uint64_t helper_turns = 0;  // of them, by waiting workers
+  std::uint64_t helper_turns = 0;  // those among them by waiting workers
   std::uint64_t packets_received = 0;
   std::uint64_t bytes_received = 0;
 };
 
-// Thread safety: submit, wait and notify by any thread; serve by one thread, the server progress thread.
+// Thread safety: submit, wait and notify by any thread; serve by one thread, the server thread.
 //
 // Invariants:
 // 1. Only the holder of the progress lock touches the transport and calls the client.
 // 2. After submit returned, the submission is handled without further calls by the submitter: its own turn
-// did it,
-//    or the lock holder of the moment looks again after it has released the lock, or the server thread does.
-// 3. A thread that sleeps holds no lock. Where messages come that ring for nobody, the server thread sleeps
-// and dozes no longer than IdleSettings::sleep_max.
-// 4. Whoever leaves the transport in the middle of a send wakes the server thread to go on with it.
+//    did it, or the lock holder of the moment sees it after releasing the lock, or the server thread does.
+// 3. A thread that sleeps holds no lock. Where messages come that ring no bell, the server thread sleeps,
+//    deeply or lightly, no longer than IdleSettings::sleep_max.
+// 4. A thread that leaves the transport in the middle of a send wakes the server thread to continue it.
+// 5. The server thread does not sleep past the client's deadline, and wakes for one that is set meanwhile;
+//    a worker that drives the engine while it waits does not sleep past it either. Without a deadline no
+//    clock is read for it.
 class ProgressEngine {
  public:
   static constexpr std::size_t kPacketsPerTurn = 16;
 
   struct Settings {
     IdleSettings idle;
-    bool helping = true;  // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
-    bool polling = true;  // false: no packet can come from outside (a single rank)
-    bool everybody_rings = false;  // whoever can send a packet wakes the server thread with it
-    bool crowded = false;          // see set_crowded
+    bool helping = true;        // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
+    bool polling = true;        // false: no packet can come from outside (a single rank)
+    bool senders_ring = false;  // every rank that can send a packet wakes the server thread with it
+    bool crowded = false;       // see set_crowded
   };
 
   ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings);
 
   // Queues a submission and, where allowed, drives the engine once.
-  void submit(Submission& submission);
+  void submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
   // What a thread waits for: answers, which come soon, or other workers, who compute as long as they please.
   enum class WaitFor : std::uint8_t { answers, workers };
-  // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; whoever
-  // makes done() true rings it. done() must be cheap and free of side effects.
+  // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; the thread
+  // that makes done() true rings it. done() must be cheap and free of side effects.
   template <class Done>
-  void wait(Doorbell& bell, Done&& done, WaitFor what = WaitFor::answers);
+  void wait(Doorbell& bell, Done&& done, WaitFor what = WaitFor::answers) LAPSE_EXCLUDES(progress_role);
 
-  // Drives the engine until stop() is true; whoever makes it true calls notify.
+  // Drives the engine until stop() is true; the thread that makes it true calls notify.
   template <class Stop>
-  void serve(Stop&& stop);
+  void serve(Stop&& stop) LAPSE_EXCLUDES(progress_role);
 
   // Wakes the server thread.
-  void notify() { server_bell_.knock(); }
-  // For the server thread where it waits for something else than serve does: sleeps until somebody rings, at
-  // most as long as `idle` says, unless look() finds something to do after the announcement.
-  template <class Look>
-  void sleep(IdlePolicy& idle, Look&& look) {
-    server_bell_.sleep(sleep_limit(idle), look);
+  void notify() { server_bell_.force_wake(); }
+  // For the server thread where it waits for something else than serve does: sleeps until the bell rings, at
+  // most as long as `idle` and the deadline allow, unless poll() finds something to do after the
+  // announcement.
+  template <class Poll>
+  void sleep(IdlePolicy& idle, Poll&& poll) LAPSE_EXCLUDES(progress_role) {
+    const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
+    server_bell_.sleep(until_deadline(sleep_limit(idle), deadline),
+                       [&] { return deadline_.load(std::memory_order_relaxed) != deadline || poll(); });
   }
 
-  // Calls f() with the progress lock held, for the few who need the client's state to hold still.
+  // Calls f() with the progress lock held, for callers that need the client's state not to change meanwhile.
   template <class F>
-  void exclusively(F&& f) {
+  void exclusively(F&& f) LAPSE_EXCLUDES(progress_role) {
     {
-      const std::lock_guard guard(mutex_);
+      const Holder holder(*this);
       f();
+      update_deadline();
     }
     drive_submissions();
   }
-  // One turn: all submissions, then at most `packets` packets. Called from exclusively. True when anything
+  // One turn: all submissions, what the deadline asks for, then at most `packets` packets. True when anything
   // was done.
-  bool turn(std::size_t packets = kPacketsPerTurn);
-  // What has been submitted, oldest first, for a caller that carries it out itself, in steps of its own;
-  // called from exclusively.
-  Submission* take_submissions() { return queue_.take_all(); }
+  bool turn(std::size_t packets = kPacketsPerTurn) LAPSE_REQUIRES(progress_role);
+  // What has been submitted, oldest first, for a caller that carries it out itself, in steps of its own.
+  Submission* take_submissions() LAPSE_REQUIRES(progress_role) { return queue_.take_all(); }
 
-  // True when nothing waits in the queue and the transport has nothing under way; called from exclusively.
-  bool quiet() const { return queue_.empty() && transport_.idle(); }
+  // True when nothing waits in the queue and the transport has nothing in flight.
+  bool quiet() const LAPSE_REQUIRES(progress_role) { return queue_.empty() && transport_.idle(); }
 
-  // Before threads wait or serve: whether there are fewer processors than threads with work. Then whoever
-  // looks without pause takes one from whom it waits for.
+  // Before threads wait or serve: whether there are fewer processors than threads with work. Then a thread
+  // that polls without pause takes a processor from the thread for which it waits.
   void set_crowded(bool crowded) { settings_.crowded = crowded; }
-  // How long threads that find nothing look and sleep.
+  // How long threads that find nothing poll and sleep.
   IdleSettings idle_settings() const {
     IdleSettings idle = settings_.idle;
-    if (settings_.crowded) idle.looks_per_yield = 0;
+    if (settings_.crowded) idle.polls_per_yield = 0;
     return idle;
   }
 
-  const EngineCounters& counters() const { return counters_; }
+  // Read by the holder of the progress lock, or while no thread drives the engine.
+  const EngineCounters& counters() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return counters_; }
 
  private:
-  // Nobody but a ring can bring news where everybody rings, unless the MPI library has kept back what it was
-  // given to send: then somebody has to look soon. So even there the first sleeps are short.
+  using Clock = IdlePolicy::Clock;
+  static constexpr Clock::rep kNoDeadline = std::numeric_limits<Clock::rep>::max();
+  // Only a ring can bring news where all senders ring, unless the MPI library has kept back what it was given
+  // to send: then it has to be polled soon. So even there the first sleeps are short.
   static constexpr std::chrono::microseconds kLongSleep{10'000};
 
+  bool try_enter() LAPSE_TRY_ACQUIRE(true, mutex_, progress_role) {
+    if (!mutex_.try_lock()) return false;
+    progress_role.acquire();
+    return true;
+  }
+  void leave() LAPSE_RELEASE(mutex_, progress_role) {
+    progress_role.release();
+    mutex_.unlock();
+  }
+  // Holds the progress lock as long as it lives.
+  class LAPSE_SCOPED_CAPABILITY Holder {
+   public:
+    explicit Holder(ProgressEngine& engine) LAPSE_ACQUIRE(engine.mutex_, progress_role) : engine_(engine) {
+      engine_.mutex_.lock();
+      progress_role.acquire();
+    }
+    ~Holder() LAPSE_RELEASE() { engine_.leave(); }
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
+
+   private:
+    ProgressEngine& engine_;
+  };
+
+  // Calls the client if its deadline has passed; true if so.
+  bool meet_deadline() LAPSE_REQUIRES(progress_role);
+  // Asks the client for its deadline; wakes the server thread if it might sleep past it.
+  void update_deadline() LAPSE_REQUIRES(progress_role);
+  // `limit`, or less where the deadline comes before.
+  static std::chrono::microseconds until_deadline(std::chrono::microseconds limit, Clock::rep deadline);
+  std::chrono::microseconds until_deadline(std::chrono::microseconds limit) const {
+    return until_deadline(limit, deadline_.load(std::memory_order_relaxed));
+  }
   std::chrono::microseconds sleep_limit(IdlePolicy& idle) const {
     if (!settings_.polling) return kLongSleep;
-    return settings_.everybody_rings ? idle.sleep_length(kLongSleep) : idle.sleep_length();
+    return settings_.senders_ring ? idle.sleep_length(kLongSleep) : idle.sleep_length();
   }
-  // One turn, when the lock is free; true when something was done or somebody else is at it.
-  bool look_around();
-  // Drives turns while there are submissions that nobody else will see.
-  void drive_submissions();
+  // One turn, when the lock is free; true when something was done or another thread holds the lock.
+  bool poll_once() LAPSE_EXCLUDES(progress_role);
+  // Drives turns while there are submissions that no other thread will see.
+  void drive_submissions() LAPSE_EXCLUDES(progress_role);
   void wake_sleeper() {
     if (sleeper_.load(std::memory_order_relaxed) == nullptr) return;
     if (Doorbell* bell = sleeper_.exchange(nullptr, std::memory_order_relaxed)) bell->ring();
   }
-  // Where processors are scarce, nobody looks for messages while others compute, if they will be announced.
+  // Where processors are scarce, no waiting thread polls while others compute, if messages will be announced.
+  // Deadlines are left to the server thread too.
   bool leaves_all_to_server(WaitFor what) const {
-    return what == WaitFor::workers && settings_.crowded && (settings_.everybody_rings || !settings_.polling);
+    return what == WaitFor::workers && settings_.crowded && (settings_.senders_ring || !settings_.polling);
   }
   // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do. The
-  // messages are for the server thread meanwhile: it must not doze. Of the two who
-  // announce at the same time, one sees the other.
+  // messages are for the server thread meanwhile: its sleep must not be light. Of the two who announce at the
+  // same time, one sees the other.
   template <class Done>
-  void sleep_beside_server(Doorbell& bell, std::chrono::microseconds limit, Done&& done) {
+  void sleep_beside_server(Doorbell& bell, std::chrono::microseconds limit, Done&& done)
+      LAPSE_EXCLUDES(progress_role) {
     resting_.fetch_add(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // Whatever came while the server thread dozed rang in vain.
-    const bool found = settings_.helping && server_bell_.expose() && look_around();
+    // A message that came during the server thread's light sleep rang in vain.
+    const bool found = settings_.helping && server_bell_.deepen() && poll_once();
     if (!found) bell.sleep(limit, done);
     resting_.fetch_sub(1, std::memory_order_relaxed);
   }
-  // Nobody helps now, and a worker leaves all messages to the server thread.
+  // No worker helps now, and a worker leaves all messages to the server thread.
   bool must_listen() const {
     return resting_.load(std::memory_order_relaxed) > 0 && helpers_.load(std::memory_order_relaxed) == 0;
   }
@@ -165,12 +224,13 @@ class ProgressEngine {
   Doorbell own_bell_;
   Doorbell& server_bell_;  // the transport's, if it has one
   std::atomic<std::int32_t> helpers_{0};
-  std::atomic<std::int32_t> resting_{0};     // workers that sleep in wait
-  std::atomic<std::uint64_t> helps_{0};      // how often a worker began to help; written under mutex_
-  std::atomic<Doorbell*> sleeper_{nullptr};  // of the waiters that sleep, the one that fell asleep last
-  std::mutex mutex_;                         // the progress lock
-  // guarded by mutex_
-  EngineCounters counters_;
+  std::atomic<std::int32_t> resting_{0};  // workers that sleep in wait
+  std::atomic<std::uint64_t> helps_{0};   // how often a worker began to help; written by lock holders
+  std::atomic<Clock::rep> deadline_{kNoDeadline};  // the client's, since the clock's epoch; likewise
+  std::atomic<Doorbell*> sleeper_{nullptr};        // of the waiters that sleep, the one that fell asleep last
+  Mutex mutex_;                                    // the progress lock
+  // guarded by the progress lock
+  EngineCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 
 template <class Done>
@@ -181,11 +241,12 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
   }
   IdlePolicy idle(idle_settings());
   while (!done()) {
-    IdlePolicy::Step step = IdlePolicy::Step::look;
-    if (settings_.helping && mutex_.try_lock()) {
+    IdlePolicy::Step step = IdlePolicy::Step::poll;
+    if (settings_.helping && try_enter()) {
       helpers_.fetch_add(1, std::memory_order_relaxed);
       helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      // Packets are for this thread now. A server thread that sleeps would be woken by each: it is to doze.
+      // Packets are for this thread now. A server thread in deep sleep would be woken by each: let it wake
+      // once and sleep lightly.
       if (server_bell_.is_asleep()) server_bell_.ring();
       for (;;) {
         const bool progressed = turn(1);
@@ -195,22 +256,24 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
           idle.succeeded();
           continue;
         }
-        step = idle.failed(&IdlePolicy::Clock::now);
+        step = idle.failed(&Clock::now);
         if (step == IdlePolicy::Step::sleep && !transport_.idle()) step = IdlePolicy::Step::yield;
-        if (step != IdlePolicy::Step::look) break;
+        if (step != IdlePolicy::Step::poll) break;
       }
       helpers_.fetch_sub(1, std::memory_order_relaxed);
-      mutex_.unlock();
+      leave();
       drive_submissions();
-      // Whoever leaves for good asks a sleeping waiter to go on helping. The server thread may doze a little
-      // longer: most who leave come back at once.
+      // A thread that leaves for good asks a sleeping waiter to help in its place. The server thread may stay
+      // in light sleep a little longer: most that leave come back at once.
       if (done()) wake_sleeper();
     } else {
-      step = idle.failed(&IdlePolicy::Clock::now);
+      step = idle.failed(&Clock::now);
     }
     if (step == IdlePolicy::Step::sleep) {
+      std::chrono::microseconds limit = sleep_limit(idle);
+      if (settings_.helping) limit = until_deadline(limit);
       sleeper_.store(&bell, std::memory_order_relaxed);
-      sleep_beside_server(bell, sleep_limit(idle), done);
+      sleep_beside_server(bell, limit, done);
       Doorbell* self = &bell;
       sleeper_.compare_exchange_strong(self, nullptr, std::memory_order_relaxed);
     } else {
@@ -226,28 +289,32 @@ void ProgressEngine::serve(Stop&& stop) {
   while (!stop()) {
     bool progressed = false;
     bool must_stay = false;
-    // While a worker helps, or has helped since the last look and will again, there is nothing to do here but
-    // to look again later.
+    // While a worker helps, or has helped since the last poll and will again, this thread has nothing to do
+    // but to poll again later.
     const std::uint64_t helps_before = std::exchange(helps, helps_.load(std::memory_order_relaxed));
     const bool helped = helpers_.load(std::memory_order_relaxed) > 0 || helps != helps_before;
-    if (!helped && mutex_.try_lock()) {
+    if (!helped && try_enter()) {
       progressed = turn();
       must_stay = !transport_.idle();
-      mutex_.unlock();
+      leave();
       drive_submissions();
     }
     if (progressed) {
       idle.succeeded();
       continue;
     }
-    const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
+    const IdlePolicy::Step step = idle.failed(&Clock::now);
     if (helped) {
-      // Another worker may have helped a moment ago and come back soon: then it is a short doze.
+      // Another worker may have helped a moment ago and come back soon: then the light sleep is short.
       const bool listens = must_listen();
-      server_bell_.doze(listens ? settings_.idle.sleep_min : idle.sleep_length(),
-                        [&] { return stop() || (!listens && must_listen()); });
+      const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
+      server_bell_.light_sleep(
+          until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline), [&] {
+            return stop() || (!listens && must_listen()) ||
+                   deadline_.load(std::memory_order_relaxed) != deadline;
+          });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {
-      server_bell_.sleep(sleep_limit(idle), [&] { return stop() || !queue_.empty() || look_around(); });
+      sleep(idle, [&] { return stop() || !queue_.empty() || poll_once(); });
     } else {
       pause(step == IdlePolicy::Step::sleep ? IdlePolicy::Step::yield : step);
     }

@@ -1,7 +1,9 @@
-// What workers hand to the engine: an intrusive queue with many producers and one consumer.
+// What workers submit to the engine: an intrusive queue with many producers and one consumer.
 #pragma once
 
 #include <atomic>
+
+#include "lapse/core/progress_role.hpp"
 
 namespace lapse {
 
@@ -17,7 +19,7 @@ struct Submission {
 // Carries out submissions; called by the holder of the progress lock.
 class SubmissionHandler {
  public:
-  virtual void handle_submission(Submission& submission) = 0;
+  virtual void handle_submission(Submission& submission) LAPSE_REQUIRES(progress_role) = 0;
 
  protected:
   ~SubmissionHandler() = default;
@@ -39,7 +41,7 @@ class SubmissionQueue {
   bool empty() const { return head_.load(std::memory_order_acquire) == nullptr; }
 
   // Everything pushed so far, oldest first, linked by next; null when empty.
-  Submission* take_all() {
+  Submission* take_all() LAPSE_REQUIRES(progress_role) {
     if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
     Submission* newest = head_.exchange(nullptr, std::memory_order_acquire);
     Submission* oldest = nullptr;

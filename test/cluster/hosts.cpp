@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

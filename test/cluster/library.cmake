@@ -34,7 +34,7 @@ lapse_cluster_rma_history(1,3 4 ucx sm,ucx)
 # Windows that cannot be made: one line that says why and what helps, and messages.
 lapse_cluster_test(bad_input.window HOSTS 2 RANKS 2 TIMEOUT 60
   COMMAND env LAPSE_RMA=on OMPI_MCA_osc=sm "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" success
-          "bulk payloads go by message, because windows do not work here: on rank 0: MPI_Win_allocate failed"
+          "bulk payloads go by message, because windows do not work: on rank 0: MPI_Win_allocate failed"
           mpirun -n 2 $<TARGET_FILE:history> "history: little room*")
 # One host, whose shared memory is too small for windows.
 lapse_cluster_test(bad_input.window_memory HOSTS 1 RANKS 2 TIMEOUT 60 CLUSTER --shm 16m

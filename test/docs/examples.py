@@ -18,7 +18,7 @@ FRAGMENTS_HEAD = """#include <cstdint>
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 """
 

@@ -1,12 +1,15 @@
 """What a compiler or formatter must say about the files. Each rule runs one tool on every file, two at a time."""
+import collections
 import concurrent.futures
 import hashlib
 import json
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
-from include_rules import closure
+from include_rules import closure, includes_of
 from source_tree import CPP, Problem, files
 
 PARALLEL = 2
@@ -37,19 +40,73 @@ def _fingerprint(root, path, command):
     return digest.hexdigest()
 
 
+def _run_unless_known(root, commands, cache, options=()):
+    """As _run_all, with `options` that change no result added to each command. `cache`: file that remembers what did not
+    fail, so that it is not run again before it changes."""
+    fingerprints = {path: _fingerprint(root, path, command) for path, command in commands.items()}
+    known = set(json.loads(cache.read_text())) if cache and cache.is_file() else set()
+    failures = _run_all({path: [*command, *options] for path, command in commands.items() if fingerprints[path] not in known})
+    if cache:
+        cache.write_text(json.dumps([mark for path, mark in fingerprints.items() if path not in failures]))
+    return failures
+
+
 def check_headers(root, compiler="g++", include_folders=(), cache=None):
-    """Every header compiles alone. `cache`: file that remembers which did, so that they are not compiled again."""
+    """Every header compiles alone."""
     # A header as main file would warn about its own "pragma once"; -w silences that and everything that is no error.
     flags = ["-std=c++20", "-fsyntax-only", "-w", "-x", "c++", f"-I{root}"]
     flags += [f"-isystem{folder}" for folder in include_folders]
     commands = {path: [compiler, *flags, str(root / path)] for path in files(root, (".hpp", ".h"))}
-    fingerprints = {path: _fingerprint(root, path, command) for path, command in commands.items()}
-    known = set(json.loads(cache.read_text())) if cache and cache.is_file() else set()
-    failures = _run_all({path: command for path, command in commands.items() if fingerprints[path] not in known})
-    if cache:
-        cache.write_text(json.dumps([mark for path, mark in fingerprints.items() if path not in failures]))
+    failures = _run_unless_known(root, commands, cache)
     for path, output in sorted(failures.items()):
         yield Problem(path, 0, "does not compile alone:\n" + "\n".join(output.splitlines()[:6]))
+
+
+LOCK_ANNOTATIONS = "lapse/core/thread_annotations.hpp"
+_COMMON = 10  # A header of others that so many sources include is compiled once for all of them.
+_CLANG_ERROR = re.compile(r"^(.+?):(\d+):\d+: (?:fatal )?error: (.*)$")
+
+
+def _sources_with_locks(root):
+    """The sources of the library that see an annotation of a lock, and the headers that none of them includes."""
+    sources = {path: closure(root, path) for path in files(root, (".cpp",), ("lapse",))}
+    sources = {path: reached for path, reached in sources.items() if LOCK_ANNOTATIONS in reached}
+    reached = {header for headers in sources.values() for header in headers}
+    for header in files(root, (".hpp",), ("lapse",)):
+        headers = closure(root, header)
+        if header not in reached and LOCK_ANNOTATIONS in headers:
+            sources[header] = headers
+    return sources
+
+
+def check_locks(root, include_folders=(), cache=None):
+    """Members are touched and functions called with the locks held that their annotations demand."""
+    compiler = shutil.which("clang++")
+    if compiler is None:
+        raise Skipped("clang++ is not installed: the annotations of locks are NOT checked")
+    sources = _sources_with_locks(root)
+    flags = ["-std=c++20", "-Wno-everything", "-Werror=thread-safety", f"-I{root}", "-DOMPI_SKIP_MPICXX"]
+    flags += [f"-isystem{folder}" for folder in include_folders]
+    commands = {path: [compiler, "-fsyntax-only", *flags, "-x", "c++", str(root / path)] for path in sources}
+    used = collections.Counter(
+        header for headers in sources.values()
+        for header in {name for path in headers for _, bracket, name in includes_of(root, path) if bracket == "<"})
+    common = sorted(header for header, users in used.items() if users >= _COMMON)
+    with tempfile.TemporaryDirectory() as folder:
+        header = pathlib.Path(folder, "common.hpp")
+        header.write_text("".join(f"#include <{name}>\n" for name in common))
+        precompiled = subprocess.run([compiler, *flags, "-x", "c++-header", str(header), "-o", f"{header}.pch"],
+                                     capture_output=True, text=True, check=False)
+        fast = ["-include-pch", f"{header}.pch"] if common and precompiled.returncode == 0 else []
+        failures = _run_unless_known(root, commands, cache, fast)
+    found = set()
+    for path, output in failures.items():
+        errors = [match.groups() for match in map(_CLANG_ERROR.match, output.splitlines()) if match]
+        found |= {(place.removeprefix(f"{root}/"), int(line), text) for place, line, text in errors}
+        if not errors:
+            found.add((path, 0, "clang fails:\n" + "\n".join(output.splitlines()[:6])))
+    for place, line, text in sorted(found):
+        yield Problem(place, line, text)
 
 
 def check_format(root):

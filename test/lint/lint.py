@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]... [--cache <file>]: runs one
-check on the sources. The last three are for the check "headers".
+"""lint.py <check> [options]: runs one check on the files of the project.
+
+--include and --cache are for the checks "headers" and "locks", --compiler is for "headers". --suffix is for the check
+"words" and may be given several times: files with these suffixes, such as .hpp, instead of those that the test checks.
 
 Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
 import argparse
 import pathlib
 import sys
 
+import comment_rules
 import compiler_rules
 import include_rules
+import markdown_rules
 import text_rules
+import word_rules
 
 CHECKS = {
     "arrows": include_rules.check_arrows,
@@ -18,8 +23,12 @@ CHECKS = {
     "unfinished": text_rules.check_unfinished,
     "sleeps": text_rules.check_sleeps,
     "links": text_rules.check_links,
+    "markdown": markdown_rules.check_markdown,
+    "words": word_rules.check_words,
+    "comments": comment_rules.check_comments,
     "format": compiler_rules.check_format,
     "headers": compiler_rules.check_headers,
+    "locks": compiler_rules.check_locks,
 }
 
 
@@ -30,10 +39,15 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("--suffix", action="append", default=[])
     arguments = parser.parse_args()
     further = {}
+    if arguments.check in ("headers", "locks"):
+        further = {"include_folders": arguments.include, "cache": arguments.cache}
     if arguments.check == "headers":
-        further = {"compiler": arguments.compiler, "include_folders": arguments.include, "cache": arguments.cache}
+        further["compiler"] = arguments.compiler
+    if arguments.check == "words" and arguments.suffix:
+        further = {"suffixes": tuple(arguments.suffix)}
     try:
         problems = list(CHECKS[arguments.check](arguments.root, **further))
     except compiler_rules.Skipped as skipped:

@@ -5,8 +5,10 @@ import shutil
 import tempfile
 import unittest
 
+import comment_rules
 import compiler_rules
 import lint
+import word_rules
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -14,12 +16,65 @@ GOOD = {
     "lapse/core/a.hpp": "#pragma once\n\n#include <vector>\n\nstd::vector<int> a();\n",
     "lapse/store/b.hpp": "#pragma once\n",
     "lapse/store/b.cpp": '#include <mutex>\n\n#include "lapse/core/a.hpp"\n',
-    "lapse/transport/c.cpp": "#include <mpi.h>\n",
+    "lapse/transport/mpi/c.cpp": "#include <mpi.h>\n",
     "lapse/transport/c.hpp": "#pragma once\n",
     "test/support/catch.hpp": "#pragma once\n",
     "apps/d.cpp": '#include <mpi.h>\n\n#include "lapse/core/a.hpp"\n',
+    "lapse/ps/f.cpp": '#include "lapse/ps/f.hpp"\n\nvoid F::add() {\n  const lapse::MutexLock guard(mutex_);\n  grow();\n}\n',
+    "lapse/ps/f.hpp": """#pragma once
+
+#include "lapse/core/lock_role.hpp"
+#include "lapse/core/mutex.hpp"
+
+inline constexpr lapse::LockRole role;
+
+class F {
+ public:
+  void add() LAPSE_EXCLUDES(mutex_);
+  void send() LAPSE_REQUIRES(role);
+
+ private:
+  void grow() LAPSE_REQUIRES(mutex_) { ++size_; }
+
+  lapse::Mutex mutex_;
+  int size_ LAPSE_GUARDED_BY(mutex_) = 0;
+};
+""",
     "README.md": "[a](lapse/core/a.hpp) [web](https://example.org) [here](#words)\n```\n[no](link)\n```\n",
     "docs/e.md": "[up](../README.md#words)\n",
+    # What the rules for documents leave alone.
+    "docs/f.md": f"""# A title. With two sentences
+
+One sentence, e.g. this one by A. Turing et al., says one thing:
+a sentence may have several lines, if each is a thought (or more);
+**Why.** A lead-in stays on its line.
+- An item. [link](e.md);
+  its second line, with `code. Code under way`.
+
+| a table. May be long, {"x" * 120} | under_way |
+|---|---|
+
+https://example.org/{"x" * 120}
+
+    indented code, twin. {"x" * 120}
+    More
+
+<!-- a comment
+twin. Twin
+-->
+```sh
+echo "twin. Twin" {"x" * 120}
+```
+""",
+    "io/comments.cpp": f"""// {"x" * 100}
+// two words.
+// then a sentence that begins in lower case after a full stop
+// {"x" * 40}
+// short
+// goes on, but the line before was broken by hand
+int under_way_is_checked_in_documents_alone();
+""",
+    "lapse/store/allowed.hpp": f"#pragma once\n// {'x' * 100}\n// torn\n// apart\n",
 }
 
 # Check -> faults, each a file and what the problem must mention.
@@ -36,6 +91,7 @@ BAD = {
     "mpi": [
         ("lapse/core/bad.hpp", "#include <mpi.h>\n", "includes <mpi.h>"),
         ("lapse/ps/bad.cpp", '#include "mpi.h"\n', "includes <mpi.h>"),
+        ("lapse/transport/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
         ("io/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
     ],
     "file_length": [("io/bad.cpp", "\n" * 351, "has 351 lines")],
@@ -51,7 +107,35 @@ BAD = {
         ("docs/bad.md", "[there](nowhere.md)\n", "nowhere.md"),
         ("README.md", "text\n[a](lapse/core/a.hpp), [b](docs/none.md#part)\n", "docs/none.md"),
     ],
+    "markdown": [
+        ("docs/bad.md", "x" * 121 + "\n", "a line of 121 columns"),
+        ("apps/data/some/README.md", "- item " + "x " * 57 + "\n", "a line of 121 columns"),
+        ("examples/README.md", "Two sentences. On one line.\n", "a sentence begins in the middle"),
+        ("docs/bad.md", "Ends in code. `f` begins the next.\n", "a sentence begins in the middle"),
+        ("docs/bad.md", "- An item (of one\n  list).\n", "ends in the middle of a thought"),
+        ("docs/bad.md", "```\ncode\n```\nA line that is not\na thought.\n", "ends in the middle of a thought"),
+    ],
+    "words": [
+        ("docs/bad.md", "What is under way.\n", "the term is in flight"),
+        ("README.md", "| a | works the queue off |\n", "the term is drain"),
+        ("docs/bad.md", "# Landing rings\n", "the term is RMA receive ring"),
+        ("docs/bad.md", "[the twin](e.md)\n", "the term is baseline"),
+        ("docs/bad.md", "Nobody waits.\n", "the term is the name of the actor"),
+    ],
+    "comments": [
+        ("io/bad.cpp", "  // " + "x" * 106 + "\n", "a comment line of 111 columns"),
+        ("apps/bad.hpp", "int a;  // " + "x " * 50 + "\n", "a comment line of 111 columns"),
+        ("io/bad.cpp", "// " + "x" * 100 + "\n// kept\n//     while absent\n", "a torn comment"),
+        ("io/bad.cpp", "  // " + "x" * 90 + "\n  // three stray words\n  // go on\n", "a torn comment"),
+    ],
     "format": [("io/bad.cpp", "int  f( ) ;\n", "is not formatted")],
+    "locks": [
+        ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { ++size_; }\n', "requires holding mutex 'mutex_'"),
+        ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { grow(); }\n', "requires holding mutex 'mutex_'"),
+        ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { mutex_.lock(); }\n', "still held at the end"),
+        ("lapse/ps/bad.cpp", '#include "lapse/ps/f.hpp"\nvoid f(F& g) { g.send(); }\n', "requires holding role 'role'"),
+        ("lapse/ps/bad.hpp", '#include "lapse/ps/f.hpp"\ninline void f(F& g) { g.send(); }\n', "requires holding role 'role'"),
+    ],
     "headers": [("io/bad.hpp", "#pragma once\nstd::vector<int> f();\n", "does not compile alone")],
 }
 
@@ -63,6 +147,8 @@ class SelfTest(unittest.TestCase):
         shutil.copy(ROOT / ".clang-format", self.root)
         for path, text in GOOD.items():
             self.write(path, text)
+        for path in ("thread_annotations.hpp", "lock_role.hpp", "mutex.hpp"):
+            shutil.copy(ROOT / "lapse/core" / path, self.root / "lapse/core")
 
     def write(self, path, text):
         file = self.root / path
@@ -94,6 +180,17 @@ class SelfTest(unittest.TestCase):
                         self.write(path, GOOD[path])
                     self.assertEqual([problem.path for problem in found], [path])
                     self.assertIn(mention, str(found[0]))
+
+    def test_torn_comments_are_found_in_every_folder_that_is_not_excepted(self):
+        found = list(comment_rules.check_comments(self.root, torn_allowed_in=()))
+        self.assertEqual([(problem.path, problem.line) for problem in found], [("lapse/store/allowed.hpp", 3)])
+
+    def test_words_are_found_in_names_of_sources_on_request(self):
+        self.write("io/names.hpp", "#pragma once\nstruct LandingRing;\nint kMostKeys = hand_over(wishes);  // told\n")
+        found = [str(problem) for problem in word_rules.check_words(self.root, (".hpp",))]
+        self.assertEqual(len(found), 5)
+        for term in ("RMA receive ring", "max", "transfer ownership", "pending re-localize", "notify or report"):
+            self.assertTrue(any(problem.endswith(f"the term is {term}") for problem in found), term)
 
     def test_the_cache_forgets_headers_whose_includes_changed(self):
         cache = self.root / "headers.json"

@@ -3,9 +3,9 @@ import dataclasses
 import os
 import pathlib
 
-FOLDERS = ("lapse", "adapm", "io", "apps", "bench", "test", "tools", "slurm", "cmake", "docs")
+FOLDERS = ("lapse", "adapm", "io", "apps", "bench", "examples", "test", "tools", "slurm", "cmake", "docs")
 CPP = (".cpp", ".hpp", ".c", ".h")
-IGNORED_FOLDERS = {"data", "results", "__pycache__"}
+IGNORED_FOLDERS = frozenset({"data", "results", "__pycache__"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Problem:
         return f"{place}: {self.text}"
 
 
-def files(root, suffixes, folders=FOLDERS):
+def files(root, suffixes, folders=FOLDERS, ignored=IGNORED_FOLDERS):
     """Paths relative to root, sorted. A suffix may be a whole file name."""
     found = []
     for folder in folders:
         for directory, subfolders, names in os.walk(root / folder):
-            subfolders[:] = [name for name in subfolders if name not in IGNORED_FOLDERS]
+            subfolders[:] = [name for name in subfolders if name not in ignored]
             for name in names:
                 path = pathlib.Path(directory, name)
                 if path.suffix in suffixes or name in suffixes:

@@ -12,7 +12,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
 
@@ -29,10 +29,10 @@ namespace {
 constexpr MpiTransportSettings kSmall{.eager_bytes = 256,
                                       .ring_buffers = 4,
                                       .fragment_bytes = 1000,
-                                      .fragments_under_way = 3,
+                                      .fragments_in_flight = 3,
                                       .rma = RmaChoice::on,
-                                      .landing_ring_bytes = 4096,
-                                      .landing_smallest_bytes = 1};
+                                      .rma_ring_bytes = 4096,
+                                      .rma_smallest_bytes = 1};
 
 struct Head {
   std::uint64_t number;
@@ -123,7 +123,7 @@ void send_bulk(Transport& transport, Rank to, std::size_t bytes) {
 
 // A rank at which this one has a ring: on another host, where there are several.
 Rank partner(const Transport& transport) {
-  return *LandingLayout(transport.hosts(), 0).partner(transport.rank());
+  return *RmaReceiveRingLayout(transport.hosts(), 0).partner(transport.rank());
 }
 
 const Transport::Handler kIgnore = [](Rank, std::span<const std::byte>) {};
@@ -132,18 +132,18 @@ const Transport::Handler kIgnore = [](Rank, std::span<const std::byte>) {};
 
 TEST_CASE("landing: packets on both lanes arrive whole and once, with rings that are always full") {
   MpiTransport transport(MPI_COMM_WORLD, kSmall);
-  INFO(transport.bulk_lane_report().text);
-  REQUIRE_FALSE(transport.bulk_lane_report().problem);
+  INFO(transport.rma_receive_rings()->report().text);
+  REQUIRE_FALSE(transport.rma_receive_rings()->report().problem);
   REQUIRE(transport.has_separate_bulk_lane() == (transport.ranks() > 1));
   LaneTraffic(transport, 600, 2500, 1).run();
-  if (transport.ranks() > 1) CHECK(transport.landed_packets() > 0);
+  if (transport.ranks() > 1) CHECK(transport.rma_receive_rings()->received_packets() > 0);
   transport.close();
 }
 
 TEST_CASE("landing: large packets by the rings of the default size") {
   MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::on});
   LaneTraffic(transport, 20, std::size_t{3} << 20U, 2).run();
-  if (transport.ranks() > 1) CHECK(transport.landed_packets() > 0);
+  if (transport.ranks() > 1) CHECK(transport.rma_receive_rings()->received_packets() > 0);
   transport.close();
 }
 
@@ -215,12 +215,12 @@ TEST_CASE("landing: a transport that is destroyed without close leaves others wo
 TEST_CASE("landing: automatic makes no window where no adapter asks for one") {
   MpiTransport transport(MPI_COMM_WORLD, {.rdma_devices = "/nowhere"});
   REQUIRE_FALSE(transport.has_separate_bulk_lane());
-  REQUIRE_FALSE(transport.bulk_lane_report().problem);
-  REQUIRE_THAT(transport.bulk_lane_report().text, Contains("by message"));
+  REQUIRE_FALSE(transport.rma_receive_rings()->report().problem);
+  REQUIRE_THAT(transport.rma_receive_rings()->report().text, Contains("by message"));
   transport.close();
   MpiTransport off(MPI_COMM_WORLD, {.rma = RmaChoice::off});
   REQUIRE_FALSE(off.has_separate_bulk_lane());
-  REQUIRE_THAT(off.bulk_lane_report().text, Contains("rma=off"));
+  REQUIRE_THAT(off.rma_receive_rings()->report().text, Contains("rma=off"));
   off.close();
 }
 
@@ -231,9 +231,9 @@ TEST_CASE("landing: automatic measures where all hosts have an adapter, and take
   std::ofstream(devices / "mlx5_0/ports/1/state") << "4: ACTIVE\n";
   const std::string name = devices.string();
   MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::automatic, .rdma_devices = name.c_str()});
-  const std::string text = transport.bulk_lane_report().text;
+  const std::string text = transport.rma_receive_rings()->report().text;
   INFO(text);
-  CHECK_FALSE(transport.bulk_lane_report().problem);
+  CHECK_FALSE(transport.rma_receive_rings()->report().problem);
   CHECK_THAT(text, Contains("rma=auto") || Contains("a single rank"));
   const bool one_host = transport.host_ranks() == transport.ranks();
   CHECK((text.find("us by window") != std::string::npos) == !one_host);
@@ -246,6 +246,6 @@ TEST_CASE("landing: automatic measures where all hosts have an adapter, and take
 TEST_CASE("landing: impossible rings are an error on every rank") {
   for (const std::size_t bytes :
        {std::size_t{1}, std::size_t{1024}, std::size_t{4100}, std::size_t{1} << 40U}) {
-    REQUIRE_THROWS_AS(MpiTransport(MPI_COMM_WORLD, {.landing_ring_bytes = bytes}), ConfigurationError);
+    REQUIRE_THROWS_AS(MpiTransport(MPI_COMM_WORLD, {.rma_ring_bytes = bytes}), ConfigurationError);
   }
 }

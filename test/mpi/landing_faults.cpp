@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
 
@@ -106,8 +106,8 @@ std::int32_t world_size() {
 
 TEST_CASE("landing faults: without a fault there are windows") {
   MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::on});
-  INFO(transport.bulk_lane_report().text);
-  CHECK_FALSE(transport.bulk_lane_report().problem);
+  INFO(transport.rma_receive_rings()->report().text);
+  CHECK_FALSE(transport.rma_receive_rings()->report().problem);
   CHECK(transport.has_separate_bulk_lane());
   transport.close();
 }
@@ -118,7 +118,7 @@ TEST_CASE("landing faults: whatever fails on whichever rank, all ranks send mess
       const FaultOn fault_on(rank, what.fault);
       MpiTransport transport(MPI_COMM_WORLD,
                              {.rma = RmaChoice::on, .rma_test_limit = std::chrono::milliseconds(300)});
-      const BulkLaneReport report = transport.bulk_lane_report();
+      const RmaReceiveRings::Report report = transport.rma_receive_rings()->report();
       INFO("fault " << static_cast<int>(what.fault) << " on rank " << rank << ": " << report.text);
       CHECK(report.problem);
       CHECK_THAT(report.text, Contains("bulk payloads go by message") && Contains(what.reason) &&
@@ -127,7 +127,7 @@ TEST_CASE("landing faults: whatever fails on whichever rank, all ranks send mess
       const auto texts = transport.all_gather(std::as_bytes(std::span(report.text)));
       CHECK(std::ranges::all_of(texts, [&](const auto& text) { return text == texts[0]; }));
       test::Traffic(transport, {1, 1000, 100'000}, 20, 1).run();
-      CHECK(transport.landed_packets() == 0);
+      CHECK(transport.rma_receive_rings()->received_packets() == 0);
       transport.close();
     }
   }

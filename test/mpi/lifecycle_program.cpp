@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 #include "test/mpi/server_expect.hpp"
 
 namespace {

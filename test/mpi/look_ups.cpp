@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
@@ -25,14 +25,14 @@ class Reader {
   // The second rank exposes nothing.
   explicit Reader(MpiTransport& transport)
       : transport_(transport), words_(transport.rank().value() == 1 ? 0 : kWords) {
-    transport_.set_read_handler([this](std::span<const Transport::FinishedRead> reads) {
-      for (const Transport::FinishedRead& read : reads) {
+    transport_.remote_reads()->set_handler([this](std::span<const RemoteReads::Finished> reads) {
+      for (const RemoteReads::Finished& read : reads) {
         ++finished_;
         seen_.at(read.tag) = read.value;
       }
     });
     set(0);
-    number_ = transport_.expose(std::as_bytes(std::span(words_)));
+    number_ = transport_.remote_reads()->expose(std::as_bytes(std::span(words_)));
   }
 
   std::uint32_t number() const { return number_; }
@@ -52,8 +52,8 @@ class Reader {
     seen_.assign(static_cast<std::size_t>(transport_.ranks()) * kWords, 0);
     for (std::int32_t rank = 0; rank < transport_.ranks(); ++rank) {
       for (std::uint64_t i = 0; i < kWords && rank != 1; ++i, ++begun)
-        transport_.begin_read(Rank(rank), number_, i * sizeof(std::uint64_t),
-                              Rank(rank).index() * kWords + i);
+        transport_.remote_reads()->begin(Rank(rank), number_, i * sizeof(std::uint64_t),
+                                         Rank(rank).index() * kWords + i);
     }
     CHECK_FALSE(transport_.idle());
     while (!transport_.idle()) {
@@ -86,8 +86,8 @@ bool all_are(const std::vector<std::uint64_t>& seen, std::uint64_t round) {
 
 TEST_CASE("remote reads: every rank reads what the others have exposed, and then what they have changed") {
   MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::on});
-  INFO(transport.bulk_lane_report().text);
-  REQUIRE(transport.has_remote_reads() == (transport.ranks() > 1));
+  INFO(transport.rma_receive_rings()->report().text);
+  REQUIRE((transport.remote_reads() != nullptr) == (transport.ranks() > 1));
   if (transport.ranks() > 1) {
     Reader first(transport);
     CHECK(first.number() == 0);
@@ -124,7 +124,7 @@ TEST_CASE("remote reads: words that change meanwhile are read as they are or wer
 TEST_CASE("remote reads: only where windows are asked for") {
   for (const RmaChoice choice : {RmaChoice::off, RmaChoice::automatic}) {
     MpiTransport transport(MPI_COMM_WORLD, {.rma = choice, .rdma_devices = "/nowhere"});
-    CHECK_FALSE(transport.has_remote_reads());
+    CHECK(transport.remote_reads() == nullptr);
     transport.close();
   }
 }

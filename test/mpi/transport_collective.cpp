@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
@@ -145,7 +145,7 @@ TEST_CASE("impossible settings of one rank are an error on every rank") {
   REQUIRE_THROWS_AS(construct({.eager_bytes = 10}), ConfigurationError);
   REQUIRE_THROWS_AS(construct({.ring_buffers = 1}), ConfigurationError);
   REQUIRE_THROWS_AS(construct({.fragment_bytes = 0}), ConfigurationError);
-  REQUIRE_THROWS_AS(construct({.fragments_under_way = 0}), ConfigurationError);
+  REQUIRE_THROWS_AS(construct({.fragments_in_flight = 0}), ConfigurationError);
   if (ranks > 1) REQUIRE_THROWS_AS(construct({.fragment_bytes = 5000}), ConfigurationError);
 }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <thread>
 
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;

@@ -9,8 +9,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/host_doorbells.hpp"
-#include "lapse/transport/mpi_lock.hpp"
-#include "lapse/transport/mpi_shared_memory.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/shared_windows.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
@@ -39,7 +39,7 @@ TEST_CASE("Windows are zeroed, begin at a page and are the same memory on all ra
   const Host host;
   if (host.ranks == 1) return;  // Nobody to share with.
   MpiLock lock;
-  MpiSharedMemory memory(host.group, lock);
+  MpiSharedWindows memory(host.group, lock);
   std::vector<std::byte*> all;
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{3'000'000}}) {
     std::byte* const base = memory.allocate(bytes);
@@ -64,8 +64,8 @@ TEST_CASE("More than the file system or the addresses of a rank have room for is
   const Host host;
   if (host.ranks == 1) return;  // Nobody to share with.
   MpiLock lock;
-  MpiSharedMemory memory(host.group, lock);
-  const std::size_t free = MpiSharedMemory::free_bytes();
+  MpiSharedWindows memory(host.group, lock);
+  const std::size_t free = MpiSharedWindows::free_bytes();
   CHECK(free > 0);
   CHECK_THROWS_AS(memory.allocate(2 * free), OutOfMemory);
   // The group goes on.
@@ -78,7 +78,7 @@ TEST_CASE("Ranks of a host wake each other by doorbells in memory that they shar
   const Host host;
   if (host.ranks == 1) return;  // Nobody to share with.
   MpiLock lock;
-  MpiSharedMemory memory(host.group, lock);
+  MpiSharedWindows memory(host.group, lock);
   const auto count = static_cast<std::size_t>(host.ranks);
   std::byte* const lines = memory.allocate((count + 1) * HostDoorbells::kLineBytes);
   auto* const turn = reinterpret_cast<std::atomic<std::int32_t>*>(lines + count * HostDoorbells::kLineBytes);

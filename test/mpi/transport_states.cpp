@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/mpi_environment.hpp"
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/transport/mpi_transport.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 // Settings so small that all ways a packet can take are busy: a ring that wraps all the time, payloads of
 // many fragments with an odd tail, more fragments than may be under way.
 constexpr MpiTransportSettings kSmall{
-    .eager_bytes = 256, .ring_buffers = 4, .fragment_bytes = 1000, .fragments_under_way = 3};
+    .eager_bytes = 256, .ring_buffers = 4, .fragment_bytes = 1000, .fragments_in_flight = 3};
 
 }  // namespace
 

@@ -7,6 +7,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/transport/remote_reads.hpp"
+#include "lapse/transport/shared_memory.hpp"
 
 namespace lapse::test {
 
@@ -37,7 +39,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              .first_worker = first_worker,
              .local_workers = scenario.workers[transport.rank().index()],
              .workers = scenario.all_workers()} {
-  transport_.join_group(domains_.domain_of(transport.rank()).value());
+  transport_.shared_memory()->join_group(domains_.domain_of(transport.rank()).value());
   create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths);
   create_table(scenario, UpdateRule::assign(), Assignment::kLength, false);
   protocol_.registry().add(
@@ -107,17 +109,17 @@ void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {
           Domain(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(scenario.ranks) + 4)) - 2);
     owners = wrong;
   }
-  table.set_exposed_owners(transport_.expose(std::as_bytes(owners)));
+  table.set_exposed_owners(transport_.remote_reads()->expose(std::as_bytes(owners)));
 }
 
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
                                                     const SharedTableLayout::Request& request) {
-  SharedTableLayout layout = SharedTableLayout::plan(request, transport_.free_shared_bytes());
+  SharedTableLayout layout = SharedTableLayout::plan(request, transport_.shared_memory()->free_bytes());
   // A member has room for one value of each size, and the others lie in its own memory.
   if (scenario.little_memory) {
     for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
   }
-  std::byte* const base = transport_.allocate_shared(layout.total_bytes());
+  std::byte* const base = transport_.shared_memory()->allocate(layout.total_bytes());
   SharedTablePart part(
       base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)), request.home_keys,
       [] { return std::size_t{0}; }, [] {});

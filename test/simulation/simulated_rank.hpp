@@ -14,7 +14,7 @@
 #include "lapse/ps/table_factory.hpp"
 #include "lapse/ps/worker.hpp"
 #include "lapse/store/region.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/support/random_workload.hpp"
 #include "test/support/random_workload_assignments.hpp"

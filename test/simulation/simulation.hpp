@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/simulation/simulated_rank.hpp"
 

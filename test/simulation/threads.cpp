@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/transport/threaded_loopback.hpp"
+#include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/random_workload_server.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"

@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 #include "test/support/catch.hpp"
 
 namespace {

@@ -20,17 +20,9 @@ class BorrowedTransport : public Transport {
   std::int32_t host_ranks() const override { return transport_.host_ranks(); }
   std::string host_name() const override { return transport_.host_name(); }
   std::vector<std::int32_t> hosts() const override { return transport_.hosts(); }
-  std::string shared_memory_problem() const override { return transport_.shared_memory_problem(); }
-  void join_group(std::int32_t group) override { transport_.join_group(group); }
-  std::byte* allocate_shared(std::size_t bytes) override { return transport_.allocate_shared(bytes); }
-  std::size_t free_shared_bytes() const override { return transport_.free_shared_bytes(); }
-  std::string shared_memory_place() const override { return transport_.shared_memory_place(); }
-  bool has_remote_reads() const override { return transport_.has_remote_reads(); }
-  std::uint32_t expose(std::span<const std::byte> memory) override { return transport_.expose(memory); }
-  void begin_read(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag) override {
-    transport_.begin_read(from, number, offset, tag);
-  }
-  void set_read_handler(ReadHandler handler) override { transport_.set_read_handler(std::move(handler)); }
+  SharedMemory* shared_memory() override { return transport_.shared_memory(); }
+  RemoteReads* remote_reads() override { return transport_.remote_reads(); }
+  RmaReceiveRings* rma_receive_rings() override { return transport_.rma_receive_rings(); }
   Doorbell* doorbell() override { return transport_.doorbell(); }
   bool has_separate_bulk_lane() const override { return transport_.has_separate_bulk_lane(); }
   void send(Rank to, PacketBuffer packet, Lane lane) override {

@@ -10,7 +10,7 @@
 #include "lapse/protocol/collective.hpp"
 #include "lapse/protocol/quiescence.hpp"
 #include "lapse/protocol/tree_reduction.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"
 

@@ -9,7 +9,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"
 

@@ -21,11 +21,11 @@ struct TestClock {
   }
 };
 
-IdleSettings settings(std::uint32_t looks_per_yield) {
+IdleSettings settings(std::uint32_t polls_per_yield) {
   return {.spin = microseconds(200),
           .sleep_min = microseconds(100),
           .sleep_max = microseconds(1000),
-          .looks_per_yield = looks_per_yield};
+          .polls_per_yield = polls_per_yield};
 }
 
 }  // namespace
@@ -34,12 +34,12 @@ TEST_CASE("Empty looks come first, then yields for the time of the spin, then sl
   IdlePolicy policy(settings(3));
   TestClock clock;
   for (int round = 0; round < 4; ++round) {
-    for (int look = 0; look < 3; ++look) CHECK(clock.fail(policy) == IdlePolicy::Step::look);
+    for (int poll = 0; poll < 3; ++poll) CHECK(clock.fail(policy) == IdlePolicy::Step::poll);
     CHECK(clock.fail(policy) == IdlePolicy::Step::yield);
     clock.now += microseconds(50);
   }
   CHECK(clock.looks == 4);
-  for (int look = 0; look < 3; ++look) CHECK(clock.fail(policy) == IdlePolicy::Step::look);
+  for (int poll = 0; poll < 3; ++poll) CHECK(clock.fail(policy) == IdlePolicy::Step::poll);
   CHECK(clock.fail(policy) == IdlePolicy::Step::sleep);
 }
 

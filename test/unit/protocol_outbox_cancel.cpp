@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "lapse/protocol/outbox.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_outbox_packets.hpp"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "lapse/protocol/outbox.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"

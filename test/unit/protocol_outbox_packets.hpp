@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lapse/protocol/frames.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/frame_modules.hpp"
 

@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/transport/loopback_network.hpp"
-#include "lapse/transport/threaded_loopback.hpp"
+#include "lapse/transport/loopback/network.hpp"
+#include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"
 
@@ -75,7 +75,7 @@ void FakeClient::handle_submission(Submission& submission) {
 ProgressEngine::Settings settings(bool helping) {
   ProgressEngine::Settings settings;
   settings.helping = helping;
-  settings.idle.looks_per_yield = 0;
+  settings.idle.polls_per_yield = 0;
   settings.idle.spin = std::chrono::microseconds(50);
   return settings;
 }

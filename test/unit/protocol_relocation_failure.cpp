@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lapse/protocol/rank_protocol.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/table_shard_builder.hpp"
 #include "test/unit/protocol_outbox_packets.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/threaded_loopback.hpp"
+#include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "lapse/ps/shared_table_layout.hpp"
 #include "lapse/ps/shared_table_part.hpp"
-#include "lapse/transport/loopback_memory.hpp"
+#include "lapse/transport/loopback/shared_memory.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_limited_region.hpp"
 

@@ -2,7 +2,7 @@
 #include "lapse/ps/table_factory.hpp"
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
 

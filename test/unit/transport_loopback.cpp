@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/transport/loopback_network.hpp"
+#include "lapse/transport/loopback/network.hpp"
+#include "lapse/transport/remote_reads.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
 
@@ -142,11 +143,12 @@ TEST_CASE("a remote read looks once, and is delivered later") {
   Transport& reader = network.endpoint(Rank{0});
   std::vector<std::uint64_t> words{10, 11};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
-  reader.set_read_handler([&](std::span<const Transport::FinishedRead> reads) {
-    for (const Transport::FinishedRead& read : reads) seen.emplace_back(read.tag, read.value);
+  reader.remote_reads()->set_handler([&](std::span<const RemoteReads::Finished> reads) {
+    for (const RemoteReads::Finished& read : reads) seen.emplace_back(read.tag, read.value);
   });
-  const std::uint32_t number = network.endpoint(Rank{2}).expose(std::as_bytes(std::span(words)));
-  for (const std::uint64_t tag : {0U, 1U}) reader.begin_read(Rank{2}, number, 8, tag);
+  const std::uint32_t number =
+      network.endpoint(Rank{2}).remote_reads()->expose(std::as_bytes(std::span(words)));
+  for (const std::uint64_t tag : {0U, 1U}) reader.remote_reads()->begin(Rank{2}, number, 8, tag);
   REQUIRE(network.reads_under_way(Rank{0}) == 2);
   REQUIRE_FALSE(reader.idle());
   REQUIRE_FALSE(network.advance_read(Rank{0}, 0));
@@ -161,13 +163,13 @@ TEST_CASE("a remote read looks once, and is delivered later") {
 
   // Poll takes all steps, as one packet.
   seen.clear();
-  for (const std::uint64_t tag : {0U, 1U}) reader.begin_read(Rank{2}, number, 0, tag);
+  for (const std::uint64_t tag : {0U, 1U}) reader.remote_reads()->begin(Rank{2}, number, 0, tag);
   const Record record;
   REQUIRE(reader.poll(record.handler, 1) == 1);
   REQUIRE(seen == Seen{{0, 10}, {1, 10}});
   REQUIRE(reader.poll(record.handler, 1) == 0);
-  REQUIRE_THROWS_AS(reader.begin_read(Rank{2}, number, 16, 0), UsageError);
-  REQUIRE_THROWS_AS(reader.begin_read(Rank{2}, number, 4, 0), UsageError);
-  reader.begin_read(Rank{2}, number, 0, 0);
+  REQUIRE_THROWS_AS(reader.remote_reads()->begin(Rank{2}, number, 16, 0), UsageError);
+  REQUIRE_THROWS_AS(reader.remote_reads()->begin(Rank{2}, number, 4, 0), UsageError);
+  reader.remote_reads()->begin(Rank{2}, number, 0, 0);
   REQUIRE_THROWS_AS(reader.close(), ProtocolError);
 }

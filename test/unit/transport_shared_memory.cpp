@@ -10,9 +10,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/host_doorbells.hpp"
-#include "lapse/transport/loopback_memory.hpp"
-#include "lapse/transport/loopback_network.hpp"
-#include "lapse/transport/threaded_loopback.hpp"
+#include "lapse/transport/loopback/network.hpp"
+#include "lapse/transport/loopback/shared_memory.hpp"
+#include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
@@ -21,12 +21,12 @@ using std::chrono::seconds;
 
 TEST_CASE("Ranks of a group get the same pieces, zeroed, at a page boundary; other groups get others") {
   LoopbackMemory memory(1 << 20);
-  LoopbackGroup a(memory);
-  LoopbackGroup b(memory);
-  LoopbackGroup other(memory);
-  a.join(1);
-  b.join(1);
-  other.join(2);
+  LoopbackSharedMemory a(memory);
+  LoopbackSharedMemory b(memory);
+  LoopbackSharedMemory other(memory);
+  a.join_group(1);
+  b.join_group(1);
+  other.join_group(2);
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{100'000}}) {
     std::byte* const piece = a.allocate(bytes);
     CHECK(reinterpret_cast<std::uintptr_t>(piece) % 4096 == 0);
@@ -46,16 +46,16 @@ TEST_CASE("Transports inside a process share memory by groups") {
   const auto check = [](auto& net) {
     for (std::int32_t rank = 0; rank < 3; ++rank) {
       Transport& transport = net.endpoint(Rank(rank));
-      CHECK(transport.shared_memory_problem().empty());
-      CHECK(transport.free_shared_bytes() == 1 << 16);
+      CHECK(transport.shared_memory()->problem().empty());
+      CHECK(transport.shared_memory()->free_bytes() == 1 << 16);
       CHECK(transport.hosts() == std::vector<std::int32_t>(3, 0));
-      transport.join_group(rank / 2);
+      transport.shared_memory()->join_group(rank / 2);
     }
-    std::byte* const first = net.endpoint(Rank(0)).allocate_shared(5000);
-    CHECK(net.endpoint(Rank(1)).allocate_shared(5000) == first);
-    CHECK(net.endpoint(Rank(2)).allocate_shared(5000) != first);
-    CHECK(net.endpoint(Rank(0)).allocate_shared(10) != first);
-    CHECK_THROWS_AS(net.endpoint(Rank(0)).allocate_shared((1 << 16) + 1), OutOfMemory);
+    std::byte* const first = net.endpoint(Rank(0)).shared_memory()->allocate(5000);
+    CHECK(net.endpoint(Rank(1)).shared_memory()->allocate(5000) == first);
+    CHECK(net.endpoint(Rank(2)).shared_memory()->allocate(5000) != first);
+    CHECK(net.endpoint(Rank(0)).shared_memory()->allocate(10) != first);
+    CHECK_THROWS_AS(net.endpoint(Rank(0)).shared_memory()->allocate((1 << 16) + 1), OutOfMemory);
   };
   check(network);
   check(threaded);

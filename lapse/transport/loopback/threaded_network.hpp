@@ -1,0 +1,65 @@
+// A network of ranks inside one process, each driven by threads of its own.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/mutex.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/transport/loopback/shared_memory.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+class ThreadedLoopbackTransport;
+
+struct ThreadedLoopbackSettings {
+  // Packets of the bulk lane may overtake and be overtaken; they do where delay_seed is set.
+  bool separate_bulk_lane = false;
+  // With a seed every poll delivers a random part of what waits, possibly nothing, from random senders, so
+  // that many interleavings occur; pairs of ranks keep their order. Without, packets are delivered in order
+  // of arrival.
+  std::optional<std::uint64_t> delay_seed;
+  std::size_t shared_bytes = std::size_t{1} << 30;  // memory that ranks can share
+  bool remote_reads = false;                        // ranks can read what others expose
+};
+
+// For tests of the concurrent parts. Thread safety: each endpoint is used by one thread at a time; different
+// endpoints by different threads.
+class ThreadedLoopback {
+ public:
+  explicit ThreadedLoopback(std::int32_t ranks, const ThreadedLoopbackSettings& settings = {});
+  ~ThreadedLoopback();
+  ThreadedLoopback(const ThreadedLoopback&) = delete;
+  ThreadedLoopback& operator=(const ThreadedLoopback&) = delete;
+
+  std::int32_t ranks() const;
+  // Lives as long as the network. Throws UsageError for a rank that does not exist.
+  Transport& endpoint(Rank rank);
+
+ private:
+  friend class ThreadedLoopbackTransport;
+
+  // Waits until all ranks have called it; returns what each brought. May be called repeatedly.
+  std::vector<std::vector<std::byte>> gather(Rank rank, std::span<const std::byte> mine);
+
+  const ThreadedLoopbackSettings settings_;
+  LoopbackMemory memory_;
+  std::vector<std::unique_ptr<ThreadedLoopbackTransport>> endpoints_;
+
+  // The gathering in progress. A rank takes the result of one before it can begin the next, so the result is
+  // overwritten only when every rank has it.
+  Mutex mutex_;
+  std::condition_variable all_arrived_;
+  std::vector<std::vector<std::byte>> brought_ LAPSE_GUARDED_BY(mutex_);
+  std::vector<std::vector<std::byte>> result_ LAPSE_GUARDED_BY(mutex_);
+  std::size_t arrived_ LAPSE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t gatherings_ LAPSE_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace lapse

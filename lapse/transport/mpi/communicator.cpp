@@ -1,0 +1,95 @@
+#include "lapse/transport/mpi/communicator.hpp"
+
+#include <array>
+#include <cstddef>
+
+#include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+// Throws MpiStateError when MPI cannot be used; returns its thread level.
+int usable_thread_level() {
+  mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized) {
+    throw MpiStateError(
+        "MPI is not initialised: call lapse::prepare_mpi_environment() and then "
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) first");
+  }
+  if (finalized) throw MpiStateError("MPI is already finalized: make instances before MPI_Finalize");
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level < MPI_THREAD_FUNNELED) {
+    throw MpiStateError(
+        "MPI was initialised with the thread level MPI_THREAD_SINGLE (MPI_Init asks for it): at least "
+        "MPI_THREAD_FUNNELED is needed, MPI_THREAD_SERIALIZED for progress by several threads. Ask for it "
+        "with MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided)");
+  }
+  return level;
+}
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator(MPI_Comm users)
+    : thread_level_(usable_thread_level()), lock_(MpiLock::of_process()) {
+  duplicate(users);
+  find_host();
+  lock_->attach();
+}
+
+MpiCommunicator::~MpiCommunicator() {
+  if (communicator_ != MPI_COMM_NULL) lock_->detach();
+}
+
+void MpiCommunicator::free() {
+  check_mpi(MPI_Comm_free(&host_), "MPI_Comm_free");
+  check_mpi(MPI_Comm_free(&communicator_), "MPI_Comm_free");
+  lock_->detach();
+}
+
+void MpiCommunicator::duplicate(MPI_Comm users) {
+  if (users == MPI_COMM_NULL) throw MpiStateError("the communicator is MPI_COMM_NULL");
+  {
+    const MpiGuard guard(*lock_);
+    int inter = 0;
+    check_mpi(MPI_Comm_test_inter(users, &inter), "MPI_Comm_test_inter");
+    if (inter)
+      throw MpiStateError("the communicator is an intercommunicator: an intracommunicator is needed");
+  }
+  // MPI_Comm_dup waits for the other ranks while it holds the lock: let them arrive first.
+  barrier_polled(*lock_, users);
+  const MpiGuard guard(*lock_);
+  check_mpi(MPI_Comm_dup(users, &communicator_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
+  rank_ = Rank{rank};
+}
+
+void MpiCommunicator::find_host() {
+  barrier_polled(*lock_, communicator_);
+  const MpiGuard guard(*lock_);
+  check_mpi(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_.value(), MPI_INFO_NULL, &host_),
+            "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_size(host_, &host_ranks_), "MPI_Comm_size");
+  std::int32_t lowest = rank_.value();
+  check_mpi(MPI_Bcast(&lowest, 1, MPI_INT32_T, 0, host_), "MPI_Bcast");
+  hosts_.resize(static_cast<std::size_t>(ranks_));
+  check_mpi(MPI_Allgather(&lowest, 1, MPI_INT32_T, hosts_.data(), 1, MPI_INT32_T, communicator_),
+            "MPI_Allgather");
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  host_name_.assign(name.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace lapse

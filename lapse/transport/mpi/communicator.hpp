@@ -1,0 +1,62 @@
+// A private duplicate of the user's communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+
+namespace lapse {
+
+// The ranks that an instance runs on, and the communicator that its messages and windows use.
+// Failing calls on it return error codes (MPI_ERRORS_RETURN), which check_mpi turns into exceptions.
+//
+// Thread safety: constant after construction; get() is used under lock().
+class MpiCommunicator {
+ public:
+  // Collective. Duplicates `users`, any intracommunicator. Throws MpiStateError when MPI is not initialised,
+  // is finalized, or was initialised with a thread level below MPI_THREAD_FUNNELED, and for an
+  // intercommunicator or MPI_COMM_NULL.
+  explicit MpiCommunicator(MPI_Comm users);
+  // Without free(): the duplicate stays until MPI_Finalize, as freeing it is collective.
+  ~MpiCommunicator();
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+
+  // Collective. Called once, with nothing in flight on the communicator.
+  void free() LAPSE_REQUIRES(mpi_role);
+
+  MPI_Comm get() const { return communicator_; }
+  MpiLock& lock() const { return *lock_; }
+  Rank rank() const { return rank_; }
+  std::int32_t ranks() const { return ranks_; }
+  std::int32_t host_ranks() const { return host_ranks_; }
+  // For each rank the lowest rank of its host.
+  const std::vector<std::int32_t>& hosts() const { return hosts_; }
+  // The ranks of this host, in the order of their ranks.
+  MPI_Comm host() const { return host_; }
+  const std::string& host_name() const { return host_name_; }
+  // MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE.
+  int thread_level() const { return thread_level_; }
+
+ private:
+  void duplicate(MPI_Comm users) LAPSE_EXCLUDES(mpi_role);
+  void find_host() LAPSE_EXCLUDES(mpi_role);
+
+  int thread_level_;
+  std::shared_ptr<MpiLock> lock_;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_Comm host_ = MPI_COMM_NULL;
+  Rank rank_;
+  std::int32_t ranks_ = 0;
+  std::int32_t host_ranks_ = 0;
+  std::vector<std::int32_t> hosts_;
+  std::string host_name_;
+};
+
+}  // namespace lapse

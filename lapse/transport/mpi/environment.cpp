@@ -1,0 +1,64 @@
+#include "lapse/transport/mpi/environment.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace lapse {
+
+namespace {
+
+// Open MPI's limits count its own header of a message: 56 bytes in version 4.1, with some room for others.
+constexpr std::size_t kEagerHeaderBytes = 64;
+
+// The value of an unsigned control variable of the MPI library; the tools interface is initialised.
+std::optional<std::size_t> read_control_variable(const char* name) {
+  int index = 0;
+  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return std::nullopt;
+  MPI_T_cvar_handle handle = nullptr;
+  int count = 0;
+  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return std::nullopt;
+  // Wide enough for every integer type; the unused bytes stay zero on the little-endian machines supported.
+  unsigned long long value[8] = {};
+  const bool read = count == 1 && MPI_T_cvar_read(handle, value) == MPI_SUCCESS;
+  MPI_T_cvar_handle_free(&handle);
+  if (!read) return std::nullopt;
+  return static_cast<std::size_t>(value[0]);
+}
+
+std::optional<std::size_t> read_eager_limit() {
+  // Open MPI 4.1 takes the level given here for the thread level of the whole of MPI: it must be the one MPI
+  // has.
+  int level = MPI_THREAD_SINGLE;
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Query_thread(&level) != MPI_SUCCESS) return std::nullopt;
+  if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return std::nullopt;
+  // The shared-memory transport of Open MPI is called vader up to version 4 and sm from version 5 on. What is
+  // not used has no variable.
+  std::optional<std::size_t> limit;
+  for (const char* name : {"btl_vader_eager_limit", "btl_sm_eager_limit", "btl_tcp_eager_limit"}) {
+    const std::optional<std::size_t> one = read_control_variable(name);
+    if (one) limit = std::min(*one, limit.value_or(*one));
+  }
+  MPI_T_finalize();
+  return limit;
+}
+
+}  // namespace
+
+void prepare_mpi_environment() {
+  constexpr int kKeepExisting = 0;
+  ::setenv("OMPI_MCA_osc", "sm,pt2pt,ucx", kKeepExisting);
+  ::setenv("OMPI_MCA_btl_vader_eager_limit", "32768", kKeepExisting);
+}
+
+std::optional<std::size_t> eager_message_bytes() {
+  // Asking loads every component of the MPI library, which takes a fifth of a second; the limit does not
+  // change.
+  static const std::optional<std::size_t> limit = read_eager_limit();
+  if (!limit || *limit <= kEagerHeaderBytes) return std::nullopt;
+  return *limit - kEagerHeaderBytes;
+}
+
+}  // namespace lapse

@@ -1,0 +1,23 @@
+// Settings of the MPI library for before it starts, and its limits, to be asked for afterwards.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace lapse {
+
+// Sets where unset, for Open MPI; call it before MPI_Init. Variables that another MPI library does not use
+// do no harm.
+//   OMPI_MCA_osc=sm,pt2pt,ucx               windows that work with MPI_THREAD_SERIALIZED, within hosts and
+//                                           between them
+//   OMPI_MCA_btl_vader_eager_limit=32768    messages of up to 32712 bytes between the ranks of a host need no
+//                                           further help of the sender
+// Not safe while other threads read or change the environment.
+void prepare_mpi_environment();
+
+// The largest message, in bytes, that reaches its receiver without further help of the sender, in memory of
+// the host and by TCP, as far as the MPI library uses them and reports it. May be called once MPI is
+// initialised, by the holder of the MPI lock.
+std::optional<std::size_t> eager_message_bytes();
+
+}  // namespace lapse

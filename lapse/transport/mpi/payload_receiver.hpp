@@ -1,0 +1,90 @@
+// The half of MpiTransport that receives announced payloads.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/buffer_pool.hpp"
+#include "lapse/transport/fifo.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/request_bag.hpp"
+#include "lapse/transport/mpi/transport_settings.hpp"
+#include "lapse/transport/packet_buffer.hpp"
+
+namespace lapse {
+
+// An announced payload is received in fragments, directly into a buffer of its size. Until it is complete,
+// later packets of its sender wait behind it, so that the order of that sender is kept (I6); other senders do
+// not wait. Payloads of one sender are received side by side, with at most `fragments_in_flight` fragments
+// posted.
+//
+// Thread safety: none.
+class MpiPayloadReceiver {
+ public:
+  struct Packet {
+    Rank from;
+    PacketBuffer buffer;
+  };
+
+  MpiPayloadReceiver(MPI_Comm communicator, std::int32_t ranks, const MpiTransportSettings& settings,
+                     BufferPool& pool);
+
+  // A payload of this size follows. Throws OutOfMemory when there is no memory for it.
+  void announce(Rank from, std::uint64_t bytes);
+
+  // Whether packets from this sender have to wait, and adding one to those that do (copied).
+  bool is_waiting(Rank from) const { return !senders_[from.index()].packets.empty(); }
+  void wait_behind(Rank from, std::span<const std::byte> packet);
+
+  // Posts receives and polls those in flight.
+  void advance() LAPSE_REQUIRES(mpi_role);
+
+  // The next packet that is complete and whose turn it is, of any sender.
+  std::optional<Packet> take_ready();
+
+  bool empty() const { return active_.empty(); }
+
+  // Gives everything up at the end of a life that went wrong; returns the number of packets not delivered.
+  std::size_t abandon() LAPSE_REQUIRES(mpi_role);
+
+ private:
+  // A payload, or a packet that waits behind one and has arrived.
+  struct Waiting {
+    PacketBuffer buffer;
+    std::size_t posted = 0;    // Bytes whose receives have been posted.
+    std::size_t received = 0;  // Bytes that have arrived.
+  };
+  struct Sender {
+    Fifo<Waiting> packets;
+    std::uint64_t first_number = 0;  // The number of packets.front(); packets are numbered by arrival.
+    std::uint64_t next_to_post = 0;
+    std::size_t in_flight = 0;
+  };
+  struct Fragment {
+    Rank from;
+    std::uint64_t packet_number = 0;
+    std::size_t bytes = 0;
+  };
+
+  void add(Rank from, Waiting packet);
+  void post_fragments(Rank from) LAPSE_REQUIRES(mpi_role);
+  void fragment_arrived(const Fragment& fragment, const MPI_Status& status) LAPSE_REQUIRES(mpi_role);
+
+  const MPI_Comm communicator_;
+  const std::size_t fragment_bytes_;
+  const std::size_t fragments_in_flight_;
+  BufferPool& pool_;
+
+  MpiRequestBag<Fragment> requests_;
+  std::vector<Sender> senders_;
+  // The senders of these packets.
+  std::vector<Rank> active_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,63 @@
+// The eager half of what MpiTransport receives.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/transport_settings.hpp"
+
+namespace lapse {
+
+// A ring of receives from any source, posted ahead and posted again in the same order.
+//
+// MPI matches messages to receives in the order in which the receives were posted, and the messages of one
+// sender in the order in which they were sent. So the ring holds the messages of a sender in sending order,
+// and taking them from the head only keeps that order (I6).
+//
+// Thread safety: none; all functions are called by the holder of the MPI lock.
+class MpiReceiveRing {
+ public:
+  struct Message {
+    Rank from;
+    std::span<const std::byte> bytes;  // Begins at a 64-byte boundary. Valid until the next test().
+  };
+
+  // Posts settings.ring_buffers receives of messages of at most settings.eager_bytes.
+  MpiReceiveRing(MPI_Comm communicator, const MpiTransportSettings& settings) LAPSE_REQUIRES(mpi_role);
+
+  // Whether the message at the head has arrived; sets `message` if so. Posts the receive of the message taken
+  // before again. (Not an optional: copying one that was just written costs more than the rest of the
+  // function.)
+  bool test(Message& message) LAPSE_REQUIRES(mpi_role);
+
+  // Takes all receives back; returns the number of messages that had arrived. The object is then empty.
+  std::size_t cancel() LAPSE_REQUIRES(mpi_role);
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+
+  std::byte* buffer(std::size_t index) const { return memory_.get() + index * stride_bytes_; }
+  void post(std::size_t index) LAPSE_REQUIRES(mpi_role);
+
+  const MPI_Comm communicator_;
+  const std::size_t buffer_bytes_;
+  const std::size_t stride_bytes_;
+  std::unique_ptr<std::byte[], Free> memory_;
+  std::vector<MPI_Request> requests_;
+  std::size_t head_ = 0;
+  // The buffer before the head, while its message is in use.
+  std::optional<std::size_t> taken_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,119 @@
+#include "lapse/transport/mpi/shared_windows.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/window_access.hpp"
+#include "lapse/transport/shared_memory_remedies.hpp"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace lapse {
+
+namespace {
+
+// What the MPI library puts into a window's file beside the memory asked for, generously.
+constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
+
+// Whether this process has so many addresses left: it may have been limited (ulimit -v).
+bool has_addresses(std::size_t bytes) {
+  void* const probe = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) return false;
+  munmap(probe, bytes);
+  return true;
+}
+
+}  // namespace
+
+std::string MpiSharedWindows::directory() {
+  const char* const chosen = std::getenv("OMPI_MCA_osc_sm_backing_directory");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/dev/shm";
+}
+
+std::size_t MpiSharedWindows::free_bytes() {
+  struct statvfs system {};
+  if (statvfs(directory().c_str(), &system) != 0) return 0;
+  return static_cast<std::size_t>(system.f_bavail) * static_cast<std::size_t>(system.f_frsize);
+}
+
+MpiSharedWindows::Room MpiSharedWindows::agree_on_room(std::size_t bytes) const {
+  std::uint64_t least[2] = {};
+  const std::uint64_t mine[2] = {free_bytes(), has_addresses(bytes) ? 1U : 0U};
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const MpiGuard guard(*lock_);
+    check_mpi(MPI_Iallreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
+  }
+  wait_polled(*lock_, request, "MPI_Iallreduce");
+  return {least[0], least[1] != 0};
+}
+
+std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t whole = bytes + page;  // A window begins anywhere in a page.
+  const std::size_t wanted = whole + kFileOverhead;
+  const Room room = agree_on_room(wanted);
+  if (wanted > room.free_bytes) {
+    throw OutOfMemory(fmt::format("{} bytes of shared memory are wanted and {} has {}; {}", wanted,
+                                  directory(), room.free_bytes, kMoreSharedMemory));
+  }
+  if (!room.has_addresses) {
+    throw OutOfMemory(
+        fmt::format("{} bytes of shared memory are wanted, for which a rank has no addresses; {}", wanted,
+                    kMoreAddresses));
+  }
+  if (whole > static_cast<std::size_t>(std::numeric_limits<MPI_Aint>::max()))
+    throw OutOfMemory(fmt::format("{} bytes of shared memory exceed the address space", whole));
+  const MpiGuard guard(*lock_);
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(group_, &rank), "MPI_Comm_rank");
+  void* own = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  try {
+    check_mpi(MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(whole) : 0, 1, MPI_INFO_NULL, group_,
+                                      &own, &window),
+              "MPI_Win_allocate_shared");
+  } catch (const MpiError& error) {
+    throw MpiError(fmt::format("{}; {}", error.what(), kSharedWindows));
+  }
+  windows_.push_back(window);
+  begin_passive_access(window);
+  MPI_Aint size = 0;
+  int unit = 0;
+  void* base = nullptr;
+  check_mpi(MPI_Win_shared_query(window, 0, &size, &unit, &base), "MPI_Win_shared_query");
+  // The window has different addresses on different ranks, but the same offset in a page on all of them.
+  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  return static_cast<std::byte*>(base) + (page - address % page) % page;
+}
+
+void MpiSharedWindows::populate(std::byte* memory, std::size_t bytes) {
+  // Kernels before 5.14 do not have the call.
+  if (madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+    throw OutOfMemory(fmt::format("{} is full; {}", directory(), kMoreSharedMemory));
+}
+
+void MpiSharedWindows::free() {
+  if (windows_.empty()) return;
+  barrier_polled(*lock_, group_);
+  const MpiGuard guard(*lock_);
+  for (MPI_Win& window : windows_) {
+    check_mpi(MPI_Win_unlock_all(window), "MPI_Win_unlock_all");
+    check_mpi(MPI_Win_free(&window), "MPI_Win_free");
+  }
+  windows_.clear();
+}
+
+}  // namespace lapse

@@ -1,0 +1,123 @@
+// The transport over MPI messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/buffer_pool.hpp"
+#include "lapse/transport/fifo.hpp"
+#include "lapse/transport/host_doorbells.hpp"
+#include "lapse/transport/mpi/communicator.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/payload_receiver.hpp"
+#include "lapse/transport/mpi/receive_ring.hpp"
+#include "lapse/transport/mpi/remote_reads.hpp"
+#include "lapse/transport/mpi/rma_receive_rings.hpp"
+#include "lapse/transport/mpi/sender.hpp"
+#include "lapse/transport/mpi/shared_memory.hpp"
+#include "lapse/transport/mpi/shared_windows.hpp"
+#include "lapse/transport/mpi/transport_settings.hpp"
+#include "lapse/transport/mpi/wire.hpp"
+#include "lapse/transport/packet_buffer.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// Thread safety: as of Transport; abort: any thread. MPI is called under the MPI lock only, handlers without
+// it. With MPI_THREAD_FUNNELED only the main thread may call.
+//
+// Several transports may live in a process, on the same or on different communicators. Threads that
+// construct, close or all_gather must do so in the same order on every rank, as for all collective calls of
+// MPI.
+class MpiTransport final : public Transport {
+ public:
+  // Collective. Duplicates the communicator: throws what MpiCommunicator and agree_on_settings throw.
+  explicit MpiTransport(MPI_Comm communicator, const MpiTransportSettings& settings = {});
+  // Without close(): frees what it can without communication; messages in flight are lost.
+  ~MpiTransport() override;
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  Rank rank() const override { return communicator_.rank(); }
+  std::int32_t ranks() const override { return communicator_.ranks(); }
+  std::int32_t host_ranks() const override { return communicator_.host_ranks(); }
+  std::string host_name() const override { return communicator_.host_name(); }
+  std::vector<std::int32_t> hosts() const override { return communicator_.hosts(); }
+
+  bool has_separate_bulk_lane() const override { return rings_->in_use(); }
+
+  void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
+  PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
+  std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
+  bool idle() const override LAPSE_REQUIRES(progress_role) {
+    return own_packets_.empty() && sender_->empty() && payloads_->empty() &&
+           (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
+  }
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  SharedMemory* shared_memory() override { return &shared_memory_; }
+  RemoteReads* remote_reads() override { return reads_ ? &*reads_ : nullptr; }
+  RmaReceiveRings* rma_receive_rings() override { return &*rings_; }
+  Doorbell* doorbell() override { return bells_ ? &bells_->own() : nullptr; }
+  void close() override;
+  // Takes the MPI lock if it can, and ends the job without it if it cannot.
+  [[noreturn]] void abort(const std::string& reason) override LAPSE_NO_THREAD_SAFETY_ANALYSIS;
+
+  // Size of the largest packet that travels as one message.
+  std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  // The duplicate, for windows of this instance.
+  const MpiCommunicator& communicator() const { return communicator_; }
+
+ private:
+  void throw_if_closed(const char* call) const;
+  // Memory for doorbells; shows whether the ranks of this host can share any.
+  void make_doorbells();
+  void make_rma_receive_rings();
+
+  std::size_t deliver_own(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
+  std::size_t deliver_payloads(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
+  // Returns the number of packets delivered: 0 for an announcement or a packet that has to wait.
+  std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler)
+      LAPSE_REQUIRES(progress_role);
+  // The part of accept for Kind::ring_note.
+  std::size_t accept_note(Rank from, std::span<const std::byte> note, const Handler& handler)
+      LAPSE_REQUIRES(progress_role);
+  // Waits a while until all RMA receive rings are empty at both ends; returns what is left, empty if nothing.
+  std::string drain_rma_receive_rings() LAPSE_REQUIRES(progress_role);
+
+  // A receiver may have a packet before the sender's request is complete; gives up after a while.
+  void wait_for_sends() LAPSE_REQUIRES(progress_role);
+  // Frees requests. Returns what had been left, empty if nothing.
+  std::string release_requests() LAPSE_REQUIRES(progress_role, mpi_role);
+
+  // Constant after construction.
+  MpiCommunicator communicator_;
+  MpiTransportSettings settings_;
+  MpiLock& lock_;
+  std::optional<HostDoorbells> bells_;
+
+  // One thread at a time; where MPI is concerned, the holder of the MPI lock.
+  BufferPool pool_ LAPSE_GUARDED_BY(progress_role);
+  // Packets of this rank to itself.
+  Fifo<PacketBuffer> own_packets_ LAPSE_GUARDED_BY(progress_role);
+  std::optional<MpiReceiveRing> ring_;
+  std::optional<MpiSender> sender_;
+  std::optional<MpiPayloadReceiver> payloads_;
+  std::optional<MpiRmaReceiveRings> rings_;
+  std::optional<MpiRemoteReads> reads_;  // on every rank or on none
+  MpiSharedWindows doorbell_memory_;
+  MpiSharedMemory shared_memory_;
+  std::size_t packets_since_sends_ LAPSE_GUARDED_BY(progress_role) = 0;
+  bool own_packets_first_ LAPSE_GUARDED_BY(progress_role) = false;
+  bool polling_ LAPSE_GUARDED_BY(progress_role) = false;
+  bool closed_ = false;
+};
+
+}  // namespace lapse

@@ -1,0 +1,39 @@
+// Reading the memory that other ranks expose: what some transports can do beside packets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// Thread safety: one thread at a time (the holder of the progress lock, where an engine runs).
+class RemoteReads {
+ public:
+  // The value that was there at some moment since begin.
+  struct Finished {
+    std::uint64_t tag = 0;
+    std::uint64_t value = 0;
+  };
+  // Called by Transport::poll, in any order of the reads; several at once count as one packet. May call what
+  // a handler of packets may.
+  using Handler = std::function<void(std::span<const Finished>)>;
+
+  // Before the first read.
+  virtual void set_handler(Handler handler) = 0;
+  // Collective. Lets every rank read `memory` until the transport is closed; gives it a number, the same on
+  // every rank. Throws MpiError on every rank when it does not work on one.
+  virtual std::uint32_t expose(std::span<const std::byte> memory) = 0;
+  // Begins to read the eight bytes at `offset` of what `from` has exposed under `number`. Never waits.
+  virtual void begin(Rank from, std::uint32_t number, std::size_t offset, std::uint64_t tag)
+      LAPSE_REQUIRES(progress_role) = 0;
+
+ protected:
+  ~RemoteReads() = default;
+};
+
+}  // namespace lapse

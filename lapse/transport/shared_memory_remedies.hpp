@@ -1,0 +1,16 @@
+// Remedies where ranks of a host cannot share memory: by the reason, for errors and warnings.
+#pragma once
+
+#include <string_view>
+
+namespace lapse {
+
+inline constexpr std::string_view kMoreSharedMemory =
+    "give the shared memory file system more room (docker run --shm-size=…, mount -o remount,size=… "
+    "/dev/shm)";
+inline constexpr std::string_view kMoreAddresses =
+    "raise the limit of a process's addresses (ulimit -v, or the batch system's limit of virtual memory)";
+inline constexpr std::string_view kSharedWindows =
+    "with Open MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm";
+
+}  // namespace lapse

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]... [--cache <file>]: runs one
-check on the sources. The last three are for the check "headers".
+"""lint.py <check> [--root <folder>] [--compiler <program>] [--include <folder>]... [--cache <file>]
+[--build <folder>]: runs one check on the sources. Compiler, include folders and cache are for the check "headers", the
+build folder, in which compile_commands.json is, for "tidy".
 
 Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
 import argparse
@@ -10,6 +11,7 @@ import sys
 import compiler_rules
 import include_rules
 import text_rules
+import tidy_rules
 
 CHECKS = {
     "arrows": include_rules.check_arrows,
@@ -20,6 +22,7 @@ CHECKS = {
     "links": text_rules.check_links,
     "format": compiler_rules.check_format,
     "headers": compiler_rules.check_headers,
+    "tidy": tidy_rules.check_tidy,
 }
 
 
@@ -30,10 +33,13 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path)
     arguments = parser.parse_args()
     further = {}
     if arguments.check == "headers":
         further = {"compiler": arguments.compiler, "include_folders": arguments.include, "cache": arguments.cache}
+    if arguments.check == "tidy":
+        further = {"build": arguments.build}
     try:
         problems = list(CHECKS[arguments.check](arguments.root, **further))
     except compiler_rules.Skipped as skipped:

@@ -11,7 +11,7 @@ from source_tree import CPP, Problem
 
 VERSION = "14"  # The checks of .clang-tidy are those of this version.
 MOST_FILES = 12
-SECONDS = 60  # No further file is begun after that.
+SECONDS = 40  # No further file is begun after that.
 
 
 def _git(root, *arguments):

@@ -50,6 +50,15 @@ function(lapse_add_test name)
     ${ARG_PROPERTIES})
 endfunction()
 
+# lapse_processors(<variable> <ranks>): what a test takes of the machine. Those of one rank run side by side.
+function(lapse_processors variable ranks)
+  if(ranks EQUAL 1)
+    set(${variable} 1 PARENT_SCOPE)
+  else()
+    set(${variable} 2 PARENT_SCOPE)
+  endif()
+endfunction()
+
 # lapse_test(<name> SOURCES <files> DEPENDS <targets> [RANKS 1 2 ...] [DOMAINS rank 2 ...] [TIMEOUT <s>] [LABELS ...]
 # [ARGUMENTS ...]): a program of Catch2 tests.
 # Without RANKS: a test without MPI; LABELS is unit unless given. With RANKS: one ctest entry per rank count, labels mpi,
@@ -67,10 +76,11 @@ function(lapse_test name)
     # The script that prints stacks ends the test; ctest's own limit is for the script.
     math(EXPR hard_limit "${ARG_TIMEOUT} + 60")
     foreach(ranks IN LISTS ARG_RANKS)
+      lapse_processors(processors ${ranks})
       set(command COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${ARG_TIMEOUT}
         ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGUMENTS})
       set(labels LABELS mpi ranks-${ranks} ${ARG_LABELS})
-      lapse_add_test(${name}.ranks_${ranks} ${command} ${labels} TIMEOUT ${hard_limit} PROPERTIES PROCESSORS 2)
+      lapse_add_test(${name}.ranks_${ranks} ${command} ${labels} TIMEOUT ${hard_limit} PROPERTIES PROCESSORS ${processors})
       foreach(domain IN LISTS ARG_DOMAINS)
         if((domain STREQUAL rank AND ranks GREATER 1) OR (domain MATCHES "^[0-9]+$" AND ranks GREATER domain))
           lapse_add_test(${name}.ranks_${ranks}.domain_${domain} ${command} ${labels} domains TIMEOUT ${hard_limit}

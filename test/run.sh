@@ -1,12 +1,21 @@
 #!/bin/bash
-# Builds everything and runs all tests: the whole project without sanitizers, the library, unit and simulation tests also
-# with AddressSanitizer and ThreadSanitizer. Ends with the summary of one ctest run over all of them, in which each build
-# is an entry too; exits with 0 only when everything passed.
-# Further arguments go to ctest, such as --tests-regex test_core.
+# run.sh [quick] [arguments of ctest, such as --tests-regex test_core]: builds everything and runs all tests.
+#
+# Without quick: the whole project without sanitizers, the library, unit and simulation tests also with AddressSanitizer
+# and ThreadSanitizer. Ends with the summary of one ctest run over all of them, in which each build is an entry too.
+# With quick: the build without sanitizers; of its tests those without MPI (unit, simulation) and those on one or two ranks
+# of one host. For work in progress: after a build it takes less than three minutes on two cores.
+#
+# Exits with 0 only when everything passed. A compiler cache (ccache, sccache) is used where there is one.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source_folder=$PWD
 jobs=$(nproc)
+quick=false
+case ${1:-} in
+  -h | --help) sed -n '2,/^set/{/^set/d;s/^# \?//;p}' "$0"; exit 0 ;;
+  quick) quick=true; shift ;;
+esac
 if [[ $(id -u) -eq 0 ]]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
@@ -20,6 +29,7 @@ cmake/install_packages.sh test || exit 2
 
 # One ctest run over all build folders: their test files are included by this one.
 all=build/all
+[[ $quick == false ]] || all=build/quick
 mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"
 
@@ -34,6 +44,14 @@ build() {  # <preset> <target>
     echo "subdirs([=[$source_folder/build/$1]=])"
   } >>"$all/CTestTestfile.cmake"
 }
+
+if [[ $quick == true ]]; then
+  build ci all
+  step "Tests without MPI, and on one or two ranks"
+  exec ctest --test-dir "$all" --output-on-failure --parallel "$jobs" --label-regex '^(build|unit|simulation|ranks-[12])$' \
+    --label-exclude '^(cluster|domains|docs|slow)$' "$@"
+fi
+
 build ci all
 build asan tests_without_mpi
 build tsan tests_without_mpi

@@ -85,6 +85,7 @@ constexpr std::array kOptions{
 
 std::vector<std::string_view> option_names() {
   std::vector<std::string_view> names;
+  names.reserve(kOptions.size());
   for (const OptionDescription& description : kOptions) names.push_back(description.name);
   return names;
 }
@@ -103,6 +104,7 @@ const OptionDescription& description_of(std::string_view name) {
 // Refuses a variable LAPSE_* that belongs to no option.
 [[noreturn]] void throw_unknown_variable(std::string_view variable) {
   std::vector<std::string> known;
+  known.reserve(kOptions.size());
   for (const OptionDescription& description : kOptions) known.push_back(description.environment_name());
   const std::vector<std::string_view> names(known.begin(), known.end());
   throw ConfigurationError(fmt::format("the environment variable {} belongs to no option{}", variable,

@@ -18,7 +18,7 @@ SECONDS = 120  # For one block.
 
 
 def documents(source):
-    return [source / "README.md", *sorted((source / "docs").rglob("*.md")), *sorted(source.glob("*/**/README.md"))]
+    return [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md")), *sorted(source.glob("*/**/README.md"))]
 
 
 def make_project(folder, source, build):

@@ -21,6 +21,7 @@ ALLOWED = {
     "lapse/c": [*_TO_PS, "lapse/ps", "adapm"],
     "io": ["lapse/core"],
     "apps": _LIBRARIES,
+    "examples": _LIBRARIES,
     "bench": [*_LIBRARIES, "apps", "test/support"],
     "test": [*_LIBRARIES, "apps", "bench"],
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """lint.py <check> [options]: runs one check on the files of the project.
 
---include and --cache are for the checks "headers" and "locks", --compiler is for "headers". --suffix is for the check
+--include and --cache are for the checks "headers" and "locks", --compiler is for "headers"; --build, the folder in which
+compile_commands.json is, for "tidy". --suffix is for the check
 "words" and may be given several times: files with these suffixes, such as .hpp, instead of those that the test checks.
 
 Exit status: 0 nothing found, 1 problems found (printed), 2 wrong use, 77 skipped because a tool is missing."""
@@ -14,6 +15,7 @@ import compiler_rules
 import include_rules
 import markdown_rules
 import text_rules
+import tidy_rules
 import word_rules
 
 CHECKS = {
@@ -29,6 +31,7 @@ CHECKS = {
     "format": compiler_rules.check_format,
     "headers": compiler_rules.check_headers,
     "locks": compiler_rules.check_locks,
+    "tidy": tidy_rules.check_tidy,
 }
 
 
@@ -40,6 +43,7 @@ def main():
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--cache", type=pathlib.Path)
     parser.add_argument("--suffix", action="append", default=[])
+    parser.add_argument("--build", type=pathlib.Path)
     arguments = parser.parse_args()
     further = {}
     if arguments.check in ("headers", "locks"):
@@ -48,6 +52,8 @@ def main():
         further["compiler"] = arguments.compiler
     if arguments.check == "words" and arguments.suffix:
         further = {"suffixes": tuple(arguments.suffix)}
+    if arguments.check == "tidy":
+        further = {"build": arguments.build}
     try:
         problems = list(CHECKS[arguments.check](arguments.root, **further))
     except compiler_rules.Skipped as skipped:

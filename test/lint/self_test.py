@@ -2,6 +2,7 @@
 """Shows that every check finds what it is there for, and nothing in a tree without faults."""
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -161,11 +162,33 @@ class SelfTest(unittest.TestCase):
         except compiler_rules.Skipped as skipped:
             self.skipTest(str(skipped))
 
+    def commit(self, *options):
+        for command in (["init", "-q", "-b", "main"], ["add", "."],
+                        ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "m", *options]):
+            subprocess.run(["git", "-C", str(self.root), *command], check=True)
+
     def test_every_check_has_a_fault(self):
-        self.assertEqual(set(BAD), set(lint.CHECKS))
+        self.assertEqual({*BAD, "tidy"}, set(lint.CHECKS))
+
+    def test_tidy_checks_what_has_changed(self):
+        if shutil.which("git") is None or shutil.which("clang-tidy") is None:
+            self.skipTest("git or clang-tidy is missing")
+        shutil.copy(ROOT / ".clang-tidy", self.root)
+        fault = "int* {}_pointer() {{\n  return 0;\n}}\n"
+        self.write("io/old.cpp", fault.format("old"))
+        self.commit()
+        with self.assertRaises(compiler_rules.Skipped):  # There is nothing to compare with.
+            list(lint.CHECKS["tidy"](self.root))
+        self.commit("--allow-empty")
+        self.assertEqual(list(lint.CHECKS["tidy"](self.root)), [])
+        self.write("io/new.cpp", fault.format("new"))
+        self.commit()
+        found = list(lint.CHECKS["tidy"](self.root))
+        self.assertEqual([problem.path for problem in found], ["io/new.cpp"])
+        self.assertIn("modernize-use-nullptr", str(found[0]))
 
     def test_nothing_is_found_in_a_good_tree(self):
-        for check in lint.CHECKS:
+        for check in BAD:
             with self.subTest(check):
                 self.assertEqual(self.problems(check), [])
 

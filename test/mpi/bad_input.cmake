@@ -9,11 +9,12 @@ lapse_test(test_bad_input
 # run. bad_input_program.sh checks how the job ends and what it says.
 lapse_program(bad_input_program SOURCES bad_input_program.cpp DEPENDS lapse::ps)
 function(lapse_bad_input_case case ranks status text)
+  # They wait for MPI to start and end for most of their time: two at a time.
   lapse_add_test(bad_input.${case}
     COMMAND "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" ${status} "${text}"
             "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 ${LAPSE_LAUNCHER} ${ranks}
             $<TARGET_FILE:bad_input_program> ${case}
-    LABELS mpi ranks-${ranks} TIMEOUT 90 PROPERTIES PROCESSORS 2)
+    LABELS mpi ranks-${ranks} TIMEOUT 90 PROPERTIES PROCESSORS 1)
 endfunction()
 lapse_bad_input_case(worker_throws 3 failure "rank 1 failed: the text of the test")
 lapse_bad_input_case(key_out_of_range 2 failure "key 100 of table 'factors' is out of range on rank 1")

@@ -7,11 +7,12 @@ lapse_test(knowledge_graph_embeddings_mpi
 # The program itself, as its user starts it.
 if(LAPSE_BUILD_APPS)
   foreach(ranks IN ITEMS 1 3)
+    lapse_processors(processors ${ranks})
     lapse_add_test(knowledge_graph_embeddings_program.ranks_${ranks}
       COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 120
               "${CMAKE_CURRENT_SOURCE_DIR}/knowledge_graph_embeddings_program.sh"
               $<TARGET_FILE:knowledge_graph_embeddings> "${PROJECT_SOURCE_DIR}/apps/data/wn18rr" ${LAPSE_LAUNCHER}
               ${ranks}
-      LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)
+      LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS ${processors})
   endforeach()
 endif()

@@ -2,10 +2,11 @@
 lapse_example_in(README.md readme_example.cpp)
 lapse_program(readme_example SOURCES "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp" DEPENDS lapse::ps)
 foreach(ranks IN ITEMS 1 3)
+  lapse_processors(processors ${ranks})
   math(EXPR workers "2 * ${ranks}")
   lapse_add_test(readme_example.ranks_${ranks}
     COMMAND bash -c "set -o pipefail && \"$@\" | tee /dev/stderr | grep -x '${workers} workers added up to ${workers}' >/dev/null" --
             "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT}
             ${LAPSE_LAUNCHER} ${ranks} $<TARGET_FILE:readme_example>
-    LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)
+    LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS ${processors})
 endforeach()

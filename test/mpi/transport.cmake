@@ -8,7 +8,8 @@ lapse_test(transport_large
   RANKS 2
   LABELS slow)
 
-# Programs that initialise MPI themselves, in ways the main function of the tests does not.
+# Programs that initialise MPI themselves, in ways the main function of the tests does not. They wait for MPI to start and
+# end for most of their time: two at a time.
 lapse_program(transport_states SOURCES transport_states.cpp DEPENDS lapse::transport)
 foreach(state IN ITEMS before_init thread_single thread_funneled thread_multiple after_finalize open_at_finalize
         eager_default eager_small eager_tcp eager_tcp_small abort)
@@ -21,5 +22,5 @@ foreach(state IN ITEMS before_init thread_single thread_funneled thread_multiple
   lapse_add_test(transport_states.${state}
     COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 ${LAPSE_LAUNCHER} 2
             $<TARGET_FILE:transport_states> ${state}
-    LABELS mpi ranks-2 TIMEOUT 90 PROPERTIES PROCESSORS 2 ${expected})
+    LABELS mpi ranks-2 TIMEOUT 90 PROPERTIES PROCESSORS 1 ${expected})
 endforeach()

@@ -21,7 +21,14 @@ lapse_test(simulation_checks
   SOURCES history_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)
 
+# The longest of the tests that take one processor begin first.
+set(simulation_test simulation)
+if(LAPSE_SANITIZER)
+  string(PREPEND simulation_test "${LAPSE_SANITIZER}.")
+endif()
+set_tests_properties(${simulation_test} PROPERTIES COST 80)
+
 # Instrumented code is ten to fifty times slower; what it is for shows within fewer steps.
 if(LAPSE_SANITIZER)
-  set_tests_properties(${LAPSE_SANITIZER}.simulation PROPERTIES ENVIRONMENT SIMULATION_STEPS=30000)
+  set_tests_properties(${simulation_test} PROPERTIES ENVIRONMENT SIMULATION_STEPS=30000)
 endif()

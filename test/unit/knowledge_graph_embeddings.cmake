@@ -1,3 +1,4 @@
+lapse_fast_compile(knowledge_graph_embeddings_options.cpp)
 lapse_test(test_knowledge_graph_embeddings
   SOURCES
     knowledge_graph_embeddings_batch.cpp

@@ -1,3 +1,4 @@
+lapse_fast_compile(matrix_factorization_options.cpp)
 lapse_test(test_matrix_factorization
   SOURCES
     matrix_factorization_learning_rate.cpp

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
 // What the MPI library puts into a window's file beside the memory asked for, generously.
-constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
+constexpr std::size_t kRingFileOverhead = std::size_t{1} << 20;
 constexpr std::string_view kNoWindows = "set the option rma=off";
 constexpr std::string_view kOtherComponent =
     "with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the environment before MPI_Init (mpirun --mca osc "
@@ -104,7 +104,7 @@ class Start {
   std::string too_little_shared_memory() const {
     // Windows between hosts are stored in memory that is not shared.
     if (!start_.layout.within_host()) return {};
-    std::size_t needed = kFileOverhead;
+    std::size_t needed = kRingFileOverhead;
     for (std::int32_t rank = 0; rank < communicator_.ranks(); ++rank) {
       needed += start_.layout.window_bytes(Rank(rank)) + MpiRmaWindow::kAlignment;
     }

@@ -1,0 +1,58 @@
+// A function that runs where the value is: the largest readings, of which a push (a sum) could not keep
+// track.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/transport/mpi_environment.hpp"
+
+struct Reading {
+  float temperature;
+};
+
+int main(int argc, char** argv) {
+  lapse::prepare_mpi_environment();
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  bool correct = true;
+  {
+    constexpr std::uint64_t kStations = 5;
+    lapse::ParameterServer server(MPI_COMM_WORLD);
+    const auto records = server.create_table<float>({.name = "records", .keys = kStations});
+    // Runs alone with the value; tells the caller whether its reading was a new record.
+    const auto keep_record = server.register_function<float, Reading, bool>(
+        "keep record", [](lapse::Key, std::span<float> record, const Reading& reading) {
+          if (reading.temperature <= record[0]) return false;
+          record[0] = reading.temperature;
+          return true;
+        });
+    server.run_workers(1, [&](lapse::Worker& worker) {
+      lapse::RandomEngine random(7, worker.index());
+      double expected[kStations] = {};
+      double told = 0;
+      for (int i = 0; i < 1000; ++i) {
+        const lapse::Key station(random.below(kStations));
+        const Reading reading{static_cast<float>(40 * random.uniform())};
+        bool is_record = false;
+        worker.call(records, keep_record, {&station, 1}, {&reading, 1}, {&is_record, 1}).wait();
+        told += is_record ? 1 : 0;
+        expected[station.index()] = std::max(expected[station.index()], double{reading.temperature});
+      }
+      worker.all_reduce(expected, lapse::Reduce::max);  // A collective of all workers, also a barrier.
+      for (std::uint64_t station = 0; station < kStations; ++station) {
+        float record = 0;
+        worker.pull(records, lapse::Key(station), {&record, 1}).wait();
+        correct &= record == static_cast<float>(expected[station]);
+        if (worker.index() == 0) std::printf("station %d: %.2f degrees\n", static_cast<int>(station), record);
+      }
+      if (worker.index() == 0) std::printf("worker 0 saw %g records fall\n", told);
+    });
+    server.close();
+  }
+  MPI_Finalize();
+  return correct ? EXIT_SUCCESS : EXIT_FAILURE;
+}

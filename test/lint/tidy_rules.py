@@ -1,0 +1,106 @@
+"""What clang-tidy must say about the files that differ from the main branch. The checks and their reasons: .clang-tidy."""
+import concurrent.futures
+import json
+import shlex
+import shutil
+import subprocess
+import time
+
+from compiler_rules import PARALLEL, Skipped
+from source_tree import CPP, Problem
+
+VERSION = "14"  # The checks of .clang-tidy are those of this version.
+MOST_FILES = 12
+SECONDS = 40  # No further file is begun after that.
+
+
+def _git(root, *arguments):
+    result = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    return result.stdout.strip() if result.returncode == 0 else None
+
+
+def base_of_changes(root):
+    """The commit that changes are counted from: where the main branch was left, on the main branch itself the commit before."""
+    head = _git(root, "rev-parse", "HEAD")
+    if head is None:
+        raise Skipped("the sources are no git repository with commits: changed files are NOT checked by clang-tidy")
+    fork = _git(root, "merge-base", "origin/main", "HEAD")
+    if fork and fork != head:
+        return fork
+    before = _git(root, "rev-parse", "--verify", "--quiet", "HEAD~1")
+    if before is None:
+        raise Skipped("there is neither origin/main nor a commit before HEAD (a shallow clone?): changed files are "
+                      "NOT checked by clang-tidy")
+    return before
+
+
+def changed_files(root, base):
+    """C++ files that differ from the base, also where the change is not committed; those with fewest lines first, as
+    more of them fit into the time."""
+    names = _git(root, "diff", "--name-only", "--diff-filter=d", "--no-renames", base) or ""
+    names = [name for name in names.splitlines() if name.endswith(CPP) and (root / name).is_file()]
+    return sorted(names, key=lambda name: ((root / name).stat().st_size, name))
+
+
+def _flags(command):
+    """The compiler's options that matter for meaning: definitions, folders, language. Precompiled headers are another
+    compiler's."""
+    words = shlex.split(command)
+    taken, position = [], 0
+    while position < len(words):
+        word = words[position]
+        if word in ("-isystem", "-I", "-D"):
+            taken += words[position:position + 2]
+            position += 1
+        elif word.startswith(("-I", "-D", "-std=", "-isystem")):
+            taken.append(word)
+        position += 1
+    return taken
+
+
+def _flags_of_files(build, root, names):
+    """The flags of each file; a header has those of a source of its folder, or of any."""
+    path = build / "compile_commands.json"
+    if not path.is_file():
+        raise Skipped(f"{path} does not exist: changed files are NOT checked by clang-tidy")
+    flags, of_folder = {}, {}
+    for entry in json.loads(path.read_text()):
+        flags[entry["file"]] = _flags(entry["command"])
+        of_folder.setdefault(entry["file"].rpartition("/")[0], flags[entry["file"]])
+    default = [f"-I{root}", "-std=c++20"]
+    # Programs know every library's folders, so that any of them will do where nothing is nearer.
+    anywhere = max(flags.values(), key=len, default=default)
+    return {name: flags.get(str(root / name)) or of_folder.get(str((root / name).parent)) or anywhere for name in names}
+
+
+def check_tidy(root, build=None):
+    """clang-tidy finds nothing in the files that differ from the main branch."""
+    tool = shutil.which(f"clang-tidy-{VERSION}") or shutil.which("clang-tidy")
+    if tool is None or f"version {VERSION}." not in subprocess.run([tool, "--version"], capture_output=True, text=True,
+                                                                   check=True).stdout:
+        raise Skipped(f"clang-tidy {VERSION} is not installed: changed files are NOT checked by it")
+    if shutil.which("git") is None:
+        raise Skipped("git is not installed: which files have changed is not known, clang-tidy checks NONE")
+    base = base_of_changes(root)
+    names = changed_files(root, base)
+    chosen, left = names[:MOST_FILES], names[MOST_FILES:]
+    flags = _flags_of_files(build, root, chosen) if build else {name: [f"-I{root}", "-std=c++20"] for name in chosen}
+    end = time.monotonic() + SECONDS
+
+    def run(name):
+        if time.monotonic() > end:
+            return name, None, ""
+        command = [tool, "--quiet", "--warnings-as-errors=*", str(root / name), "--", "-x", "c++", *flags[name], "-w"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+        return name, result.returncode, result.stdout
+
+    with concurrent.futures.ThreadPoolExecutor(PARALLEL) as executor:
+        results = list(executor.map(run, chosen))
+    left += [name for name, code, _ in results if code is None]
+    checked = len(names) - len(left)
+    print(f"clang-tidy: {checked} of {len(names)} C++ files that differ from {base[:12]} are checked")
+    for name in left:
+        print(f"NOT checked, more than {MOST_FILES} files or {SECONDS} s: {name}")
+    for name, code, output in results:
+        if code:
+            yield Problem(name, 0, "clang-tidy:\n" + "\n".join(output.splitlines()[:30]))

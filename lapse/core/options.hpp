@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "lapse/core/log.hpp"
+#include "lapse/core/log_level.hpp"
 
 namespace lapse {
 

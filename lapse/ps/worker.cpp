@@ -72,7 +72,7 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
   TableCounters& counters = endpoint_.counters()[table.id.value()];
   OperationState* operation = nullptr;
   std::optional<UserCodeFailed> failed;
-  std::array<Store::Word*, Store::kMostAtOnce> words;
+  std::array<Store::Word*, Store::kMaxAtOnce> words;
   const LocalAccess here(table, request, phase_.rank);
   std::optional<BusyGuard> guard;
   if (request.runs_user_code(table)) guard.emplace(busy_, Busy::user_code);
@@ -80,9 +80,9 @@ Operation Worker::begin(TableState& table, std::span<const Key> keys, const Acce
   (pull ? counters.local_pulls : counters.local_pushes) += first;
   std::size_t offset = first * sizes.layout().length;
   for (std::size_t i = first; i < keys.size(); ++i) {
-    const std::size_t in_group = (i - first) % Store::kMostAtOnce;
+    const std::size_t in_group = (i - first) % Store::kMaxAtOnce;
     if (in_group == 0)
-      table.store.find(keys.subspan(i, std::min(Store::kMostAtOnce, keys.size() - i)), words.data());
+      table.store.find(keys.subspan(i, std::min(Store::kMaxAtOnce, keys.size() - i)), words.data());
     const Key key = keys[i];
     const std::size_t at = std::exchange(offset, offset + (call ? 1 : sizes.length(key)));
     const std::size_t update_bytes = pull ? 0 : (offset - at) * update_unit;

@@ -30,10 +30,12 @@ class UpdateKernel {
 
   // Writes the state of a value that was just initialised or set.
   void initialise(std::byte* value, std::size_t elements) const {
-    if (has_state_) rule_.definition().initialise(type_, value, elements);
+    if (has_state_) initialise_state(value, elements);
   }
 
  private:
+  void initialise_state(std::byte* value, std::size_t elements) const;
+
   UpdateRule rule_;
   ElementType type_;
   UpdateRuleKind kind_;

@@ -6,11 +6,11 @@
 
 namespace lapse {
 
-std::string Ftrl::to_string() const {
+std::string FtrlRule::to_string() const {
   return fmt::format("{}(alpha={}, beta={}, l1={}, l2={})", kName, alpha, beta, l1, l2);
 }
 
-void Ftrl::check(ElementType type) const {
+void FtrlRule::check(ElementType type) const {
   const ParameterCheck check(to_string(), type);
   check.positive("alpha", alpha);
   check.not_negative("beta", beta);

@@ -1,8 +1,42 @@
 #include "lapse/ps/local_access.hpp"
 
+#include <algorithm>
+
 #include "lapse/protocol/user_code.hpp"
 
 namespace lapse {
+
+std::optional<Row> LocalAccess::next_undone() {
+  if (!begun_) {
+    begun_ = true;
+    const std::size_t first = unanswered_.total() == 0 ? run(cursor_.remaining()) : 0;
+    cursor_.skip(first);
+    done_ += first;
+  }
+  while (!cursor_.at_end()) {
+    if (word_ == words_.size()) {
+      const std::span<const Key> keys = cursor_.remaining();
+      table_.store.find(keys.first(std::min(words_.size(), keys.size())), words_.data());
+      word_ = 0;
+    }
+    Store::Word* const word = words_[word_++];
+    const Row row = cursor_.next();
+    if (!carry_out(row, word)) return row;
+  }
+  return std::nullopt;
+}
+
+bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
+  if (word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).role() != Role::owner) return false;
+  if (unanswered_.contains(table_.id, row.key)) return false;
+  try {
+    if (!try_key(row, word)) return false;
+    ++done_;
+  } catch (const UserCodeFailed& error) {
+    if (!failure_) failure_ = error;
+  }
+  return true;
+}
 
 std::size_t LocalAccess::run(std::span<const Key> keys) const {
   const ValueSizes& sizes = table_.store.sizes();
@@ -11,29 +45,31 @@ std::size_t LocalAccess::run(std::span<const Key> keys) const {
   if (request_.kind != OperationKind::push) return 0;
   const std::size_t bytes = sizes.layout().value_bytes();
   const std::size_t length = sizes.layout().length;
-  return table_.store.update_run(keys, [&](std::size_t i, std::byte* content) {
-    table_.rule.apply(content, request_.updates + i * bytes, length, request_.scale);
+  return table_.store.update_run(keys, [&](std::size_t i, std::byte* slot) {
+    table_.rule.apply(slot, request_.updates + i * bytes, length, request_.scale);
   });
 }
 
-bool LocalAccess::try_key(Key key, Store::Word* word, const std::byte* update, std::byte* to) const {
+bool LocalAccess::try_key(const Row& row, Store::Word* word) const {
   if (request_.kind == OperationKind::pull) {
-    if (word != nullptr) return table_.store.read_at(*word, to, table_.value_bytes(key));
-    return table_.store.is_sparse() &&
-           run_user_code(table_.name, key, rank_, [&] { return table_.read_implicit(key, to); });
+    if (word != nullptr) return table_.store.read_at(*word, row.destination, table_.value_bytes(row.key));
+    return table_.store.is_sparse() && run_user_code(table_.name, row.key, rank_, [&] {
+             return table_.read_implicit(row.key, row.destination);
+           });
   }
   if (word == nullptr) return false;
-  return run_user_code(table_.name, key, rank_, [&] {
-    return table_.store.update_at(*word, [&](std::byte* content) {
+  return run_user_code(table_.name, row.key, rank_, [&] {
+    return table_.store.update_at(*word, [&](std::byte* slot) {
       switch (request_.kind) {
         case OperationKind::push:
-          table_.apply_push(key, content, update, request_.scale);
+          table_.apply_push(row.key, slot, row.update.data(), request_.scale);
           break;
         case OperationKind::set:
-          table_.apply_set(key, content, update);
+          table_.apply_set(row.key, slot, row.update.data());
           break;
         default:
-          request_.function->run(key, content, table_.store.sizes().length(key), update, to);
+          request_.function->run(row.key, slot, table_.store.sizes().length(row.key), row.update.data(),
+                                 row.destination);
           break;
       }
     });

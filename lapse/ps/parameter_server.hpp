@@ -9,22 +9,22 @@
 #include <string>
 #include <utility>
 
-#include "lapse/core/log.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
-#include "lapse/transport/transport.hpp"
 
 namespace lapse {
+
+class Transport;
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators;
 // their collective calls are made one after the other, in the same order on all ranks, as those of MPI. That
 // holds for servers of different threads, too: two threads that make tables on two servers at the same time
-// can wait for each other for ever, as making shared memory keeps other threads out of MPI until all ranks
-// have joined.
+// can wait for each other indefinitely, as making shared memory keeps other threads out of MPI until all
+// ranks have joined.
 //
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished; between calls of the server nothing
@@ -85,7 +85,7 @@ class ParameterServer {
   };
   template <Element T>
   MemoryUse memory_use(const Table<T>& table) const {
-    return memory_use(*table.state_);
+    return memory_use(table.handle().state());
   }
 
   // Collective. Ends the server; proves that nothing is left under way. Every later call throws ClosedError.

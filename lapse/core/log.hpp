@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "lapse/core/log_level.hpp"
+#include "lapse/core/options.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lapse/core/bytes.hpp"
+#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/json.hpp"
 

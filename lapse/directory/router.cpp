@@ -2,34 +2,25 @@
 
 namespace lapse {
 
-using Presence = KeyView::Presence;
-
-Route Router::route_by_presence(const KeyView& view) {
-  switch (view.presence) {
-    case Presence::owner:
+Route Router::route_in_domain(const KeyView& view) {
+  switch (view.handling) {
+    case Handling::execute:
       return Route::execute();
-    case Presence::arriving:
+    case Handling::queue:
       return Route::queue();
-    case Presence::absent:
+    case Handling::forward:
       break;
   }
   return Route::illegal();
 }
 
 Route Router::route_at_home(const KeyView& view) {
-  return view.owner_by_table == view.self ? route_by_presence(view)
-                                          : Route::send_by_home(view.owner_by_table);
+  return view.owner_by_table == view.self ? route_in_domain(view) : Route::send_by_home(view.owner_by_table);
 }
 
 Route Router::route_beside(const KeyView& view) {
-  switch (view.presence) {
-    case Presence::owner:
-      return Route::execute();
-    case Presence::arriving:
-      return Route::send_to_entry(view.self);
-    case Presence::absent:
-      break;
-  }
+  if (view.direct != DirectAccess::nothing) return Route::execute();
+  if (view.handling != Handling::forward) return Route::send_to_entry(view.self);
   if (!view.hint && view.may_look_up && view.home != view.self) return Route::look_up();
   return Route::send_to_entry(view.hint.value_or(view.home));
 }
@@ -44,9 +35,10 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
   if (pin.unanswered > 0 && pin.entry) {
     return pin.redirected ? Route::hold() : Route::send_to_entry(*pin.entry);
   }
+  if (view.direct == DirectAccess::copy) return Route::execute();
   if (!view.serves) return route_beside(view);
   if (view.at_home()) return route_at_home(view);
-  if (view.presence != Presence::absent) return route_by_presence(view);
+  if (view.handling != Handling::forward) return route_in_domain(view);
   // The cache may be used only while nothing is under way by the home; the home itself is no cached location.
   if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
   if (pin.unanswered == 0 && !view.hint && view.may_look_up) return Route::look_up();
@@ -55,7 +47,7 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
 
 Route Router::route_received(const KeyView& view, bool by_home) const {
   if (view.at_home()) return route_at_home(view);
-  if (view.presence != Presence::absent) return route_by_presence(view);
+  if (view.handling != Handling::forward) return route_in_domain(view);
   return by_home ? Route::illegal() : Route::send_to_home(view.home);
 }
 

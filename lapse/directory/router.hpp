@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
 
-// What a rank knows about a key at the moment of a decision: its engine where it serves the key, else what
-// the memory shows that it shares with the rank that does.
+// What a rank has recorded about a key at the moment of a decision: its engine where it serves the key, else what
+// the memory shows that it shares with the serving rank.
 struct KeyView {
-  enum class Presence : std::uint8_t { absent, owner, arriving };
-  Presence presence = Presence::absent;  // of this domain; owner: its memory can be used
+  DirectAccess direct = DirectAccess::nothing;  // what this rank may touch in its domain's memory
+  Handling handling = Handling::forward;        // what the domain's serving rank does with an operation
   Domain home;
   Domain self;
   Domain owner_by_table;       // meaningful at the home only
@@ -79,7 +80,8 @@ class Router {
 
  protected:
   static Route route_at_home(const KeyView& view);
-  static Route route_by_presence(const KeyView& view);
+  // As the serving rank of the domain handles it; illegal where it would have to forward.
+  static Route route_in_domain(const KeyView& view);
   // Of a worker of a rank that does not serve the key: it uses memory or sends, and never queues.
   static Route route_beside(const KeyView& view);
 };

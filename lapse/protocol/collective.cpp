@@ -29,7 +29,7 @@ void Collective::handle_frame(Rank from, const FrameHeader& header, const std::b
   }
   const auto sender = static_cast<std::int32_t>(place - participants_.begin());
   Bytes bytes(records, records + std::size_t{header.count} * header.record_bytes);
-  if (static_cast<FrameKind>(header.kind) == up_) {
+  if (static_cast<FrameKind>(header.kind) == frames_[0].kind) {
     advance(tree_->receive(sender, std::move(bytes)));
     return;
   }
@@ -41,7 +41,7 @@ void Collective::handle_frame(Rank from, const FrameHeader& header, const std::b
 void Collective::advance(std::optional<Bytes> combined) {
   if (!combined) return;
   if (const auto parent = tree_->parent()) {
-    send(up_, participants_[static_cast<std::size_t>(*parent)], *combined);
+    send(frames_[0], participants_[static_cast<std::size_t>(*parent)], *combined);
   } else {
     finish(std::move(*combined));
   }
@@ -49,16 +49,16 @@ void Collective::advance(std::optional<Bytes> combined) {
 
 void Collective::finish(Bytes result) {
   for (const std::int32_t child : tree_->children()) {
-    send(down_, participants_[static_cast<std::size_t>(child)], result);
+    send(frames_[1], participants_[static_cast<std::size_t>(child)], result);
   }
   result_ = std::move(result);
   rounds_.fetch_add(1, std::memory_order_release);
   completed_();
 }
 
-void Collective::send(FrameKind kind, Rank to, const Bytes& bytes) {
+void Collective::send(const FrameSpec& frame, Rank to, const Bytes& bytes) {
   FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
+  header.kind = static_cast<std::uint16_t>(frame.kind);
   header.record_bytes = static_cast<std::uint32_t>(bytes.size());
   header.operation = completed_rounds();
   std::byte* record = outbox_.append(to, header);

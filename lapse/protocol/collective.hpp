@@ -1,14 +1,15 @@
-// One sequence of collective calls over engine messages: a tree reduction whose result everybody gets.
+// One sequence of collective calls over engine messages: a tree reduction whose result every participant gets.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "lapse/protocol/frame_handler.hpp"
 #include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/tree_reduction.hpp"
 #include "lapse/transport/submission_queue.hpp"
 
@@ -22,12 +23,14 @@ struct Contribution : Submission {
 // Thread safety: submissions and frames by the holder of the progress lock; rounds and result by any thread
 // of the rank, the result of round n from the moment completed_rounds() is n until this rank contributes
 // again.
-class Collective : public SubmissionHandler, public FrameHandler {
+class Collective final : public ProtocolModule {
  public:
-  // `up` and `down` are the kinds of frames of this sequence. `completed` is called by the engine after each
-  // round.
+  // `up` and `down` are the kinds of frames of this sequence. `completed` is called by the engine after each round.
   Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed)
-      : outbox_(outbox), up_(up), down_(down), completed_(std::move(completed)) {}
+      : outbox_(outbox), frames_{{{up}, {down}}}, completed_(std::move(completed)) {}
+
+  std::span<const FrameSpec> frames() const override { return frames_; }
+  bool idle(IdleLevel) const override { return true; }
 
   // The participating ranks, ascending, the same list on each of them; `self` need not be among them, then
   // this rank takes no part. Called between phases, while no engine runs.
@@ -42,12 +45,11 @@ class Collective : public SubmissionHandler, public FrameHandler {
  private:
   void advance(std::optional<Bytes> combined);
   void finish(Bytes result);
-  void send(FrameKind kind, Rank to, const Bytes& bytes);
+  void send(const FrameSpec& frame, Rank to, const Bytes& bytes);
 
   // constant
   Outbox& outbox_;
-  FrameKind up_;
-  FrameKind down_;
+  std::array<FrameSpec, 2> frames_;  // up and down
   std::function<void()> completed_;
   // constant during a phase
   std::vector<Rank> participants_;

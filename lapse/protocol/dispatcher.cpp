@@ -10,13 +10,6 @@
 
 namespace lapse {
 
-void Dispatcher::add_handler(FrameKind kind, FrameHandler& handler) {
-  FrameHandler*& place = handlers_[static_cast<std::size_t>(kind)];
-  if (place != nullptr)
-    throw ProtocolError(fmt::format("frame kind {} has a handler already", static_cast<int>(kind)));
-  place = &handler;
-}
-
 void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
   std::exception_ptr failure;
   while (!packet.empty()) {
@@ -33,12 +26,13 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
           fmt::format("a frame from rank {} promises {} records of {} bytes; {} bytes are left", from.value(),
                       header.count, header.record_bytes, packet.size()));
     }
-    if (header.kind >= kFrameKinds || handlers_[header.kind] == nullptr) {
+    ProtocolModule* const module = frames_.module(header.kind);
+    if (module == nullptr) {
       throw ProtocolError(fmt::format("a frame of unknown kind {} from rank {}", header.kind, from.value()));
     }
-    if (!is_wave(static_cast<FrameKind>(header.kind))) ++frames_received_;
+    if (frames_.is_counted(header.kind)) ++frames_received_;
     try {
-      handlers_[header.kind]->handle_frame(from, header, packet.data());
+      module->handle_frame(from, header, packet.data());
     } catch (...) {
       if (!failure) failure = std::current_exception();
     }

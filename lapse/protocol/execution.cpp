@@ -10,24 +10,27 @@ namespace lapse {
 
 // --- frames ---
 
-std::size_t Execution::update_bytes(const TableState& table, const OperationPart& part) {
+std::size_t Execution::update_bytes(const TableShard& table, const OperationPart& part) {
   switch (part.kind) {
-    case FrameKind::pull:
+    case OperationKind::pull:
+    case OperationKind::localize:
       return 0;
-    case FrameKind::call:
+    case OperationKind::call:
       return part.function->argument_bytes;
-    default:
-      return table.value_bytes(part.key);
+    case OperationKind::push:
+    case OperationKind::set:
+      break;
   }
+  return table.value_bytes(part.key);
 }
 
-std::uint32_t Execution::operation_bytes(const TableState& table, const OperationPart& part) {
+std::uint32_t Execution::operation_bytes(const TableShard& table, const OperationPart& part) {
   const std::size_t update = update_bytes(table, part);
   return static_cast<std::uint32_t>(sizeof(OperationRecord) +
-                                    (part.kind == FrameKind::call ? padded_bytes(update) : update));
+                                    (part.kind == OperationKind::call ? padded_bytes(update) : update));
 }
 
-std::uint32_t Execution::answer_bytes(FrameKind kind, const TableState& table, const OperationPart& part) {
+std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part) {
   std::size_t bytes = sizeof(AnswerRecord);
   if (kind == FrameKind::pull_answer) bytes += table.value_bytes(part.key);
   if (kind == FrameKind::call_answer) bytes += part.function->result_bytes;
@@ -37,17 +40,17 @@ std::uint32_t Execution::answer_bytes(FrameKind kind, const TableState& table, c
 // Records come in rows of the same kind, and a header that was written just now, in pieces, is slow to read
 // as a whole: the last one is kept, and compared number by number.
 
-const FrameHeader& Execution::operation_header(const TableState& table, const OperationPart& part,
+const FrameHeader& Execution::operation_header(const TableShard& table, const OperationPart& part,
                                                bool by_home) {
   FrameHeader& header = operation_header_;
-  const auto kind = static_cast<std::uint16_t>(part.kind);
+  const auto kind = static_cast<std::uint16_t>(frame_kind(part.kind));
   const std::uint16_t flags = by_home ? FrameHeader::kByHome : std::uint16_t{0};
   const std::uint32_t bytes = operation_bytes(table, part);
   if (header.operation != part.operation || header.record_bytes != bytes || header.flags != flags ||
-      header.kind != kind || header.table != table.id.value() || header.origin != part.origin.value()) {
+      header.kind != kind || header.table != table.id().value() || header.origin != part.origin.value()) {
     header = {.kind = kind,
               .flags = flags,
-              .table = table.id.value(),
+              .table = table.id().value(),
               .record_bytes = bytes,
               .origin = part.origin.value(),
               .operation = part.operation};
@@ -55,15 +58,15 @@ const FrameHeader& Execution::operation_header(const TableState& table, const Op
   return header;
 }
 
-const FrameHeader& Execution::answer_header(FrameKind answer, const TableState& table,
+const FrameHeader& Execution::answer_header(FrameKind answer, const TableShard& table,
                                             const OperationPart& part) {
   FrameHeader& header = answer_header_;
   const auto kind = static_cast<std::uint16_t>(answer);
   const std::uint32_t bytes = answer_bytes(answer, table, part);
   if (header.operation != part.operation || header.record_bytes != bytes || header.kind != kind ||
-      header.table != table.id.value()) {
+      header.table != table.id().value()) {
     header = {.kind = kind,
-              .table = table.id.value(),
+              .table = table.id().value(),
               .record_bytes = bytes,
               .domain = table.self_domain().value(),
               .operation = part.operation};
@@ -73,68 +76,56 @@ const FrameHeader& Execution::answer_header(FrameKind answer, const TableState& 
 
 // --- answers ---
 
-std::byte* Execution::answer_row(const TableState& table, const OperationPart& part, FrameKind kind) {
-  if (part.origin == context_.self_rank) {
-    const OperationState& operation = context_.operation(part.operation);
+std::byte* Execution::answer_row(const TableShard& table, const OperationPart& part, FrameKind kind) {
+  if (part.origin == registry_.self()) {
+    const OperationState& operation = registry_.operation(part.operation);
     return operation.row(operation.items[part.item]);
   }
-  std::byte* record = context_.outbox.append(part.origin, answer_header(kind, table, part));
+  std::byte* record = outbox_.append(part.origin, answer_header(kind, table, part));
   const AnswerRecord head{part.item};
   std::memcpy(record, &head, sizeof head);
   return record + sizeof head;
 }
 
-void Execution::answer_failure(const TableState& table, const OperationPart& part, const std::string& text) {
-  if (part.origin == context_.self_rank) {
-    OperationState& operation = context_.operation(part.operation);
+void Execution::answer_failure(const TableShard& table, const OperationPart& part, const std::string& text) {
+  if (part.origin == registry_.self()) {
+    OperationState& operation = registry_.operation(part.operation);
     if (!operation.failure) {
-      operation.failure = std::make_unique<UserCodeFailed>(table.name, part.key, part.origin, text);
+      operation.failure = std::make_unique<UserCodeFailed>(table.name(), part.key, part.origin, text);
     }
     return;
   }
   FrameHeader header = answer_header(FrameKind::push_answer, table, part);
   header.kind = static_cast<std::uint16_t>(FrameKind::failed_answer);
-  header.origin = context_.self_rank.value();
+  header.origin = registry_.self().value();
   const std::size_t bytes = sizeof(AnswerRecord) + padded_bytes(text.size() + 1);
   header.record_bytes = static_cast<std::uint32_t>(bytes);
-  std::byte* record = context_.outbox.append(part.origin, header);
+  std::byte* record = outbox_.append(part.origin, header);
   const AnswerRecord head{part.item};
   std::memset(record, 0, bytes);
   std::memcpy(record, &head, sizeof head);
   std::memcpy(record + sizeof head, text.data(), text.size());
 }
 
-void Execution::answer_change(const TableState& table, const OperationPart& part, const Failed& failed) {
+void Execution::answer_change(const TableShard& table, const OperationPart& part, const Failed& failed) {
   if (failed) {
     answer_failure(table, part, *failed);
-  } else if (part.kind == FrameKind::call) {
+  } else if (part.kind == OperationKind::call) {
     if (std::byte* to = answer_row(table, part, FrameKind::call_answer); to != nullptr && !result_.empty())
       std::memcpy(to, result_.data(), result_.size());
-  } else if (part.origin != context_.self_rank) {
-    std::byte* record =
-        context_.outbox.append(part.origin, answer_header(FrameKind::push_answer, table, part));
-    const PushAnswerRecord head{part.item};
+  } else if (part.origin != registry_.self()) {
+    std::byte* record = outbox_.append(part.origin, answer_header(FrameKind::push_answer, table, part));
+    const AnswerRecord head{part.item};
     std::memcpy(record, &head, sizeof head);
   }
 }
 
 // --- execution ---
 
-Execution::Failed Execution::change(const TableState& table, const OperationPart& part, std::byte* content) {
+Execution::Failed Execution::change(const TableShard& table, const OperationPart& part, std::byte* content) {
   try {
-    switch (part.kind) {
-      case FrameKind::set:
-        table.apply_set(part.key, content, part.value);
-        break;
-      case FrameKind::call:
-        result_.assign(part.function->result_bytes, std::byte{0});
-        part.function->run(part.key, content, table.store.sizes().length(part.key), part.value,
-                           result_.data());
-        break;
-      default:
-        table.apply_push(part.key, content, part.value, part.scale);
-        break;
-    }
+    if (part.kind == OperationKind::call) result_.assign(part.function->result_bytes, std::byte{0});
+    table.apply(part, part.key, content, part.value, result_.data());
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
@@ -143,36 +134,36 @@ Execution::Failed Execution::change(const TableState& table, const OperationPart
   return std::nullopt;
 }
 
-bool Execution::execute(TableState& table, const OperationPart& part) {
-  if (table.store.is_sparse() && table.is_implicit(part.key)) {
-    execute_implicit(table, part);
+bool Execution::execute(TableShard& table, const OperationPart& part) {
+  if (table.store().is_sparse() && table.is_uninitialized(part.key)) {
+    execute_uninitialized(table, part);
     return true;
   }
   return execute_here(table, part);
 }
 
-bool Execution::execute_here(TableState& table, const OperationPart& part) {
-  if (part.kind != FrameKind::pull) {
+bool Execution::execute_here(TableShard& table, const OperationPart& part) {
+  if (part.kind != OperationKind::pull) {
     Failed failed;
-    if (!table.store.update(part.key, [&](std::byte* content) { failed = change(table, part, content); }))
+    if (!table.store().update(part.key, [&](std::byte* content) { failed = change(table, part, content); }))
       return false;
     answer_change(table, part, failed);
     return true;
   }
   std::byte* to = answer_row(table, part, FrameKind::pull_answer);
-  if (to == nullptr || table.store.read(part.key, to)) return true;
-  if (part.origin != context_.self_rank) context_.outbox.cancel();
+  if (to == nullptr || table.store().read(part.key, to)) return true;
+  if (part.origin != registry_.self()) outbox_.cancel();
   return false;
 }
 
-void Execution::execute_implicit(TableState& table, const OperationPart& part) {
+void Execution::execute_uninitialized(TableShard& table, const OperationPart& part) {
   Failed failed;
   try {
-    if (part.kind == FrameKind::pull) {
+    if (part.kind == OperationKind::pull) {
       result_.resize(table.content_bytes(part.key));
       table.write_initial(part.key, result_.data());
     } else {
-      table.create_implicit(part.key);
+      table.create(part.key);
     }
   } catch (const OutOfMemory&) {
     throw;
@@ -183,7 +174,7 @@ void Execution::execute_implicit(TableState& table, const OperationPart& part) {
   }
   if (failed) {
     answer_failure(table, part, *failed);
-  } else if (part.kind != FrameKind::pull) {
+  } else if (part.kind != OperationKind::pull) {
     // Sparse tables are not shared: what was made just now is here.
     static_cast<void>(execute_here(table, part));
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
@@ -191,11 +182,11 @@ void Execution::execute_implicit(TableState& table, const OperationPart& part) {
   }
 }
 
-void Execution::execute_on(TableState& table, const OperationPart& part, std::byte* content) {
-  if (part.kind != FrameKind::pull) {
+void Execution::execute_on(TableShard& table, const OperationPart& part, std::byte* content) {
+  if (part.kind != OperationKind::pull) {
     answer_change(table, part, change(table, part, content));
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
-    std::memcpy(to, content, table.value_bytes(part.key));
+    table.apply(part, part.key, content, nullptr, to);
   }
 }
 

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "lapse/protocol/operation_records.hpp"
 #include "lapse/protocol/operation_state.hpp"
-#include "lapse/protocol/protocol_context.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/registry.hpp"
 
 namespace lapse {
 
@@ -18,41 +20,42 @@ namespace lapse {
 // the worker is up to the caller.
 class Execution {
  public:
-  explicit Execution(const ProtocolContext& context) : context_(context) {}
+  Execution(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   // On the key's content in memory, or on an implicit key. False, and nothing has happened, when it cannot be
   // used any more: a worker of another rank of the domain has leased the key, or, where this rank does not
   // serve it, it has gone.
-  [[nodiscard]] bool execute(TableState& table, const OperationPart& part);
+  [[nodiscard]] bool execute(TableShard& table, const OperationPart& part);
   // On a content that nobody else sees: it has just arrived, or its lease has just ended.
-  void execute_on(TableState& table, const OperationPart& part, std::byte* content);
+  void execute_on(TableShard& table, const OperationPart& part, std::byte* content);
 
   // Header of the frame that carries the operation; valid until the next call.
-  const FrameHeader& operation_header(const TableState& table, const OperationPart& part, bool by_home);
+  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home);
   // Bytes of the record that carries the operation, and of the one that answers it.
-  static std::uint32_t operation_bytes(const TableState& table, const OperationPart& part);
-  static std::uint32_t answer_bytes(FrameKind kind, const TableState& table, const OperationPart& part);
+  static std::uint32_t operation_bytes(const TableShard& table, const OperationPart& part);
+  static std::uint32_t answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part);
   // Bytes of part.value.
-  static std::size_t update_bytes(const TableState& table, const OperationPart& part);
+  static std::size_t update_bytes(const TableShard& table, const OperationPart& part);
 
  private:
   // What the user's code threw, in words.
   using Failed = std::optional<std::string>;
 
-  bool execute_here(TableState& table, const OperationPart& part);
-  void execute_implicit(TableState& table, const OperationPart& part);
+  bool execute_here(TableShard& table, const OperationPart& part);
+  void execute_uninitialized(TableShard& table, const OperationPart& part);
   // Push, set or call; the result of a call is in result_.
-  Failed change(const TableState& table, const OperationPart& part, std::byte* content);
+  Failed change(const TableShard& table, const OperationPart& part, std::byte* content);
 
   // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
   // it is not wanted any more.
-  std::byte* answer_row(const TableState& table, const OperationPart& part, FrameKind kind);
+  std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind);
   // Header of the frame that answers the operation; valid until the next call.
-  const FrameHeader& answer_header(FrameKind answer, const TableState& table, const OperationPart& part);
-  void answer_change(const TableState& table, const OperationPart& part, const Failed& failed);
-  void answer_failure(const TableState& table, const OperationPart& part, const std::string& text);
+  const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part);
+  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed);
+  void answer_failure(const TableShard& table, const OperationPart& part, const std::string& text);
 
-  ProtocolContext context_;
+  const Registry& registry_;
+  Outbox& outbox_;
   FrameHeader operation_header_;  // the last that was asked for
   FrameHeader answer_header_;     // the same
   std::vector<std::byte> result_;

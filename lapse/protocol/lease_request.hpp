@@ -13,14 +13,14 @@
 
 namespace lapse {
 
-struct TableState;
+class TableShard;
 class WorkerEndpoint;
 
 // Submitted twice: to acquire the keys, and, when something has queued behind some of them, to release those.
 // Filled by the worker, then the engine's until `finished` is true.
 struct LeaseRequest : Submission {
   struct Item {
-    TableState* table = nullptr;
+    TableShard* table = nullptr;
     Key key;
     bool operator==(const Item&) const = default;
   };
@@ -46,6 +46,16 @@ struct LeaseRequest : Submission {
   std::size_t granted = 0;     // acquiring: the first so many are held
   std::vector<Copy> copies;    // of items, ascending
   std::atomic<bool> finished{true};
+};
+
+// A worker that waits for its turn to lease a key: one of this rank, with its request, or worker `worker` of another
+// rank of the domain.
+struct LeaseAsker {
+  LeaseRequest* local = nullptr;
+  Rank rank;
+  std::uint64_t worker = 0;
+
+  bool operator==(const LeaseAsker&) const = default;
 };
 
 }  // namespace lapse

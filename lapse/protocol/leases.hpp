@@ -1,38 +1,68 @@
 // Keys that a worker has for itself.
 #pragma once
 
-#include "lapse/protocol/frame_handler.hpp"
+#include <span>
+#include <vector>
+
 #include "lapse/protocol/lease_request.hpp"
-#include "lapse/protocol/protocol_context.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/registry.hpp"
 #include "lapse/protocol/relocation.hpp"
-#include "lapse/transport/submission_queue.hpp"
 
 namespace lapse {
 
-// A request gets its keys one after the other in ascending order of table and key, waiting for each where
-// operations wait too: at the key's arrival, or behind the lease of another worker. A key that another rank
-// of the domain serves is taken in the memory that both share if it is there and nobody has it; else the
-// other rank is asked, and grants it when its turn comes.
+// lease_request: this. lease_grant and lease_release: this; then, where value and rule state are in memory that only
+// the serving rank can address, these themselves.
+struct LeaseRecord {
+  std::uint64_t key = 0;
+};
+static_assert(sizeof(LeaseRecord) == 8);
+
+// A request gets its keys one after the other in ascending order of table and key, waiting for each where operations
+// wait too: at the key's arrival, or behind the lease of another worker. A key that another rank of the domain serves
+// is taken in the memory that both share if it is there and not leased; else the other rank is asked, and grants it
+// when its turn comes.
 //
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
-// 1. Whoever waits for a key holds only smaller ones, and who holds all its keys waits for nothing: so some
-// request always gets on, on all ranks together.
-// 2. A request that asks for a key that is not here stands in the queue of its arrival before any INSTRUCT:
-// the key cannot pass by. One that joins an arrival late may stand behind an INSTRUCT; then it asks anew when
-// the key has left.
-class Leases : public SubmissionHandler, public FrameHandler {
+// 1. A request that waits for a key holds only smaller ones, and one that holds all its keys waits for nothing: so
+//    some request always makes progress, on all ranks together.
+// 2. A request that asks for a key that is not here stands in the queue of its arrival before any INSTRUCT: the key
+//    cannot pass by. One that joins an arrival late may stand behind an INSTRUCT; then it asks anew when the key has
+//    left.
+class Leases final : public ProtocolModule, public LeaseTurns {
  public:
-  Leases(const ProtocolContext& context, Relocation& relocation)
-      : context_(context), relocation_(relocation) {}
+  static constexpr FrameSpec kFrames[] = {
+      {FrameKind::lease_request},
+      {.kind = FrameKind::lease_grant, .lane = FrameLane::free},
+      {FrameKind::lease_release},
+  };
 
+  Leases(const Registry& registry, Outbox& outbox, Relocation& relocation)
+      : registry_(registry), outbox_(outbox), relocation_(relocation) {}
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_submission(Submission& submission) override;
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
   // Goes on with the requests whose turn has come.
-  void resume();
+  void end_turn() override;
+  // What waits for keys is recorded by Relocation.
+  bool idle(IdleLevel) const override { return turns_.empty(); }
+
+  void granted(const LeaseAsker& asker, TableShard& table, Key key) override;
+  void left(const LeaseAsker& asker, TableShard& table, Key key) override;
 
  private:
+  // The turn of a request that waited: it has got the key, or has to ask for it again.
+  struct Turn {
+    LeaseAsker asker;
+    TableShard* table;
+    Key key;
+    bool granted;
+  };
+
   // Goes on until the request has everything, waits for something, or fails: then it holds nothing.
   void advance(LeaseRequest& request);
   void grant(LeaseRequest& request);
@@ -41,18 +71,20 @@ class Leases : public SubmissionHandler, public FrameHandler {
   static void finish(LeaseRequest& request);
 
   // For a key that this rank serves: true when `asker` has it now; else it has queued.
-  bool acquire(TableState& table, Key key, const LeaseAsker& asker);
-  void release_key(TableState& table, Key key);
-  // Ask, tell or grant another rank of the domain; where `content` is given, it goes along.
-  void send(FrameKind kind, Rank to, const TableState& table, Key key, std::uint64_t worker,
+  bool acquire(TableShard& table, Key key, const LeaseAsker& asker);
+  void release_key(TableShard& table, Key key);
+  // To another rank of the domain; where `content` is given, it goes along.
+  void send(FrameKind kind, Rank to, const TableShard& table, Key key, std::uint64_t worker,
             const std::byte* content);
-  void send_grant(const LeaseAsker& asker, const TableState& table, Key key);
+  void send_grant(const LeaseAsker& asker, const TableShard& table, Key key);
 
   void take_grant(const FrameHeader& header, const std::byte* record);
-  void take_release(TableState& table, Key key, const FrameHeader& header, const std::byte* record);
+  void take_release(TableShard& table, Key key, const FrameHeader& header, const std::byte* record);
 
-  ProtocolContext context_;
+  const Registry& registry_;
+  Outbox& outbox_;
   Relocation& relocation_;
+  std::vector<Turn> turns_;
 };
 
 }  // namespace lapse

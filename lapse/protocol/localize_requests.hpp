@@ -1,35 +1,41 @@
 // What workers ask for when they call localize.
 #pragma once
 
-#include "lapse/protocol/frame_handler.hpp"
-#include "lapse/protocol/protocol_context.hpp"
+#include <span>
+
+#include "lapse/protocol/localize_answers.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/registry.hpp"
 #include "lapse/protocol/relocation.hpp"
-#include "lapse/transport/submission_queue.hpp"
 
 namespace lapse {
 
-// The rank that serves a key localizes it for all workers of the domain; the other ranks ask it by message
-// and hear when the key has come.
+// The rank that serves a key localizes it for all workers of the domain; the other ranks ask it by message and are
+// notified when the key has come.
 //
 // Thread safety: the holder of the progress lock.
-class LocalizeRequests : public SubmissionHandler, public FrameHandler {
+class LocalizeRequests final : public ProtocolModule {
  public:
-  LocalizeRequests(const ProtocolContext& context, Relocation& relocation)
-      : context_(context), relocation_(relocation) {}
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize_for}};
 
+  LocalizeRequests(const Registry& registry, Outbox& outbox, LocalizeAnswers& answers, Relocation& relocation)
+      : registry_(registry), outbox_(outbox), answers_(answers), relocation_(relocation) {}
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_submission(Submission& submission) override;
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  // What waits for keys is recorded by Relocation.
+  bool idle(IdleLevel) const override { return true; }
 
  private:
-  using Clock = Relocation::Clock;
-
-  // A key that this rank serves. True when it is here; else `waiter` will be told.
-  bool localize(TableState& table, Key key, Waiter waiter, Clock::time_point now);
+  // A key that this rank serves. True when it is here; else `waiter` will be notified.
+  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now);
   void ask_serving_rank(const OperationState& operation, Key key);
-  void handle_requests(const FrameHeader& header, const std::byte* records);
-  void handle_answers(const FrameHeader& header, const std::byte* records) const;
 
-  ProtocolContext context_;
+  const Registry& registry_;
+  Outbox& outbox_;
+  LocalizeAnswers& answers_;
   Relocation& relocation_;
 };
 

@@ -10,36 +10,17 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/payloads.hpp"
-#include "lapse/protocol/registered_function.hpp"
+#include "lapse/protocol/operation_kind.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/submission_queue.hpp"
 
 namespace lapse {
 
+class TableShard;
 class WorkerEndpoint;
-struct TableState;
-
-enum class OperationKind : std::uint8_t { pull, push, set, call, localize };
-
-constexpr FrameKind frame_kind(OperationKind kind) {
-  switch (kind) {
-    case OperationKind::pull:
-      return FrameKind::pull;
-    case OperationKind::push:
-      return FrameKind::push;
-    case OperationKind::set:
-      return FrameKind::set;
-    case OperationKind::call:
-      return FrameKind::call;
-    case OperationKind::localize:
-      break;
-  }
-  return FrameKind::localize;
-}
 
 // Filled by the worker, then the engine's until `remaining` is zero. Pooled by the worker's endpoint.
-struct OperationState : Submission {
+struct OperationState : Submission, ValueOperation {
   using Clock = std::chrono::steady_clock;
 
   struct Item {
@@ -47,7 +28,7 @@ struct OperationState : Submission {
     UnansweredKey* unanswered = nullptr;  // null for localize
     std::uint32_t offset = 0;             // of the key's row at the destination, see row_unit
     std::uint32_t payload_offset = 0;     // the same in the payload
-    bool under_way = false;               // the engine's: sent off or queued, and not yet answered
+    bool in_flight = false;               // the engine's: sent or queued, and not yet answered
   };
 
   // constant for the endpoint's life
@@ -58,12 +39,9 @@ struct OperationState : Submission {
   bool in_hand = false;   // a handle refers to it
   bool orphaned = false;  // and the worker has gone: the handle is of no further use
 
-  OperationKind kind = OperationKind::pull;
-  float scale = 1;  // push: of the learning rate
-  TableState* table = nullptr;
-  const RegisteredFunction* function = nullptr;  // call
-  std::vector<Item> items;                       // keys that could not be handled directly
-  std::vector<std::byte> payload;                // push and set: updates; call: arguments
+  TableShard* table = nullptr;
+  std::vector<Item> items;                  // keys that could not be handled directly
+  std::vector<std::byte> payload;           // push and set: updates; call: arguments
   std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
   std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
   std::size_t payload_unit = 1;             // bytes that an offset in the payload counts
@@ -78,15 +56,12 @@ struct OperationState : Submission {
 };
 
 // One key of an operation, wherever it is.
-struct OperationPart {
-  FrameKind kind = FrameKind::pull;  // pull, push, set or call
+struct OperationPart : ValueOperation {
   Rank origin;
   std::uint64_t operation = 0;
   Key key;
   std::uint32_t item = 0;
-  float scale = 1;                               // push
-  const RegisteredFunction* function = nullptr;  // call
-  const std::byte* value = nullptr;              // push and set: the update; call: the argument
+  const std::byte* value = nullptr;  // push and set: the update; call: the argument
 };
 
 }  // namespace lapse

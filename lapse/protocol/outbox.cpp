@@ -13,15 +13,15 @@ namespace {
 constexpr std::size_t kFrameAlignment = 8;
 }
 
-Outbox::Outbox(Transport& transport)
+Outbox::Outbox(Transport& transport, const FrameTable& frames)
     : transport_(transport),
+      frames_(frames),
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
       packet_bytes_(transport.packet_bytes()),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {}
 
 std::byte* Outbox::append(Rank to, const FrameHeader& header) {
-  const auto lane = may_be_unordered(static_cast<FrameKind>(header.kind)) ? Transport::Lane::bulk
-                                                                          : Transport::Lane::ordered;
+  const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
   if (!pending.packet.empty()) {
@@ -51,7 +51,7 @@ std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header) {
   } else if (const std::size_t unaligned = before % kFrameAlignment; unaligned != 0) {
     std::memset(pending.packet.extend(kFrameAlignment - unaligned), 0, kFrameAlignment - unaligned);
   }
-  if (!is_wave(static_cast<FrameKind>(header.kind))) ++counters_.frames;
+  if (frames_.is_counted(header.kind)) ++counters_.frames;
   pending.before_frame = before;
   pending.last_frame = pending.packet.size();
   FrameHeader first = header;
@@ -70,7 +70,7 @@ void Outbox::cancel() {
     pending.packet.shrink(frame.record_bytes);
     return;
   }
-  if (!is_wave(static_cast<FrameKind>(frame.kind))) --counters_.frames;
+  if (frames_.is_counted(frame.kind)) --counters_.frames;
   pending.packet.shrink(pending.packet.size() - pending.before_frame);
   // Nothing continues a frame that is gone, nor the one before it, whose header is not known any more.
   frame = FrameHeader{};
@@ -90,7 +90,7 @@ void Outbox::send_full(Pending& pending) {
   try {
     send(pending);
   } catch (const std::exception& error) {
-    // As at the end of a turn: what was to be sent is lost, and nobody can be told.
+    // As at the end of a turn: what was to be sent is lost, and no other rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", error.what()));
   }
 }
@@ -99,7 +99,7 @@ void Outbox::flush() {
   for (const std::uint32_t position : waiting_) {
     Pending& pending = pending_[position];
     pending.waiting = false;
-    if (!pending.packet.empty()) send(pending);  // All of it may have been taken back.
+    if (!pending.packet.empty()) send(pending);  // All of it may have been rolled back.
   }
   waiting_.clear();
 }

@@ -1,4 +1,4 @@
-// Collects what an engine turn has to say, in one packet per destination, or several where it is much.
+// Collects what an engine turn sends, in one packet per destination, or several where it is much.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/payloads.hpp"
+#include "lapse/protocol/frame_table.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
@@ -19,20 +19,21 @@ struct OutboxCounters {
 
 // Thread safety: the holder of the progress lock.
 // Guarantees:
-// 1. Records for one destination are sent in the order in which they were appended, except that kinds which
-// may be unordered take the bulk lane where the transport has one.
-// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. One that is full
-// leaves when the next record for its destination is appended: while an operation on many keys is worked off,
-// its first packets are under way already. So the last record of all can be taken back at any time.
+// 1. Records for one destination are sent in the order in which they were appended, except that frames of the free
+//    lane take the bulk lane where the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. One that is full leaves
+//    when the next record for its destination is appended: while an operation on many keys is carried out, its first
+//    packets are in flight already. So the last record of all can be rolled back at any time.
 class Outbox {
  public:
-  explicit Outbox(Transport& transport);
+  // `frames` says how each kind travels; it may be filled later.
+  Outbox(Transport& transport, const FrameTable& frames);
 
   // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
   // frame if it has the same header (count and all else aside) and the packet has room.
   std::byte* append(Rank to, const FrameHeader& header);
 
-  // Takes back the record that was appended last, to whichever rank: it is not to be sent.
+  // Rolls back the record that was appended last, to any rank: it is not to be sent.
   void cancel();
 
   template <class Record>
@@ -65,11 +66,12 @@ class Outbox {
   void send_full(Pending& pending);
 
   Transport& transport_;
+  const FrameTable& frames_;
   std::size_t lanes_;
   std::size_t packet_bytes_;
   std::vector<Pending> pending_;        // by rank and lane
   std::vector<std::uint32_t> waiting_;  // positions in pending_ used in this turn, in order of first use
-  Pending* last_ = nullptr;             // where the last record is
+  Pending* last_ = nullptr;             // the packet with the last record
   OutboxCounters counters_;
 };
 

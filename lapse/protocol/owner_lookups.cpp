@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-void OwnerLookups::begin(TableState& table, Key key, UnansweredKey& waiting) {
+void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
   std::uint64_t tag = readings_.size();
   if (free_.empty()) {
     readings_.push_back({&table, &waiting});
@@ -15,9 +15,10 @@ void OwnerLookups::begin(TableState& table, Key key, UnansweredKey& waiting) {
     free_.pop_back();
     readings_[tag] = {&table, &waiting};
   }
-  ++table.counters.owner_lookups;
-  transport_.begin_read(table.serving_rank(key, table.home_map.home(key)), table.exposed_owners.value(),
-                        table.home_map.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
+  ++table.counters().owner_lookups;
+  transport_.begin_read(
+      table.serving_rank(key, table.definition().homes.home(key)), table.exposed_owners().value(),
+      table.definition().homes.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
 }
 
 UnansweredKey& OwnerLookups::finish(const Transport::FinishedRead& read) {

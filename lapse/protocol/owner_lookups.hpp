@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -19,13 +19,13 @@ class OwnerLookups {
   explicit OwnerLookups(Transport& transport) : transport_(transport) {}
 
   // Reads the key's owner. `waiting` is where the worker's operations on the key wait meanwhile.
-  void begin(TableState& table, Key key, UnansweredKey& waiting);
+  void begin(TableShard& table, Key key, UnansweredKey& waiting);
   // A read has finished and its key has a hint, if it can use one. Returns what waited.
   UnansweredKey& finish(const Transport::FinishedRead& read);
 
  private:
   struct Reading {
-    TableState* table;
+    TableShard* table;
     UnansweredKey* waiting;
   };
 

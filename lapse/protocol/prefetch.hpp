@@ -4,30 +4,30 @@
 #include <cstdint>
 #include <cstring>
 
-#include "lapse/protocol/payloads.hpp"
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/table_shard.hpp"
 
 namespace lapse {
 
 // `record` is number `at` of the frame. Brings the word of a key some records ahead near, and the value of
 // one that is closer. Keys are not trusted.
-inline void prefetch_ahead(const TableState& table, const FrameHeader& header, const std::byte* record,
+inline void prefetch_ahead(const TableShard& table, const FrameHeader& header, const std::byte* record,
                            std::uint32_t at) {
   constexpr std::uint32_t kFarAhead = 20;
   constexpr std::uint32_t kWordsAhead = 12;
   constexpr std::uint32_t kValuesAhead = 4;
   std::uint64_t key = 0;
-  if (table.store.is_sparse() && at + kFarAhead < header.count) {
+  if (table.store().is_sparse() && at + kFarAhead < header.count) {
     std::memcpy(&key, record + std::size_t{kFarAhead} * header.record_bytes, sizeof key);
-    table.store.prefetch_far(Key(key));
+    table.store().prefetch_far(Key(key));
   }
   if (at + kWordsAhead < header.count) {
     std::memcpy(&key, record + std::size_t{kWordsAhead} * header.record_bytes, sizeof key);
-    if (table.store.has(Key(key))) table.store.prefetch_word(Key(key));
+    if (table.store().has(Key(key))) table.store().prefetch_word(Key(key));
   }
   if (at + kValuesAhead < header.count) {
     std::memcpy(&key, record + std::size_t{kValuesAhead} * header.record_bytes, sizeof key);
-    if (table.store.has(Key(key))) table.store.prefetch_value(Key(key));
+    if (table.store().has(Key(key))) table.store().prefetch_value(Key(key));
   }
 }
 

@@ -45,8 +45,10 @@ class WorkerEndpoint {
     open_.fetch_add(1, std::memory_order_relaxed);
     open_bytes_.fetch_add(operation.payload.size(), std::memory_order_relaxed);
   }
-  // `items` of the operation have been answered. Engine; the operation may be gone afterwards.
+  // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
+  // operation may be gone afterwards.
   void answered(OperationState& operation, std::uint32_t items) {
+    if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
     const std::size_t bytes = operation.payload.size();
     const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
     operation.remaining.store(left, std::memory_order_release);

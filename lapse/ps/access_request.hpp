@@ -3,22 +3,20 @@
 
 #include <cstddef>
 
-#include "lapse/protocol/operation_state.hpp"
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/operation_kind.hpp"
+#include "lapse/protocol/table_shard.hpp"
 
 namespace lapse {
 
 struct AccessRequest {
-  OperationKind kind = OperationKind::pull;
-  float scale = 1;                               // push
-  const RegisteredFunction* function = nullptr;  // call
-  const std::byte* updates = nullptr;            // push, set: rows; call: arguments
-  std::byte* destination = nullptr;              // pull: rows; call: results
+  ValueOperation operation;
+  const std::byte* updates = nullptr;  // push, set: rows; call: arguments
+  std::byte* destination = nullptr;    // pull: rows; call: results
 
   // Whether code of the application may run under the latch of a key.
-  bool runs_user_code(const TableState& table) const {
-    return kind == OperationKind::call || table.rule.kind() == UpdateRuleKind::custom ||
-           table.store.is_sparse();
+  bool runs_user_code(const TableShard& table) const {
+    return operation.kind == OperationKind::call ||
+           table.definition().rule.kind() == UpdateRuleKind::custom || table.store().is_sparse();
   }
 };
 

@@ -14,31 +14,31 @@ namespace {
 constexpr std::size_t kMostPerCall = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
-void ArgumentChecks::keys(const TableState& table, std::span<const Key> keys) const {
+void ArgumentChecks::keys(const TableShard& table, std::span<const Key> keys) const {
   if (keys.size() > kMostPerCall) {
-    throw UsageError(
-        fmt::format("a call on table '{}' with {} keys: at most {}", table.name, keys.size(), kMostPerCall));
+    throw UsageError(fmt::format("a call on table '{}' with {} keys: at most {}", table.name(), keys.size(),
+                                 kMostPerCall));
   }
-  if (table.store.is_sparse()) {
+  if (table.store().is_sparse()) {
     // A home that does not exist is found out here rather than in the engine.
-    if (table.home_map.kind() == HomeMapKind::custom) {
-      for (const Key key : keys) static_cast<void>(table.home_map.home(key));
+    if (table.definition().homes.kind() == HomeMapKind::custom) {
+      for (const Key key : keys) static_cast<void>(table.definition().homes.home(key));
     }
     return;
   }
   for (const Key key : keys) {
-    if (!table.store.has(key)) throw KeyOutOfRange(table.name, key, table.store.keys(), rank_);
+    if (!table.store().has(key)) throw KeyOutOfRange(table.name(), key, table.store().keys(), rank_);
   }
 }
 
-void ArgumentChecks::lengths(const TableState& table, std::span<const Key> keys) const {
-  if (!table.store.is_sparse() || table.store.sizes().uniform()) return;
-  for (const Key key : keys) static_cast<void>(table.store.sizes().length(key));
+void ArgumentChecks::lengths(const TableShard& table, std::span<const Key> keys) const {
+  if (!table.store().is_sparse() || table.store().sizes().uniform()) return;
+  for (const Key key : keys) static_cast<void>(table.store().sizes().length(key));
 }
 
-void ArgumentChecks::elements(const TableState& table, std::span<const Key> keys, std::string_view what,
+void ArgumentChecks::elements(const TableShard& table, std::span<const Key> keys, std::string_view what,
                               std::size_t elements) const {
-  const ValueSizes& sizes = table.store.sizes();
+  const ValueSizes& sizes = table.store().sizes();
   std::size_t expected = 0;
   if (sizes.uniform()) {
     expected = keys.size() * sizes.layout().length;
@@ -47,22 +47,23 @@ void ArgumentChecks::elements(const TableState& table, std::span<const Key> keys
   }
   count(table, what, elements, expected);
   if (elements > kMostPerCall) {
-    throw UsageError(
-        fmt::format("a call on table '{}' with {} elements: at most {}", table.name, elements, kMostPerCall));
+    throw UsageError(fmt::format("a call on table '{}' with {} elements: at most {}", table.name(), elements,
+                                 kMostPerCall));
   }
 }
 
-void ArgumentChecks::count(const TableState& table, std::string_view what, std::size_t given,
+void ArgumentChecks::count(const TableShard& table, std::string_view what, std::size_t given,
                            std::size_t expected) const {
-  if (given != expected) throw LengthMismatch(table.name, what, given, expected, rank_);
+  if (given != expected) throw LengthMismatch(table.name(), what, given, expected, rank_);
 }
 
-void ArgumentChecks::scale(const TableState& table, float scale) const {
+void ArgumentChecks::scale(const TableShard& table, float scale) const {
   if (scale == 1.0F) return;
-  if (!table.rule.accepts_scale() || !std::isfinite(scale)) {
-    throw UsageError(fmt::format(
-        "a push to table '{}' with scale {} on rank {}: {}", table.name, scale, rank_.value(),
-        table.rule.accepts_scale() ? "it must be finite" : "its update rule has no learning rate"));
+  if (!table.definition().rule.accepts_scale() || !std::isfinite(scale)) {
+    throw UsageError(
+        fmt::format("a push to table '{}' with scale {} on rank {}: {}", table.name(), scale, rank_.value(),
+                    table.definition().rule.accepts_scale() ? "it must be finite"
+                                                            : "its update rule has no learning rate"));
   }
 }
 

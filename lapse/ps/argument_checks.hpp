@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/table_shard.hpp"
 
 namespace lapse {
 
@@ -16,16 +16,16 @@ class ArgumentChecks {
   explicit ArgumentChecks(Rank rank) : rank_(rank) {}
 
   // Every key is one that the table can have.
-  void keys(const TableState& table, std::span<const Key> keys) const;
+  void keys(const TableShard& table, std::span<const Key> keys) const;
   // The lengths of their values are possible: sparse tables ask for each key's at every access. Throws
   // ConfigurationError. For calls that come without values; `elements` includes it.
-  void lengths(const TableState& table, std::span<const Key> keys) const;
+  void lengths(const TableShard& table, std::span<const Key> keys) const;
   // As many elements as the values of these keys have together.
-  void elements(const TableState& table, std::span<const Key> keys, std::string_view what,
+  void elements(const TableShard& table, std::span<const Key> keys, std::string_view what,
                 std::size_t elements) const;
-  void count(const TableState& table, std::string_view what, std::size_t given, std::size_t expected) const;
+  void count(const TableShard& table, std::string_view what, std::size_t given, std::size_t expected) const;
   // The table's update rule can scale its learning rate so.
-  void scale(const TableState& table, float scale) const;
+  void scale(const TableShard& table, float scale) const;
 
  private:
   Rank rank_;

@@ -113,7 +113,7 @@ void LeaseTaker::begin_release() {
   LeaseRequest& request = worker_.endpoint().lease_request();
   // The keys that nothing waits for are open at once; the engine drains the queues of the others.
   std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
-    return request.copy(item) == nullptr && item.table->store.release_lease(item.key);
+    return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
   });
   if (request.items.empty()) return;
   request.releasing = true;

@@ -16,7 +16,7 @@ std::optional<Row> LocalAccess::next_undone() {
   while (!cursor_.at_end()) {
     if (word_ == words_.size()) {
       const std::span<const Key> keys = cursor_.remaining();
-      table_.store.find(keys.first(std::min(words_.size(), keys.size())), words_.data());
+      table_.store().find(keys.first(std::min(words_.size(), keys.size())), words_.data());
       word_ = 0;
     }
     Store::Word* const word = words_[word_++];
@@ -27,8 +27,9 @@ std::optional<Row> LocalAccess::next_undone() {
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
-  if (word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).role() != Role::owner) return false;
-  if (unanswered_.contains(table_.id, row.key)) return false;
+  if (word != nullptr && !has_usable_value(SlotWord(word->load(std::memory_order_relaxed)).role()))
+    return false;
+  if (unanswered_.contains(table_.id(), row.key)) return false;
   try {
     if (!try_key(row, word)) return false;
     ++done_;
@@ -39,39 +40,29 @@ bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
 }
 
 std::size_t LocalAccess::run(std::span<const Key> keys) const {
-  const ValueSizes& sizes = table_.store.sizes();
+  const ValueSizes& sizes = table_.store().sizes();
   if (!sizes.uniform() || request_.runs_user_code(table_)) return 0;
-  if (request_.kind == OperationKind::pull) return table_.store.read_run(keys, request_.destination);
-  if (request_.kind != OperationKind::push) return 0;
+  if (request_.operation.kind == OperationKind::pull)
+    return table_.store().read_run(keys, request_.destination);
+  if (request_.operation.kind != OperationKind::push) return 0;
   const std::size_t bytes = sizes.layout().value_bytes();
   const std::size_t length = sizes.layout().length;
-  return table_.store.update_run(keys, [&](std::size_t i, std::byte* slot) {
-    table_.rule.apply(slot, request_.updates + i * bytes, length, request_.scale);
+  return table_.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
+    table_.definition().rule.apply(slot, request_.updates + i * bytes, length, request_.operation.scale);
   });
 }
 
 bool LocalAccess::try_key(const Row& row, Store::Word* word) const {
-  if (request_.kind == OperationKind::pull) {
-    if (word != nullptr) return table_.store.read_at(*word, row.destination, table_.value_bytes(row.key));
-    return table_.store.is_sparse() && run_user_code(table_.name, row.key, rank_, [&] {
-             return table_.read_implicit(row.key, row.destination);
+  if (request_.operation.kind == OperationKind::pull) {
+    if (word != nullptr) return table_.store().read_at(*word, row.destination, table_.value_bytes(row.key));
+    return table_.store().is_sparse() && run_user_code(table_.name(), row.key, rank_, [&] {
+             return table_.read_uninitialized(row.key, row.destination);
            });
   }
   if (word == nullptr) return false;
-  return run_user_code(table_.name, row.key, rank_, [&] {
-    return table_.store.update_at(*word, [&](std::byte* slot) {
-      switch (request_.kind) {
-        case OperationKind::push:
-          table_.apply_push(row.key, slot, row.update.data(), request_.scale);
-          break;
-        case OperationKind::set:
-          table_.apply_set(row.key, slot, row.update.data());
-          break;
-        default:
-          request_.function->run(row.key, slot, table_.store.sizes().length(row.key), row.update.data(),
-                                 row.destination);
-          break;
-      }
+  return run_user_code(table_.name(), row.key, rank_, [&] {
+    return table_.store().update_at(*word, [&](std::byte* slot) {
+      table_.apply(request_.operation, row.key, slot, row.update.data(), row.destination);
     });
   });
 }

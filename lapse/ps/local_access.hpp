@@ -9,7 +9,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/table_state.hpp"
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/ps/access_request.hpp"
 #include "lapse/ps/row_cursor.hpp"
@@ -21,14 +21,14 @@ namespace lapse {
 class LocalAccess {
  public:
   // `unanswered`: of the worker. `done` counts keys that were accessed. `rank` is the worker's, for errors.
-  LocalAccess(TableState& table, std::span<const Key> keys, const AccessRequest& request,
+  LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
               const UnansweredTable& unanswered, std::uint64_t& done, Rank rank)
       : table_(table),
         request_(request),
         unanswered_(unanswered),
         done_(done),
         rank_(rank),
-        cursor_(table.store.sizes(), keys, request) {}
+        cursor_(table.store().sizes(), keys, request) {}
 
   // Goes on until the next key that is not local, is leased, or has an unanswered operation before it, and
   // returns its row; nothing at the end. The caller makes the key unanswered before it asks again: then a key
@@ -46,7 +46,7 @@ class LocalAccess {
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word) const;
 
-  TableState& table_;
+  TableShard& table_;
   const AccessRequest& request_;
   const UnansweredTable& unanswered_;
   std::uint64_t& done_;

@@ -8,10 +8,8 @@ namespace lapse {
 OperationState& OperationBuilder::state() {
   if (state_ == nullptr) {
     state_ = &endpoint_.acquire();
-    state_->kind = request_.kind;
-    state_->scale = request_.scale;
+    static_cast<ValueOperation&>(*state_) = request_.operation;
     state_->table = &table_;
-    state_->function = request_.function;
     state_->destination = request_.destination;
     state_->handler = &handler_;
   }
@@ -23,7 +21,7 @@ void OperationBuilder::add(const Row& row, const RowCursor& cursor) {
   operation.row_unit = cursor.destination_unit();
   operation.payload_unit = std::max<std::size_t>(1, cursor.update_unit());
   const std::size_t payload_offset = operation.payload.size() / operation.payload_unit;
-  operation.items.push_back({row.key, &endpoint_.unanswered().add(table_.id, row.key),
+  operation.items.push_back({row.key, &endpoint_.unanswered().add(table_.id(), row.key),
                              static_cast<std::uint32_t>(row.offset),
                              static_cast<std::uint32_t>(payload_offset), false});
   operation.payload.insert(operation.payload.end(), row.update.begin(), row.update.end());

@@ -15,7 +15,7 @@ namespace lapse {
 class OperationBuilder {
  public:
   // `handler`: who gets the operation.
-  OperationBuilder(WorkerEndpoint& endpoint, TableState& table, const AccessRequest& request,
+  OperationBuilder(WorkerEndpoint& endpoint, TableShard& table, const AccessRequest& request,
                    SubmissionHandler& handler)
       : endpoint_(endpoint), table_(table), request_(request), handler_(handler) {}
 
@@ -34,7 +34,7 @@ class OperationBuilder {
   OperationState& state();
 
   WorkerEndpoint& endpoint_;
-  TableState& table_;
+  TableShard& table_;
   const AccessRequest& request_;
   SubmissionHandler& handler_;
   OperationState* state_ = nullptr;

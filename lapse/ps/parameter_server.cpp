@@ -41,7 +41,7 @@ const void* ParameterServer::identity() const {
   return impl_.get();
 }
 
-TableState& ParameterServer::create_table(const TableOptions& options, ElementType type) {
+TableShard& ParameterServer::create_table(const TableOptions& options, ElementType type) {
   return impl_->create_table(options, type);
 }
 
@@ -60,12 +60,12 @@ void ParameterServer::close() {
   impl_->close();
 }
 
-ParameterServer::MemoryUse ParameterServer::memory_use(const TableState& table) {
+ParameterServer::MemoryUse ParameterServer::memory_use(const TableShard& table) {
   MemoryUse use;
   use.words = table.word_bytes();
   use.ownership = table.owner_bytes();
-  use.slabs = table.store.slab_bytes();
-  use.values = table.store.content_bytes_here();
+  use.slabs = table.store().slab_bytes();
+  use.values = table.store().content_bytes_here();
   return use;
 }
 

@@ -94,9 +94,9 @@ class ParameterServer {
  private:
   class Impl;
 
-  TableState& create_table(const TableOptions& options, ElementType type);
+  TableShard& create_table(const TableOptions& options, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
-  static MemoryUse memory_use(const TableState& table);
+  static MemoryUse memory_use(const TableShard& table);
   const void* identity() const;
 
   std::unique_ptr<Impl> impl_;

@@ -35,9 +35,9 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       alone_(DomainMap::of_ranks(transport_->ranks())),
       domains_(alone_),
       exceptions_at_start_(std::uncaught_exceptions()),
-      channel_(*transport_, router_),
-      engine_(*transport_, channel_, engine_settings(options, *transport_, helping)),
-      group_(channel_, engine_),
+      protocol_(*transport_, router_),
+      engine_(*transport_, protocol_, engine_settings(options, *transport_, helping)),
+      group_(protocol_, engine_),
       agreement_(*transport_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
   std::optional<std::string> problem;
@@ -82,7 +82,7 @@ void ParameterServer::Impl::choose_domains() {
 
 ParameterServer::Impl::~Impl() {
   if (closed_) return;
-  const bool known_everywhere = channel_.failure().raised() || agreement_.failed_everywhere();
+  const bool known_everywhere = protocol_.failure().raised() || agreement_.failed_everywhere();
   if (std::uncaught_exceptions() > exceptions_at_start_ && !known_everywhere && transport_->ranks() > 1) {
     transport_->abort(
         fmt::format("rank {}: an exception ended the parameter server before close(); the other ranks would "
@@ -127,23 +127,22 @@ void ParameterServer::Impl::throw_if_running(const char* call) const {
 
 // --- tables ---
 
-TableState& ParameterServer::Impl::create_table(const TableOptions& given, ElementType type) {
+TableShard& ParameterServer::Impl::create_table(const TableOptions& given, ElementType type) {
   throw_if_closed("create_table");
   throw_if_running("create_table");
-  channel_.failure().check();
+  protocol_.failure().check();
   TableOptions options = given;
-  if (options.name.empty()) options.name = fmt::format("table-{}", channel_.tables().size());
+  if (options.name.empty()) options.name = fmt::format("table-{}", protocol_.registry().tables().size());
   auto table = maker_.make(options, type, options.location_caches.value_or(options_.location_caches),
-                           channel_.tables());
-  channel_.tables().push_back(std::move(table));
-  return *channel_.tables().back();
+                           protocol_.registry().tables());
+  return protocol_.registry().add(std::move(table));
 }
 
 const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFunction function) {
   throw_if_closed("register_function");
   throw_if_running("register_function");
-  channel_.failure().check();
-  auto& functions = channel_.functions();
+  protocol_.failure().check();
+  const auto& functions = protocol_.registry().functions();
   std::optional<std::string> problem;
   const auto same_name = [&](const auto& other) { return other->name == function.name; };
   if (function.name.empty()) problem = "a registered function needs a name";
@@ -163,20 +162,10 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
                       texts[rank], rank));
     }
   }
-  function.number = static_cast<std::uint32_t>(functions.size());
-  functions.push_back(std::make_unique<RegisteredFunction>(std::move(function)));
-  return *functions.back();
+  return protocol_.registry().add(std::move(function));
 }
 
 // --- phases ---
-
-void ParameterServer::Impl::prepare_endpoints(std::size_t workers) {
-  auto& endpoints = channel_.workers();
-  while (endpoints.size() < workers) {
-    endpoints.push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(endpoints.size())));
-  }
-  for (auto& endpoint : endpoints) endpoint->counters().resize(channel_.tables().size());
-}
 
 Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
   std::optional<std::string> problem;
@@ -189,8 +178,8 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
   engine_.set_crowded(
       is_crowded(loads, transport_->hosts(), rank().index(), topology_.usable_hardware_threads));
 
-  Phase phase{this,     channel_, engine_, group_, logger_,
-              options_, rank(),   ranks(), 0,      static_cast<std::size_t>(workers),
+  Phase phase{this,     protocol_, engine_, group_, logger_,
+              options_, rank(),    ranks(), 0,      static_cast<std::size_t>(workers),
               0};
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
@@ -209,31 +198,22 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
       logger_.warning("{}", *warning);
     warned_of_sharing_ = true;
   }
-  prepare_endpoints(phase.local_workers);
-  channel_.worker_collective().start(std::move(participants), rank(), &combine_contributions);
+  protocol_.registry().prepare_workers(phase.local_workers);
+  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions);
   group_.start(phase.local_workers);
-  std::vector<Rank> all;
-  for (std::int32_t other = 0; other < ranks(); ++other) all.push_back(Rank(other));
-  channel_.wave().start(std::move(all), rank(), [](Bytes& into, const Bytes& from) {
-    Quiescence::Counts a;
-    Quiescence::Counts b;
-    std::memcpy(&a, into.data(), sizeof a);
-    std::memcpy(&b, from.data(), sizeof b);
-    a += b;
-    std::memcpy(into.data(), &a, sizeof a);
-  });
+  protocol_.termination().start();
   return phase;
 }
 
 void ParameterServer::Impl::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   throw_if_closed("run_workers");
   throw_if_running("run_workers");
-  channel_.failure().check();
+  protocol_.failure().check();
   const Phase phase = agree_on_phase(workers);
   std::vector<FailureReport> reports(phase.local_workers);
   std::atomic<std::size_t> working{phase.local_workers};
   const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
-    WorkerEndpoint& endpoint = *channel_.workers()[local_index];
+    WorkerEndpoint& endpoint = *protocol_.registry().workers()[local_index];
     try {
       {
         Worker worker(phase, endpoint);
@@ -243,9 +223,9 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
       Worker(phase, endpoint).wait_all();
     } catch (...) {
       // A failure that has come from elsewhere is known everywhere.
-      if (!channel_.failure().raised()) {
+      if (!protocol_.failure().raised()) {
         reports[local_index].failure = std::current_exception();
-        reports[local_index].handler = &channel_;
+        reports[local_index].handler = &protocol_.failures();
         engine_.submit(reports[local_index]);
       }
     }
@@ -258,13 +238,13 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   } catch (...) {
     // There are no threads: nobody works on this rank, and every rank hears why.
     working.store(0, std::memory_order_relaxed);
-    engine_.exclusively([this] { channel_.handle_failure(std::current_exception()); });
+    engine_.exclusively([this] { protocol_.handle_failure(std::current_exception()); });
   }
   engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
-  drive_to_rest(channel_, engine_, *transport_);
+  quiesce(protocol_, engine_, *transport_);
   pool_.wait();
   running_ = false;
-  channel_.failure().check();
+  protocol_.failure().check();
 }
 
 // --- the rest ---
@@ -273,21 +253,22 @@ Statistics ParameterServer::Impl::statistics() {
   throw_if_closed("statistics");
   throw_if_running("statistics");
   RankStatistics mine;
-  mine.counters.messages_sent = channel_.sent().packets;
-  mine.counters.bytes_sent = channel_.sent().bytes;
+  mine.counters.messages_sent = protocol_.sent().packets;
+  mine.counters.bytes_sent = protocol_.sent().bytes;
   mine.counters.messages_received = engine_.counters().packets_received;
   mine.counters.bytes_received = engine_.counters().bytes_received;
   mine.counters.engine_turns = engine_.counters().turns;
   mine.counters.helper_turns = engine_.counters().helper_turns;
   std::vector<std::string> names;
-  for (const auto& table : channel_.tables()) {
-    names.push_back(table->name);
-    TableCounters counters = table->counters;
-    for (const auto& worker : channel_.workers()) {
-      if (table->id.value() < worker->counters().size()) counters += worker->counters()[table->id.value()];
+  for (const auto& table : protocol_.registry().tables()) {
+    names.push_back(table->name());
+    TableCounters counters = table->counters();
+    for (const auto& worker : protocol_.registry().workers()) {
+      if (table->id().value() < worker->counters().size())
+        counters += worker->counters()[table->id().value()];
     }
-    counters.keys_here = table->store.keys_here();
-    counters.bytes_here = table->store.content_bytes_here();
+    counters.keys_here = table->store().keys_here();
+    counters.bytes_here = table->store().content_bytes_here();
     counters.bytes_of_memory = table->memory_bytes();
     mine.tables.push_back(counters);
   }

@@ -21,7 +21,7 @@ class ParameterServer::Impl {
   Impl(std::unique_ptr<Transport> transport, const Options& options, bool helping);
   ~Impl();
 
-  TableState& create_table(const TableOptions& options, ElementType type);
+  TableShard& create_table(const TableOptions& options, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
   Statistics statistics();
@@ -42,7 +42,6 @@ class ParameterServer::Impl {
   void report_start();
   // Who has how many workers; starts the collectives of the phase.
   Phase agree_on_phase(std::int32_t workers);
-  void prepare_endpoints(std::size_t workers);
 
   // constant
   Options options_;
@@ -54,7 +53,7 @@ class ParameterServer::Impl {
   Router router_;
   int exceptions_at_start_;
   // own rules
-  Channel channel_;
+  RankProtocol protocol_;
   ProgressEngine engine_;
   WorkerGroup group_;
   Agreement agreement_;

@@ -7,7 +7,7 @@
 #include "lapse/core/log.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/channel.hpp"
+#include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/ps/worker_group.hpp"
 #include "lapse/transport/progress_engine.hpp"
 
@@ -16,7 +16,7 @@ namespace lapse {
 // References to what the server owns, and the workers that were agreed on. Constant during the phase.
 struct Phase {
   const void* server = nullptr;  // whose tables may be used
-  Channel& channel;
+  RankProtocol& protocol;
   ProgressEngine& engine;
   WorkerGroup& group;
   Logger& logger;

@@ -1,84 +1,45 @@
 #include "lapse/ps/rest.hpp"
 
-#include <cstring>
 #include <thread>
-
-#include "lapse/protocol/quiescence.hpp"
 
 namespace lapse {
 
-namespace {
-
-// One rank's part in the waves.
-class WaveRider {
- public:
-  WaveRider(Channel& channel, ProgressEngine& engine)
-      : channel_(channel), engine_(engine), round_(channel.wave().completed_rounds() + 1) {}
-
-  // One turn of the engine and whatever the waves ask for; called under the progress lock. True when anything
-  // was done.
-  bool advance() {
-    bool progressed = engine_.turn();
-    channel_.end_turn();  // what was said outside a turn, such as a failure of this rank
-    if (!contributed_ && engine_.quiet() && channel_.passive()) {
-      const Quiescence::Counts counts = channel_.frame_counts();
-      contribution_.bytes.resize(sizeof counts);
-      std::memcpy(contribution_.bytes.data(), &counts, sizeof counts);
-      channel_.wave().handle_submission(contribution_);
-      channel_.end_turn();
-      contributed_ = true;
-    }
-    if (channel_.wave().completed_rounds() >= round_) {
-      Quiescence::Counts sums;
-      std::memcpy(&sums, channel_.wave().result().data(), sizeof sums);
-      at_rest_ = quiescence_.observe(sums);
-      ++round_;
-      contributed_ = false;
-      progressed = true;
-    }
-    return progressed;
-  }
-
-  bool at_rest() const { return at_rest_; }
-
- private:
-  Channel& channel_;
-  ProgressEngine& engine_;
-  Quiescence quiescence_;
-  Contribution contribution_;
-  std::uint64_t round_;
-  bool contributed_ = false;
-  bool at_rest_ = false;
-};
-
-}  // namespace
-
-void drive_to_rest(Channel& channel, ProgressEngine& engine, Transport& transport) {
-  WaveRider rider(channel, engine);
+void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transport) {
+  TerminationDetection& termination = protocol.termination();
+  const std::uint64_t detection = termination.completed() + 1;
+  QuiescenceRequest request;
   IdlePolicy idle(engine.idle_settings());
-  while (!rider.at_rest()) {
+  // One turn of the engine, and the end of a turn for what was decided outside of one, such as a failure of this rank.
+  const auto advance = [&] {
+    const bool progressed = engine.turn();
+    protocol.end_turn();
+    return progressed;
+  };
+  const auto completed = [&] { return termination.completed() >= detection; };
+  engine.exclusively([&] { termination.handle_submission(request); });
+  while (!completed()) {
     bool progressed = false;
-    bool nothing_under_way = false;
+    bool nothing_in_flight = false;
     engine.exclusively([&] {
-      progressed = rider.advance();
-      nothing_under_way = transport.idle();
+      progressed = advance();
+      nothing_in_flight = transport.idle();
     });
     if (progressed) {
       idle.succeeded();
       continue;
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
-    if (step == IdlePolicy::Step::sleep && nothing_under_way) {
+    if (step == IdlePolicy::Step::sleep && nothing_in_flight) {
       engine.sleep(idle, [&] {
         bool found = false;
-        engine.exclusively([&] { found = rider.advance() || !transport.idle(); });
-        return found || rider.at_rest();
+        engine.exclusively([&] { found = advance() || !transport.idle(); });
+        return found || completed();
       });
     } else if (step != IdlePolicy::Step::look) {
       std::this_thread::yield();
     }
   }
-  // The verdict may still be on its way to others.
+  // The verdict may still be on its way to other ranks.
   for (bool sent = false; !sent;) {
     engine.exclusively([&] {
       sent = transport.idle();

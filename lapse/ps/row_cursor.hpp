@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/registered_function.hpp"
 #include "lapse/ps/access_request.hpp"
 #include "lapse/store/value_sizes.hpp"
 
@@ -25,10 +26,11 @@ class RowCursor {
       : sizes_(sizes),
         keys_(keys),
         request_(request),
-        call_(request.kind == OperationKind::call),
+        call_(request.operation.kind == OperationKind::call),
         // A row of values counts in elements; arguments and results count by themselves.
-        update_unit_(call_ ? request.function->argument_bytes : element_bytes(sizes.layout().type)),
-        destination_unit_(call_ ? request.function->result_bytes : element_bytes(sizes.layout().type)) {}
+        update_unit_(call_ ? request.operation.function->argument_bytes : element_bytes(sizes.layout().type)),
+        destination_unit_(call_ ? request.operation.function->result_bytes
+                                : element_bytes(sizes.layout().type)) {}
 
   bool at_end() const { return position_ == keys_.size(); }
   std::span<const Key> remaining() const { return keys_.subspan(position_); }

@@ -16,7 +16,7 @@
 namespace lapse {
 
 class SlotAccess;
-struct TableState;
+class TableShard;
 
 // What a table is to be; the same on every rank.
 struct TableOptions {
@@ -59,9 +59,9 @@ class TableHandle {
   };
 
   // `server`: the owner of the table, which alone may be given the handle.
-  TableHandle(TableState& state, const void* server);
+  TableHandle(TableShard& state, const void* server);
 
-  TableState& state() const { return *state_; }
+  TableShard& state() const { return *state_; }
   SlotAccess& memory() const { return *memory_; }
   const void* server() const { return server_; }
   const PushRule& push_rule() const { return push_rule_; }
@@ -94,7 +94,7 @@ class TableHandle {
   TableId id_;
   bool is_sparse_;
   const std::uint32_t* lengths_;  // by key; null where they are equal or computed
-  TableState* state_;
+  TableShard* state_;
 };
 
 // A cheap handle to a table of one server, valid as long as the server.
@@ -104,7 +104,7 @@ class Table {
   using element = T;
 
   // Made by ParameterServer::create_table; `server` is who may be given the handle.
-  Table(TableState& state, const void* server) : handle_(state, server) {}
+  Table(TableShard& state, const void* server) : handle_(state, server) {}
 
   TableId id() const { return handle_.id(); }
   const std::string& name() const { return handle_.name(); }

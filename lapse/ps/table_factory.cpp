@@ -19,11 +19,10 @@ struct OwnKeys {
   std::uint64_t units = 0;
 };
 
-template <class Serves>
-OwnKeys count_own(const HomeMap& homes, const ValueSizes& sizes, Serves&& serves) {
+OwnKeys count_own(const TableDefinition& definition, const ValueSizes& sizes) {
   OwnKeys own;
-  homes.for_each_own_key([&](Key key) {
-    if (!serves(key)) return;
+  definition.homes.for_each_own_key([&](Key key) {
+    if (!definition.serves(key)) return;
     ++own.keys;
     own.units += sizes.units(key);
   });
@@ -33,10 +32,10 @@ OwnKeys count_own(const HomeMap& homes, const ValueSizes& sizes, Serves&& serves
 }  // namespace
 
 TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType type, bool location_caches,
-                                      const std::vector<std::unique_ptr<TableState>>& existing) const {
+                                      const std::vector<std::unique_ptr<TableShard>>& existing) const {
   TableSpec::check(options, type);
   for (const auto& table : existing) {
-    if (table->name == options.name) {
+    if (table->name() == options.name) {
       throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
     }
   }
@@ -88,16 +87,19 @@ SharedTableLayout::Wish TableFactory::wish(const Plan& plan, const HomeMap& home
   return wish;
 }
 
-std::unique_ptr<TableState> TableFactory::make(Plan plan, TableId id, TableState::Place place,
+std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place place,
                                                const std::optional<SharedTablePart>& shared) const {
-  TableState::Definition definition{id,
-                                    plan.options.name,
-                                    UpdateKernel(plan.options.update_rule, plan.type),
-                                    plan.options.initialiser,
-                                    plan.options.seed,
-                                    plan.location_caches};
-  return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition), std::move(place))
-                             : make_dense(std::move(plan), std::move(definition), std::move(place), shared);
+  TableDefinition definition{.id = id,
+                             .name = plan.options.name,
+                             .rule = UpdateKernel(plan.options.update_rule, plan.type),
+                             .initialiser = plan.options.initialiser,
+                             .seed = plan.options.seed,
+                             .cache = LocationCache(plan.location_caches),
+                             .domains = place.domains,
+                             .rank = place.rank,
+                             .homes = std::move(place.homes)};
+  return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition))
+                             : make_dense(std::move(plan), std::move(definition), shared);
 }
 
 void TableFactory::check_words(const TableOptions& options) const {
@@ -110,9 +112,9 @@ void TableFactory::check_words(const TableOptions& options) const {
   }
 }
 
-void TableFactory::check_memory(const TableOptions& options, const TableState::Place& place,
+void TableFactory::check_memory(const TableOptions& options, const TableDefinition& definition,
                                 std::uint64_t own_keys, std::uint64_t slot_bytes) const {
-  const auto members = static_cast<double>(place.domains.members(place.homes.self()).size());
+  const auto members = static_cast<double>(definition.members());
   const double words = static_cast<double>(options.keys) * sizeof(std::uint64_t) / members;
   const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
   const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
@@ -127,14 +129,12 @@ void TableFactory::check_memory(const TableOptions& options, const TableState::P
   }
 }
 
-std::unique_ptr<TableState> TableFactory::make_dense(Plan plan, TableState::Definition definition,
-                                                     TableState::Place place,
+std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition definition,
                                                      const std::optional<SharedTablePart>& shared) const {
   const TableOptions& options = plan.options;
-  const Domain self = place.homes.self();
-  const auto serves = [&](Key key) { return place.domains.serving_rank(key, self) == place.rank; };
-  const OwnKeys own = count_own(place.homes, plan.sizes, serves);
-  check_memory(options, place, own.keys, own.units * plan.sizes.unit_bytes());
+  const Domain self = definition.self_domain();
+  const OwnKeys own = count_own(definition, plan.sizes);
+  check_memory(options, definition, own.keys, own.units * plan.sizes.unit_bytes());
   std::uint64_t all_units = options.keys;
   if (!plan.sizes.uniform()) {
     all_units = 0;
@@ -147,18 +147,13 @@ std::unique_ptr<TableState> TableFactory::make_dense(Plan plan, TableState::Defi
                           own.units);
   };
   OwnershipTable owners =
-      shared ? OwnershipTable(shared->owners(), self) : OwnershipTable(place.homes.own_keys(), self);
-  auto table =
-      std::make_unique<TableState>(std::move(definition), std::move(place), make_store, std::move(owners));
-  table->home_map.for_each_own_key([&](Key key) {
-    if (!table->serves(key)) return;
-    table->store.create(key, [&](std::byte* content) { table->write_initial(key, content); });
-  });
+      shared ? OwnershipTable(shared->owners(), self) : OwnershipTable(definition.homes.own_keys(), self);
+  auto table = std::make_unique<TableShard>(std::move(definition), make_store, std::move(owners));
+  table->create_own_keys();
   return table;
 }
 
-std::unique_ptr<TableState> TableFactory::make_sparse(Plan plan, TableState::Definition definition,
-                                                      TableState::Place place) const {
+std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition definition) const {
   const TableOptions& options = plan.options;
   MemoryBudget budget(regions_, fmt::format("table '{}' on rank {}", options.name, transport_.rank().value()),
                       options.memory_limit_bytes);
@@ -170,11 +165,11 @@ std::unique_ptr<TableState> TableFactory::make_sparse(Plan plan, TableState::Def
       std::max<std::uint64_t>(1, most_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
   const std::uint64_t max_units =
       options.lengths ? std::max<std::uint64_t>(1, most_bytes / plan.sizes.unit_bytes()) : max_keys;
-  OwnershipTable owners(place.homes.own_keys(), place.homes.self());
+  OwnershipTable owners(definition.homes.own_keys(), definition.self_domain());
   const auto make_store = [&] {
     return Store(budget, KeyWords::sparse(budget, max_keys), std::move(plan.sizes), max_units, 0);
   };
-  return std::make_unique<TableState>(std::move(definition), std::move(place), make_store, std::move(owners));
+  return std::make_unique<TableShard>(std::move(definition), make_store, std::move(owners));
 }
 
 }  // namespace lapse

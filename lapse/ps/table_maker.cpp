@@ -91,9 +91,9 @@ void TableMaker::compare(const std::vector<TableSpec>& specs) {
   }
 }
 
-std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, ElementType type,
+std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, ElementType type,
                                              bool location_caches,
-                                             const std::vector<std::unique_ptr<TableState>>& existing) {
+                                             const std::vector<std::unique_ptr<TableShard>>& existing) {
   bool shared = !options.sparse && !domains_.each_rank_alone();
   TableSpec spec = TableSpec::from(options, type, location_caches);
   std::optional<TableFactory::Plan> plan;
@@ -130,7 +130,7 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
     compare(specs);
     if (shared) part = share(options.name, wish, proposals, shared);
   }
-  std::unique_ptr<TableState> table;
+  std::unique_ptr<TableShard> table;
   if (!failure) {
     try {
       // Fewer domains than thought: the keys are at home elsewhere.
@@ -157,10 +157,10 @@ std::unique_ptr<TableState> TableMaker::make(const TableOptions& options, Elemen
   return table;
 }
 
-void TableMaker::expose_owners(TableState& table) {
+void TableMaker::expose_owners(TableShard& table) {
   if (!owners_can_be_read_ || !transport_.has_remote_reads() || !table.may_look_up_owners()) return;
   try {
-    table.exposed_owners = transport_.expose(std::as_bytes(table.ownership.entries()));
+    table.set_exposed_owners(transport_.expose(std::as_bytes(table.owners())));
   } catch (const MpiError& error) {
     owners_can_be_read_ = false;
     if (transport_.rank().value() != 0) return;
@@ -168,7 +168,7 @@ void TableMaker::expose_owners(TableState& table) {
         "table '{}' and later ones: owners are not looked up by remote memory access, accesses to keys of "
         "unknown owners go by their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the "
         "environment before MPI_Init, or set the option rma=off",
-        table.name, error.what());
+        table.name(), error.what());
   }
 }
 

@@ -35,8 +35,8 @@ class TableMaker {
 
   // Collective. Throws what TableFactory throws, here, PeerFailed on the other ranks, and CollectiveMismatch
   // when the ranks want different tables.
-  std::unique_ptr<TableState> make(const TableOptions& options, ElementType type, bool location_caches,
-                                   const std::vector<std::unique_ptr<TableState>>& existing);
+  std::unique_ptr<TableShard> make(const TableOptions& options, ElementType type, bool location_caches,
+                                   const std::vector<std::unique_ptr<TableShard>>& existing);
 
  private:
   // What a rank says before memory is shared.
@@ -47,7 +47,7 @@ class TableMaker {
   void compare(const std::vector<TableSpec>& specs);
   // Lets the other ranks read who owns the keys at home here, where that is possible; else rank 0 says why
   // not, once.
-  void expose_owners(TableState& table);
+  void expose_owners(TableShard& table);
   // The part of shared memory; nothing where this rank's domain has no other member, or when the table cannot
   // be shared: then `shared` is false afterwards, on every rank.
   std::optional<SharedTablePart> share(const std::string& name, const SharedTableLayout::Wish& wish,

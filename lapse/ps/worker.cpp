@@ -40,20 +40,21 @@ std::int32_t Worker::ranks() const {
 Operation Worker::begin_pull(const TableHandle& table, std::span<const Key> keys, std::byte* values,
                              std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);
-  return core_->access(table, keys, {.kind = OperationKind::pull, .destination = values});
+  return core_->access(table, keys, {.operation = {.kind = OperationKind::pull}, .destination = values});
 }
 
 Operation Worker::begin_push(const TableHandle& table, std::span<const Key> keys, const std::byte* updates,
                              std::size_t elements, float scale) {
   core_->admit_values(table, keys, "updates", elements);
   core_->arguments().scale(table.state(), scale);
-  return core_->access(table, keys, {.kind = OperationKind::push, .scale = scale, .updates = updates});
+  return core_->access(table, keys,
+                       {.operation = {.kind = OperationKind::push, .scale = scale}, .updates = updates});
 }
 
 Operation Worker::begin_set(const TableHandle& table, std::span<const Key> keys, const std::byte* values,
                             std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);
-  return core_->access(table, keys, {.kind = OperationKind::set, .updates = values});
+  return core_->access(table, keys, {.operation = {.kind = OperationKind::set}, .updates = values});
 }
 
 Operation Worker::begin_call(const TableHandle& table, std::span<const Key> keys,
@@ -69,8 +70,7 @@ Operation Worker::begin_call(const TableHandle& table, std::span<const Key> keys
   checks.count(table.state(), "arguments", arguments.given, arguments.expected);
   checks.count(table.state(), "results", results.given, results.expected);
   return core_->access(table, keys,
-                       {.kind = OperationKind::call,
-                        .function = &function,
+                       {.operation = {.kind = OperationKind::call, .function = &function},
                         .updates = arguments.data,
                         .destination = results.data});
 }

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "lapse/core/counters.hpp"
+#include "lapse/core/counter_values.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
 #include "lapse/ps/function.hpp"

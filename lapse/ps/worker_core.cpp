@@ -62,7 +62,7 @@ void WorkerCore::admit_values(const TableHandle& table, std::span<const Key> key
 }
 
 bool WorkerCore::not_local() const {
-  phase_.channel.failure().check();
+  phase_.protocol.failure().check();
   return false;
 }
 
@@ -71,11 +71,12 @@ bool WorkerCore::not_local() const {
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request) {
   wait_for_room();
-  TableState& state = table.state();
+  TableShard& state = table.state();
   TableCounters& counters = gate_.counters(table);
-  std::uint64_t& done = request.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
+  std::uint64_t& done =
+      request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
   LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank);
-  OperationBuilder builder(endpoint_, state, request, phase_.channel.access());
+  OperationBuilder builder(endpoint_, state, request, phase_.protocol.access());
   {
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
@@ -96,39 +97,39 @@ Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> ke
   constexpr std::size_t kWordsAhead = 16;
   // A holder must not wait: what it asks for comes on top.
   if (gate_.busy() != Busy::lease) wait_for_room();
-  const Store& store = table.state().store;
-  const AccessRequest request{.kind = OperationKind::localize};
-  OperationBuilder builder(endpoint_, table.state(), request, phase_.channel.localize_requests());
+  const Store& store = table.state().store();
+  const AccessRequest request{.operation = {.kind = OperationKind::localize}};
+  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
     if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
-    if (store.word(keys[i]).role() != Role::owner) builder.add(keys[i]);
+    if (!has_main_copy(store.word(keys[i]).role())) builder.add(keys[i]);
   }
   return builder.empty() ? Operation() : submit(builder);
 }
 
-bool WorkerCore::read_uninitialized(const TableState& table, Key key, std::byte* to) {
-  if (!table.store.is_sparse()) return false;
+bool WorkerCore::read_uninitialized(const TableShard& table, Key key, std::byte* to) {
+  if (!table.store().is_sparse()) return false;
   const BusyGuard guard(gate_, Busy::user_code);
-  return run_user_code(table.name, key, phase_.rank, [&] { return table.read_implicit(key, to); });
+  return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
 }
 
-const std::byte* WorkerCore::leased_value(const TableState& table, Key key) {
+const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
   LeaseRequest& request = endpoint_.lease_request();
   const auto& items = request.items;
   const auto found =
-      std::ranges::lower_bound(items, std::pair(table.id.value(), key.value()), {}, &LeaseRequest::order);
+      std::ranges::lower_bound(items, std::pair(table.id().value(), key.value()), {}, &LeaseRequest::order);
   const bool held = found != items.end() && found->table == &table && found->key == key;
   return held ? request.content(*found) : nullptr;
 }
 
 bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {
-  const TableState& state = table.state();
+  const TableShard& state = table.state();
   const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
   if (leased != nullptr) {
     std::memcpy(to, leased, state.value_bytes(key));
   } else if (endpoint_.unanswered().contains(table.id(), key) ||
-             !(state.store.read(key, to) || read_uninitialized(state, key, to))) {
+             !(state.store().read(key, to) || read_uninitialized(state, key, to))) {
     return not_local();
   }
   ++gate_.counters(table).local_pulls;
@@ -139,12 +140,12 @@ void WorkerCore::for_each_local(const TableHandle& table,
                                 const std::function<void(Key, const std::byte*, std::size_t)>& f) {
   check_call(table.server());
   wait_all();
-  const TableState& state = table.state();
+  const TableShard& state = table.state();
   std::vector<std::byte> value;
-  state.store.for_each_here([&](Key key) {
+  state.store().for_each_here([&](Key key) {
     if (!state.serves(key)) return;
     value.resize(state.value_bytes(key));
-    if (state.store.read(key, value.data())) f(key, value.data(), table.length(key));
+    if (state.store().read(key, value.data())) f(key, value.data(), table.length(key));
   });
 }
 
@@ -185,7 +186,7 @@ void WorkerCore::abandon(OperationState& operation) noexcept {
 
 Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
-  phase_.channel.failure().check();
+  phase_.protocol.failure().check();
   LeaseTaker taker(*this);
   taker.begin(parts);
   while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
@@ -193,7 +194,7 @@ Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
 }
 
 void WorkerCore::submit_lease(LeaseRequest& request) {
-  request.handler = &phase_.channel.leases();
+  request.handler = &phase_.protocol.leases();
   submit(request);
 }
 
@@ -238,7 +239,7 @@ void WorkerCore::wait_for_room() {
 template <class Done>
 void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::WaitFor for_whom) {
   check_call(phase_.server);
-  const Failure& failure = phase_.channel.failure();
+  const Failure& failure = phase_.protocol.failure();
   StallWatch watch(phase_.options.stall_report);
   bool stalled = false;
   for (;;) {
@@ -268,7 +269,7 @@ void WorkerCore::wait_all() {
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
   wait_all();
-  phase_.channel.failure().check();
+  phase_.protocol.failure().check();
   std::uint64_t round = 0;
   {
     const BusyGuard guard(gate_, Busy::engine);

@@ -106,9 +106,9 @@ class WorkerCore {
   void wait_until(Done&& done, std::string_view what,
                   ProgressEngine::WaitFor for_whom = ProgressEngine::WaitFor::answers);
   // The value of a key that nobody has pushed to, if its home is local. Throws UserCodeFailed.
-  bool read_uninitialized(const TableState& table, Key key, std::byte* to);
+  bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
   // The value of a key that the worker's lease holds; null when it does not.
-  const std::byte* leased_value(const TableState& table, Key key);
+  const std::byte* leased_value(const TableShard& table, Key key);
 
   const Phase& phase_;
   WorkerEndpoint& endpoint_;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "lapse/core/counters.hpp"
+#include "lapse/core/counter_values.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
 #include "lapse/ps/table.hpp"

@@ -19,7 +19,7 @@ std::uint64_t WorkerGroup::contribute(std::size_t local_index, Bytes bytes) {
       }
     } catch (...) {
       mismatch_.failure = std::current_exception();
-      mismatch_.handler = &channel_;
+      mismatch_.handler = &protocol_.failures();
       engine_.submit(mismatch_);
       throw;
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lapse/protocol/channel.hpp"
+#include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/transport/progress_engine.hpp"
 
 namespace lapse {
@@ -14,8 +14,8 @@ namespace lapse {
 // Contributions of this rank are combined in the order of its workers, whoever comes last.
 class WorkerGroup {
  public:
-  WorkerGroup(Channel& channel, ProgressEngine& engine)
-      : channel_(channel), collective_(channel.worker_collective()), engine_(engine) {}
+  WorkerGroup(RankProtocol& protocol, ProgressEngine& engine)
+      : protocol_(protocol), collective_(protocol.worker_collective()), engine_(engine) {}
 
   void start(std::size_t workers) {
     contributions_.assign(workers, {});
@@ -32,7 +32,7 @@ class WorkerGroup {
   const Bytes& result() const { return collective_.result(); }
 
  private:
-  Channel& channel_;
+  RankProtocol& protocol_;
   Collective& collective_;
   ProgressEngine& engine_;
   std::vector<Bytes> contributions_;

@@ -9,7 +9,7 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/store/racy_copy.hpp"
-#include "lapse/store/slot_word.hpp"
+#include "lapse/store/slot_bits.hpp"
 #include "lapse/store/sparse_lookup.hpp"
 
 namespace lapse {
@@ -53,12 +53,12 @@ class SlotAccess {
   bool read_at(const Word& word, std::byte* to, std::size_t bytes) const {
 #if !defined(__SANITIZE_THREAD__)
     for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
-      const SlotWord before(word.load(std::memory_order_acquire));
+      const SlotBits before(word.load(std::memory_order_acquire));
       const std::byte* slot = shared_address(before.low());
       if (!before.is_readable()) [[unlikely]] {
         if (!is_open(before)) return false;
         if (before.latched()) continue;
-        slot = address(before.slot());
+        slot = address_of(before);
       }
       racy_copy(to, slot, bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
@@ -70,18 +70,11 @@ class SlotAccess {
   }
   template <class F>
   bool update_at(Word& word, F&& f) {
-    const std::optional<SlotWord> latched = latch_open_owner(word);
+    const std::optional<SlotBits> latched = latch_open_owner(word);
     if (!latched) return false;
     const Unlatch unlatch{word, *latched};
-    std::forward<F>(f)(address(latched->slot()));
+    std::forward<F>(f)(address_of(*latched));
     return true;
-  }
-
-  // The memory of a slot that this rank can address.
-  std::byte* address(Slot slot) const {
-    if (!slot.is_private) [[likely]]
-      return shared_address(slot.number);
-    return private_address(slot.number);
   }
 
  protected:
@@ -102,15 +95,20 @@ class SlotAccess {
   std::byte* shared_address(std::uint32_t slot) const {
     return reinterpret_cast<std::byte*>(slots_begin_ + std::size_t{slot} * unit_bytes_);
   }
+  // Of a slot that this rank alone can address.
+  std::byte* private_address(std::uint32_t slot) const;
+  std::byte* address_of(SlotBits word) const {
+    return word.is_private() ? private_address(word.low()) : shared_address(word.low());
+  }
   // Owner, not leased, and this rank can address the slot.
-  bool is_open(SlotWord word) const {
-    return word.is_open_owner() && (!word.slot().is_private || is_own_private(word.low()));
+  bool is_open(SlotBits word) const {
+    return word.is_open_owner() && (!word.is_private() || is_own_private(word.low()));
   }
   // Takes the latch and returns the slot word as it is now (latched); nothing when the key is not local or
   // leased.
-  std::optional<SlotWord> latch_open_owner(Word& word) const {
+  std::optional<SlotBits> latch_open_owner(Word& word) const {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
-    const SlotWord seen(bits);
+    const SlotBits seen(bits);
     if (!is_open(seen)) return std::nullopt;
     if (!seen.latched() && word.compare_exchange_weak(bits, seen.with_latch().bits(),
                                                       std::memory_order_acquire, std::memory_order_relaxed))
@@ -126,15 +124,14 @@ class SlotAccess {
 
   struct Unlatch {
     Word& word;
-    SlotWord latched;
+    SlotBits latched;
     ~Unlatch() { word.store(latched.after_write().bits(), std::memory_order_release); }
   };
 
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
   // As latch_open_owner, for a slot word that another thread has latched or changed meanwhile.
-  std::optional<SlotWord> latch_contended(Word& word) const;
+  std::optional<SlotBits> latch_contended(Word& word) const;
   bool is_own_private(std::uint32_t slot) const;
-  std::byte* private_address(std::uint32_t slot) const;
 
   // constant
   Word* dense_;

@@ -4,19 +4,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/store/slot_bits.hpp"
 
 namespace lapse {
-
-// What a domain is for a key. The values are stored in three bits; a word of zeroes is absent.
-enum class Role : std::uint8_t {
-  absent = 0,    // another domain owns the key; the low half may say which one did when we last heard
-  owner = 1,     // the main copy is here
-  replica = 2,   // a copy that is kept in step with the owner's
-  arriving = 3,  // localized by this domain, value still under way; operations queue
-  awaiting = 4,  // asked to be a replica, no value yet
-  closing = 5,   // gave a replica up, not yet confirmed
-};
 
 // Whether a worker has an owned key for itself.
 enum class LeaseState : std::uint8_t {
@@ -35,66 +27,46 @@ struct Slot {
 
 // A slot word is a value: reading it once gives a consistent picture, changing it is one atomic store.
 //
-//    63          40   39    38 36    35       34       33      32    31                     0
-//   | sequence 24 | latch | role | holders | private | leased | queued | slot, hint or arrival |
+//    63          40   39    38 36      35         34       33      32    31                     0
+//   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint or arrival |
 //
-// sequence  of this word alone, raised at every latch release after a write and at every change of role; kept
-// while
-//           absent and never taken from a message. 24 bits: a reader is fooled only when a multiple of 2^24
-//           writes falls into one copy of a value.
-// latch     held by the one thread that may change value and word.
-// holders   some other domain holds a replica.
-// private   the slot lies in memory that only the serving rank can address.
-// leased    a worker holds the key exclusively.
-// queued    operations wait for the end of a lease.
-// low half  owner, replica: slot number; absent: 1 + the domain that owned the key when we last heard, 0:
-// unknown;
-//           arriving: number of the arrival record.
-class SlotWord {
+// sequence    of this word alone, raised at every latch release after a write and at every change of role; kept
+//             while absent and never taken from a message. 24 bits: a reader is fooled only when a multiple of
+//             2^24 writes falls into one copy of a value.
+// latch       held by the one thread that may change value and word.
+// role        role_table.hpp; its highest bit: a value is usable here.
+// replicated  writes must be marked: other domains hold copies of the value, or this one is a copy.
+// private     the slot is in memory that only the serving rank can address.
+// leased      a worker holds the key exclusively.
+// queued      operations wait for the end of a lease.
+// low half    by role (low_half): the number of the slot, the number of the arrival record, or 1 + the domain
+//             that last was known to own the key (0: unknown).
+class SlotWord : public SlotBits {
  public:
-  static constexpr int kSequenceShift = 40;
-  static constexpr int kRoleShift = 36;
-  static constexpr std::uint64_t kLatchBit = std::uint64_t{1} << 39;
-  static constexpr std::uint64_t kRoleMask = std::uint64_t{7} << kRoleShift;
-  static constexpr std::uint64_t kHoldersBit = std::uint64_t{1} << 35;
-  static constexpr std::uint64_t kPrivateBit = std::uint64_t{1} << 34;
-  static constexpr std::uint64_t kLeasedBit = std::uint64_t{1} << 33;
+  static constexpr std::uint64_t kReplicatedBit = std::uint64_t{1} << 35;
   static constexpr std::uint64_t kQueuedBit = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t kLowMask = 0xffff'ffffU;
   static constexpr std::uint64_t kSequenceMask = ~std::uint64_t{0} << kSequenceShift;
+  static_assert(kUsableBit == std::uint64_t{kUsableRoleBit} << kRoleShift);
+  static_assert(kOwnerBits == static_cast<std::uint64_t>(Role::owner) << kRoleShift);
 
   constexpr SlotWord() = default;
-  constexpr explicit SlotWord(std::uint64_t bits) : bits_(bits) {}
+  constexpr explicit SlotWord(std::uint64_t bits) : SlotBits(bits) {}
+  constexpr explicit SlotWord(SlotBits bits) : SlotBits(bits) {}
 
-  constexpr std::uint64_t bits() const { return bits_; }
   constexpr Role role() const { return static_cast<Role>((bits_ & kRoleMask) >> kRoleShift); }
-  constexpr bool latched() const { return (bits_ & kLatchBit) != 0; }
-  constexpr bool leased() const { return (bits_ & kLeasedBit) != 0; }
   constexpr bool queued() const { return (bits_ & kQueuedBit) != 0; }
   constexpr std::uint32_t sequence() const { return static_cast<std::uint32_t>(bits_ >> kSequenceShift); }
-  constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
-
-  constexpr Slot slot() const { return {low(), (bits_ & kPrivateBit) != 0}; }
-
-  // Owner and not leased: memory may be used, once it has the latch or is unlatched, by every worker who can
-  // address the slot.
-  constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
-  // The same, any worker of the domain can address the slot, and nobody is writing: an optimistic read may
-  // begin.
-  constexpr bool is_readable() const {
-    return (bits_ & (kRoleMask | kLeasedBit | kLatchBit | kPrivateBit)) == kOwnerBits;
-  }
+  constexpr Slot slot() const { return {low(), is_private()}; }
+  constexpr DirectAccess direct_access() const { return lapse::direct_access(role(), leased()); }
+  constexpr Handling handling() const { return lapse::handling(role(), leased()); }
 
   constexpr std::optional<Domain> hint() const {
-    if (role() != Role::absent || low() == 0) return std::nullopt;
+    if (low_half(role()) != LowHalf::hint || low() == 0) return std::nullopt;
     return Domain(static_cast<std::int32_t>(low() - 1));
   }
 
-  constexpr SlotWord with_latch() const { return SlotWord(bits_ | kLatchBit); }
-  // The word after a write: unlatched, sequence raised.
-  constexpr SlotWord after_write() const {
-    return SlotWord((bits_ & ~kLatchBit) + (std::uint64_t{1} << kSequenceShift));
-  }
+  constexpr SlotWord with_latch() const { return SlotWord(SlotBits::with_latch()); }
+  constexpr SlotWord after_write() const { return SlotWord(SlotBits::after_write()); }
   // The word after a change of role: sequence raised, everything else new.
   constexpr SlotWord with_role(Role role, std::uint32_t low) const {
     const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
@@ -120,11 +92,6 @@ class SlotWord {
   }
 
   constexpr bool operator==(const SlotWord&) const = default;
-
- private:
-  static constexpr std::uint64_t kOwnerBits = static_cast<std::uint64_t>(Role::owner) << kRoleShift;
-
-  std::uint64_t bits_ = 0;
 };
 
 }  // namespace lapse

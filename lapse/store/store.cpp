@@ -91,9 +91,9 @@ Slot Store::allocate_slot(Key key) {
   return {private_slots_->allocate(units), true};
 }
 
-void Store::throw_wrong_role(Key key, Role role, Role expected) {
-  throw ProtocolError(fmt::format("key {} changed from role {} while its role should have been {}",
-                                  key.value(), static_cast<int>(role), static_cast<int>(expected)));
+void Store::throw_illegal_event(Key key, Role role, RoleEvent event) {
+  throw ProtocolError(fmt::format("key {} is {}: event {} cannot happen to it", key.value(), role_name(role),
+                                  static_cast<int>(event)));
 }
 
 void Store::count_here(Key key, bool here) {
@@ -105,17 +105,18 @@ void Store::count_here(Key key, bool here) {
 }
 
 void Store::begin_arrival(Key key, std::uint32_t arrival) {
-  publish(key, words_.find_or_insert(key), Role::absent,
+  publish(key, words_.find_or_insert(key), RoleEvent::localize,
           [&](SlotWord word) { return word.with_role(Role::arriving, arrival); });
 }
 
 void Store::publish_owner(Key key, Slot slot, LeaseState lease) {
-  publish(key, words_.find_or_insert(key), Role::arriving,
+  publish(key, words_.find_or_insert(key), RoleEvent::arrive,
           [&](SlotWord word) { return word.owner(slot).with_lease(lease); });
 }
 
 void Store::pass_on(Key key, Domain next) {
-  publish(key, words_.find_or_insert(key), Role::arriving, [&](SlotWord word) { return word.absent(next); });
+  publish(key, words_.find_or_insert(key), RoleEvent::pass_on,
+          [&](SlotWord word) { return word.absent(next); });
 }
 
 void Store::forget(Key key, Slot slot) {
@@ -129,7 +130,7 @@ bool Store::hand_over(Key key, std::byte* to, Domain next) {
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) {
     // Leased, or was when it was tried; its lease may have ended since.
-    if (word != nullptr && SlotWord(word->load(std::memory_order_relaxed)).role() == Role::owner)
+    if (word != nullptr && has_main_copy(SlotWord(word->load(std::memory_order_relaxed)).role()))
       return false;
     throw ProtocolError(
         fmt::format("key {} is to be handed over by a domain that does not own it", key.value()));
@@ -152,7 +153,7 @@ void Store::set_hint(Key key, Domain hint) {
   Word* word = words_.find_or_try_insert(key);
   if (word == nullptr) return;
   std::uint64_t bits = word->load(std::memory_order_relaxed);
-  if (SlotWord(bits).role() != Role::absent || SlotWord(bits).hint() == hint) return;
+  if (low_half(SlotWord(bits).role()) != LowHalf::hint || SlotWord(bits).hint() == hint) return;
   word->compare_exchange_strong(bits, SlotWord(bits).with_hint(hint).bits(), std::memory_order_relaxed);
 }
 

@@ -74,6 +74,10 @@ class Store : public SlotAccess {
       if (words[i] != nullptr) prefetch_content(*words[i], sizes_.content_bytes(keys[i]));
     }
   }
+  // The memory of a slot that this rank can address.
+  std::byte* address(Slot slot) const {
+    return slot.is_private ? private_address(slot.number) : shared_address(slot.number);
+  }
   // Whether the slot is stored where only the key's serving rank can address it, this rank or another.
   bool is_private(Key key) const { return word(key).slot().is_private; }
 
@@ -123,7 +127,8 @@ class Store : public SlotAccess {
     const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
     std::forward<F>(fill)(address(slot));
-    publish(key, words_.find_or_insert(key), Role::absent, [&](SlotWord word) { return word.owner(slot); });
+    publish(key, words_.find_or_insert(key), RoleEvent::create,
+            [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
   // absent -> arriving; `arrival` is kept in the word.
@@ -165,7 +170,7 @@ class Store : public SlotAccess {
   template <class F>
   void for_each_here(F&& f) const {
     words_.for_each([&](Key key, const Word& word) {
-      if (SlotWord(word.load(std::memory_order_acquire)).role() == Role::owner) f(key);
+      if (has_main_copy(SlotWord(word.load(std::memory_order_acquire)).role())) f(key);
     });
   }
   std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
@@ -190,6 +195,11 @@ class Store : public SlotAccess {
     }
   };
 
+  // As SlotAccess does, with the whole slot word.
+  std::optional<SlotWord> latch_open_owner(Word& word) const {
+    const std::optional<SlotBits> latched = SlotAccess::latch_open_owner(word);
+    return latched ? std::optional(SlotWord(*latched)) : std::nullopt;
+  }
   void prefetch_run(std::span<const Key> keys, std::size_t at) const {
     constexpr std::size_t kWordsAhead = 16;
     constexpr std::size_t kValuesAhead = 6;
@@ -204,24 +214,27 @@ class Store : public SlotAccess {
     for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
       __builtin_prefetch(content + line);
   }
-  // Changes the role of a key from `expected` to that of next(word) without its latch: meanwhile nobody else
-  // may change more of it than an absent key's hint.
-  template <class Next>
-  void publish(Key key, Word& word, Role expected, Next&& next) {
+  // Changes the word of a key by an event, to what after_event(word) gives, without its latch: meanwhile nobody
+  // else may change more of it than an absent key's hint.
+  template <class AfterEvent>
+  void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event) {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
-    SlotWord after;
-    do {
-      if (SlotWord(bits).role() != expected) throw_wrong_role(key, SlotWord(bits).role(), expected);
-      after = next(SlotWord(bits));
-      // Of other roles nobody else changes anything. A store does not wait for the content to reach the
-      // cache.
-      if (expected != Role::absent) word.store(after.bits(), std::memory_order_release);
-    } while (expected == Role::absent &&
-             !word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
-                                         std::memory_order_relaxed));
-    if (after.role() == Role::owner) count_here(key, true);
+    for (;;) {
+      const SlotWord before(bits);
+      const SlotWord after = after_event(before);
+      if (next_role(before.role(), event) != after.role()) throw_illegal_event(key, before.role(), event);
+      if (!others_write_word(before.role())) {
+        // A store does not wait for the value to reach the cache.
+        word.store(after.bits(), std::memory_order_release);
+      } else if (!word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
+                                             std::memory_order_relaxed)) {
+        continue;
+      }
+      if (has_main_copy(after.role())) count_here(key, true);
+      return;
+    }
   }
-  [[noreturn]] static void throw_wrong_role(Key key, Role role, Role expected);
+  [[noreturn]] static void throw_illegal_event(Key key, Role role, RoleEvent event);
   void count_here(Key key, bool here);
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;

@@ -20,7 +20,7 @@ class WithoutEntryRule : public Router {
 class EntryRuleForMessagesOnly : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
-    if (view.presence != KeyView::Presence::absent && !view.at_home()) return route_by_presence(view);
+    if (view.handling != Handling::forward && !view.at_home()) return route_in_domain(view);
     return Router::route_own(view, pin);
   }
 };
@@ -29,23 +29,21 @@ class EntryRuleForMessagesOnly : public Router {
 class HomeRoutesByRole : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
-    return here(view) ? route_by_presence(view) : Router::route_own(view, pin);
+    return here(view) ? route_in_domain(view) : Router::route_own(view, pin);
   }
   Route route_received(const KeyView& view, bool by_home) const override {
-    return here(view) ? route_by_presence(view) : Router::route_received(view, by_home);
+    return here(view) ? route_in_domain(view) : Router::route_received(view, by_home);
   }
 
  private:
-  static bool here(const KeyView& view) {
-    return view.at_home() && view.presence != KeyView::Presence::absent;
-  }
+  static bool here(const KeyView& view) { return view.at_home() && view.handling != Handling::forward; }
 };
 
 // A worker beside the serving rank uses memory although it has an operation unanswered.
 class NeighbourUsesMemoryAtOnce : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
-    if (!view.serves && view.presence == KeyView::Presence::owner) return Route::execute();
+    if (!view.serves && view.direct == DirectAccess::main) return Route::execute();
     return Router::route_own(view, pin);
   }
 };
@@ -54,8 +52,8 @@ class NeighbourUsesMemoryAtOnce : public Router {
 class NeighbourSwitchesEntry : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
-    if (!view.serves && view.presence == KeyView::Presence::arriving && pin.unanswered > 0 &&
-        pin.entry == view.home) {
+    if (!view.serves && view.direct == DirectAccess::nothing && view.handling != Handling::forward &&
+        pin.unanswered > 0 && pin.entry == view.home) {
       return Route::send_to_entry(view.self);
     }
     return Router::route_own(view, pin);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "lapse/protocol/payloads.hpp"
+#include "lapse/protocol/frames.hpp"
 
 namespace lapse::test {
 

@@ -4,12 +4,13 @@
 
 #include "lapse/directory/router.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/key_presence.hpp"
 
 using namespace lapse;
 
 namespace {
 
-using Presence = KeyView::Presence;
+using test::Presence;
 using Action = Route::Action;
 
 constexpr Domain kSelf{1};
@@ -18,10 +19,10 @@ constexpr Domain kCached{3};
 constexpr Domain kOther{4};
 
 KeyView away_from_home(Presence presence, std::optional<Domain> hint = {}) {
-  return {presence, kHome, kSelf, Domain{}, hint, true};
+  return test::with_presence(presence, {.home = kHome, .self = kSelf, .hint = hint});
 }
 KeyView at_home(Presence presence, Domain owner) {
-  return {presence, kSelf, kSelf, owner, {}, true};
+  return test::with_presence(presence, {.home = kSelf, .self = kSelf, .owner_by_table = owner});
 }
 
 struct Expected {

@@ -22,26 +22,27 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
     : transport_(transport, std::move(interrupt), scenario.packet_bytes),
       domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
-      channel_(transport_, router),
+      protocol_(transport_, router),
       // Workers only submit; who drives the engine is decided from outside.
-      engine_(transport_, channel_, {.idle = {}, .helping = false, .polling = true}),
-      group_(channel_, engine_),
-      phase_{this,
-             channel_,
-             engine_,
-             group_,
-             logger_,
-             options_,
-             transport.rank(),
-             scenario.ranks,
-             first_worker,
-             scenario.workers[transport.rank().index()],
-             scenario.all_workers()} {
+      engine_(transport_, protocol_, {.idle = {}, .helping = false, .polling = true}),
+      group_(protocol_, engine_),
+      phase_{.server = this,
+             .protocol = protocol_,
+             .engine = engine_,
+             .group = group_,
+             .logger = logger_,
+             .options = options_,
+             .rank = transport.rank(),
+             .ranks = scenario.ranks,
+             .first_worker = first_worker,
+             .local_workers = scenario.workers[transport.rank().index()],
+             .workers = scenario.all_workers()} {
   transport_.join_group(domains_.domain_of(transport.rank()).value());
   create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths);
   create_table(scenario, UpdateRule::assign(), Assignment::kLength, false);
-  channel_.functions().push_back(std::make_unique<RegisteredFunction>(
-      make_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>)));
+  protocol_.registry().add(
+      make_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>));
+  protocol_.registry().prepare_workers(phase_.local_workers);
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
 }
@@ -49,11 +50,9 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
 void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Histories& histories) {
   const Table<std::int64_t> counters(table(0), this);
   const Table<std::int64_t> assignments(table(1), this);
-  const CountFunction<std::int64_t> function(*channel_.functions()[0], this);
-  auto& endpoints = channel_.workers();
-  endpoints.push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(endpoints.size())));
-  endpoints.back()->counters().resize(kTables);
-  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(phase_, *endpoints.back()));
+  const CountFunction<std::int64_t> function(*protocol_.registry().functions()[0], this);
+  WorkerEndpoint& endpoint = *protocol_.registry().workers()[index - phase_.first_worker];
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(phase_, endpoint));
   TableShape plain = scenario.shape;
   plain.own_lengths = false;
   clients_.push_back(std::make_unique<CounterClient<std::int64_t>>(
@@ -63,7 +62,7 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
       std::make_unique<AssignmentClient>(worker, assignments, plain, histories.assignments[index]));
   LeasePlay::WrongCall wrong_call;
   if (scenario.holders_wait) {
-    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(phase_, *endpoints.back()));
+    Worker& shadow = *shadows_.emplace_back(std::make_unique<Worker>(phase_, endpoint));
     wrong_call = [&shadow, counters, shape = scenario.shape](Key key) {
       return std::make_unique<PendingCall>(shadow.localize(counters, shape.name(key)));
     };
@@ -81,23 +80,23 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   TableShape shape = scenario.shape;
   shape.own_lengths = own_lengths;
   shape.apply(options, length);
-  options.name = fmt::format("table {}", channel_.tables().size());
+  options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
   const TableFactory factory(regions_, transport_);
-  auto& tables = channel_.tables();
+  const auto& tables = protocol_.registry().tables();
   TableFactory::Plan plan =
       factory.plan(options, element_type<std::int64_t>(), scenario.location_caches, tables);
   HomeMap homes = scenario.home_map(domains_, domains_.domain_of(phase_.rank));
   std::optional<SharedTablePart> part;
   if (domains_.members(homes.self()).size() > 1) part = share(scenario, factory.wish(plan, homes, domains_));
-  tables.push_back(factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
-                                {domains_, phase_.rank, std::move(homes)}, part));
-  TableState& table = *tables.back();
+  TableShard& table = protocol_.registry().add(
+      factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
+                   {.domains = domains_, .rank = phase_.rank, .homes = std::move(homes)}, part));
   if (scenario.look_ups && table.may_look_up_owners()) expose_owners(scenario, table);
 }
 
-void SimulatedRank::expose_owners(const Scenario& scenario, TableState& table) {
-  std::span<const OwnershipTable::Entry> owners = table.ownership.entries();
+void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {
+  std::span<const OwnershipTable::Entry> owners = table.owners();
   if (scenario.wrong_owners) {
     // Domains, and numbers below and above them.
     RandomEngine random(scenario.seed, 10 + phase_.rank.index());
@@ -107,7 +106,7 @@ void SimulatedRank::expose_owners(const Scenario& scenario, TableState& table) {
           Domain(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(scenario.ranks) + 4)) - 2);
     owners = wrong;
   }
-  table.exposed_owners = transport_.expose(std::as_bytes(owners));
+  table.set_exposed_owners(transport_.expose(std::as_bytes(owners)));
 }
 
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
@@ -141,7 +140,7 @@ void SimulatedRank::handle_submission() {
 
 void SimulatedRank::handle_packet(Rank from, std::span<const std::byte> packet) {
   in_turn_ = true;
-  channel_.handle_packet(from, packet);
+  protocol_.handle_packet(from, packet);
 }
 
 void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
@@ -150,7 +149,7 @@ void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
 
 void SimulatedRank::end_turn() {
   in_turn_ = false;
-  channel_.end_turn();
+  protocol_.end_turn();
 }
 
 void SimulatedRank::check_at_rest() const {
@@ -158,8 +157,9 @@ void SimulatedRank::check_at_rest() const {
     if (!condition) throw ProtocolError(fmt::format("at rest, rank {} {}", phase_.rank.value(), what));
   };
   check(submissions_.empty(), "has submissions that nobody handled");
-  check(channel_.passive(), "has operations that wait for a route, keys under way, or unsent messages");
-  for (const auto& endpoint : const_cast<Channel&>(channel_).workers()) {
+  check(protocol_.idle(IdleLevel::synced) && protocol_.outbox().empty(),
+        "has operations that wait for a route, keys under way, or unsent messages");
+  for (const auto& endpoint : const_cast<RankProtocol&>(protocol_).workers()) {
     check(endpoint->open() == 0 && endpoint->open_bytes() == 0, "has a worker with unanswered operations");
     check(endpoint->unanswered().total() == 0, "has a worker with keys that count as unanswered");
   }

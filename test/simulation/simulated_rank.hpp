@@ -80,14 +80,14 @@ class SimulatedRank {
   void end_turn();
 
   // --- looking
-  TableState& table(std::size_t number) { return *channel_.tables()[number]; }
-  const Channel& channel() const { return channel_; }
+  TableShard& table(std::size_t number) { return *protocol_.registry().tables()[number]; }
+  const RankProtocol& protocol() const { return protocol_; }
   // Throws ProtocolError when something is left of what the workers began.
   void check_at_rest() const;
 
  private:
   void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
-  void expose_owners(const Scenario& scenario, TableState& table);
+  void expose_owners(const Scenario& scenario, TableShard& table);
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Wish& wish);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
@@ -97,7 +97,7 @@ class SimulatedRank {
   DomainMap domains_;
   Options options_;
   Logger logger_;
-  Channel channel_;
+  RankProtocol protocol_;
   ProgressEngine engine_;
   WorkerGroup group_;
   Phase phase_;

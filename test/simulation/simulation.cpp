@@ -43,7 +43,8 @@ void Simulation::trace(fmt::format_string<Arguments...> format, Arguments&&... a
 TableCounters Simulation::counters() const {
   TableCounters total;
   for (const auto& rank : ranks_) {
-    for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) total += rank->table(table).counters;
+    for (std::size_t table = 0; table < SimulatedRank::kTables; ++table)
+      total += rank->table(table).counters();
   }
   return total;
 }
@@ -176,20 +177,20 @@ void Simulation::check_ownership(bool at_rest) {
   for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) {
     for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
       const Key key = scenario_.shape.name(Key(number));
-      const auto serving = [&](Domain domain) -> const TableState& {
+      const auto serving = [&](Domain domain) -> const TableShard& {
         return ranks_[domains_.serving_rank(key, domain).index()]->table(table);
       };
-      const auto role = [&](Domain domain) { return serving(domain).store.word(key).role(); };
-      const TableState& home = serving(ranks_[0]->table(table).home_map.home(key));
-      const bool implicit = home.is_implicit(key);
-      std::size_t owners = implicit ? 1 : 0;
+      const auto role = [&](Domain domain) { return serving(domain).store().word(key).role(); };
+      const TableShard& home = serving(ranks_[0]->table(table).definition().homes.home(key));
+      const bool uninitialized = home.is_uninitialized(key);
+      std::size_t owners = uninitialized ? 1 : 0;
       for (std::int32_t domain = 0; domain < domains_.domains(); ++domain)
         owners += role(Domain(domain)) == Role::owner ? 1 : 0;
       if (owners > 1 || (at_rest && owners != 1)) {
         throw InvariantViolation(fmt::format("I1: key {} of table {} has {} owners", number, table, owners));
       }
       const Domain named = home.view(key).owner_by_table;
-      const bool is_owner = implicit || role(named) == Role::owner;
+      const bool is_owner = uninitialized || role(named) == Role::owner;
       if (!is_owner && (at_rest || role(named) != Role::arriving)) {
         throw InvariantViolation(
             fmt::format("the home of key {} of table {} names domain {} as owner, whose role is {}", number,
@@ -211,7 +212,7 @@ void Simulation::check_end() {
   Quiescence::Counts frames;
   for (const auto& rank : ranks_) {
     rank->check_at_rest();
-    frames += rank->channel().frame_counts();
+    frames += rank->protocol().frame_counts();
   }
   if (frames.sent != frames.received) {
     throw InvariantViolation(

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "test/support/catch.hpp"
+#include "test/support/key_presence.hpp"
 
 using lapse::Domain;
 using lapse::KeyView;
@@ -10,7 +11,9 @@ using lapse::Pin;
 using lapse::Route;
 using lapse::Router;
 using Action = lapse::Route::Action;
-using Presence = lapse::KeyView::Presence;
+using lapse::test::Presence;
+using lapse::test::set_presence;
+using lapse::test::with_presence;
 
 namespace {
 
@@ -19,10 +22,10 @@ const Domain kElsewhere{2};
 const Domain kThird{3};
 
 KeyView away_from_home(Presence presence, std::optional<Domain> hint = std::nullopt) {
-  return {.presence = presence, .home = kElsewhere, .self = kHere, .owner_by_table = {}, .hint = hint};
+  return with_presence(presence, {.home = kElsewhere, .self = kHere, .owner_by_table = {}, .hint = hint});
 }
 KeyView at_home(Presence presence, Domain owner) {
-  return {.presence = presence, .home = kHere, .self = kHere, .owner_by_table = owner, .hint = {}};
+  return with_presence(presence, {.home = kHere, .self = kHere, .owner_by_table = owner, .hint = {}});
 }
 
 std::string text(const Route& route) {
@@ -91,7 +94,7 @@ TEST_CASE("The owner is looked up for an operation that nothing else says where 
     mine.home = kHere;
     if (!serves) CHECK(own(mine) == "send to 1 cached");
     KeyView here = unknown;
-    here.presence = Presence::owner;
+    set_presence(here, Presence::owner);
     CHECK(own(here) == "execute");
     // Whatever has become of the key meanwhile, what is called later waits too.
     for (const KeyView& view : {unknown, known, mine, here})
@@ -160,12 +163,8 @@ TEST_CASE("Received operations away from home go on to the home and nowhere else
 namespace {
 
 KeyView beside(Presence presence, Domain home, std::optional<Domain> hint = std::nullopt) {
-  return {.presence = presence,
-          .home = home,
-          .self = kHere,
-          .owner_by_table = kThird,
-          .hint = hint,
-          .serves = false};
+  return with_presence(
+      presence, {.home = home, .self = kHere, .owner_by_table = kThird, .hint = hint, .serves = false});
 }
 
 }  // namespace
@@ -201,4 +200,16 @@ TEST_CASE("An answer redirects when it comes from another domain than the entry,
   CHECK_FALSE(Router::redirects(view, kElsewhere, kThird));
   CHECK(Router::redirects(view, kElsewhere, kHere));
   CHECK_FALSE(Router::redirects(at_home(Presence::absent, kThird), kHere, kThird));
+}
+
+TEST_CASE(
+    "A copy that may be touched is used at once, unless operations of the worker are in flight elsewhere") {
+  for (const bool serves : {true, false}) {
+    KeyView view = away_from_home(Presence::absent);
+    view.direct = lapse::DirectAccess::copy;
+    view.serves = serves;
+    CHECK(own(view) == "execute");
+    CHECK(own(view, kUnderWayByCache) == "send to 3 cached");
+    CHECK(received(view, false) == "send to 2");
+  }
 }

@@ -6,11 +6,13 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/frame_modules.hpp"
 #include "test/support/thrown_text.hpp"
 
 using lapse::Dispatcher;
 using lapse::FrameHeader;
 using lapse::FrameKind;
+using lapse::FrameTable;
 using lapse::ProtocolError;
 using lapse::Rank;
 using lapse::test::contains;
@@ -21,8 +23,10 @@ namespace {
 using Packet = std::vector<std::byte>;
 
 // Keeps what it was given; touches every byte, so that AddressSanitizer sees a wrong length.
-class Recorder final : public lapse::FrameHandler {
+class Recorder final : public lapse::test::ModuleStandIn {
  public:
+  using ModuleStandIn::ModuleStandIn;
+
   struct Frame {
     Rank from;
     FrameHeader header;
@@ -49,14 +53,14 @@ void append_frame(Packet& packet, FrameKind kind, std::uint32_t count, std::uint
 }
 
 struct Fixture {
-  Recorder pulls;
-  Recorder rest;
-  Dispatcher dispatcher;
+  Recorder pulls{{{FrameKind::pull}}};
+  Recorder rest{{{FrameKind::push}, {.kind = FrameKind::wave_up, .counted = false}}};
+  FrameTable frames;
+  Dispatcher dispatcher{frames};
 
   Fixture() {
-    dispatcher.add_handler(FrameKind::pull, pulls);
-    dispatcher.add_handler(FrameKind::push, rest);
-    dispatcher.add_handler(FrameKind::wave_up, rest);
+    frames.add(pulls);
+    frames.add(rest);
   }
   // From memory of exactly this size.
   void handle(const Packet& packet) {
@@ -151,18 +155,21 @@ TEST_CASE("A kind that nobody handles is refused with its number and sender") {
 }
 
 TEST_CASE("What a handler throws comes out after the frames that follow have been handled") {
-  class Thrower final : public lapse::FrameHandler {
+  class Thrower final : public lapse::test::ModuleStandIn {
    public:
+    using ModuleStandIn::ModuleStandIn;
+
     void handle_frame(Rank, const FrameHeader&, const std::byte*) override {
       throw ProtocolError("failure " + std::to_string(++calls));
     }
     int calls = 0;
   };
-  Thrower thrower;
-  Recorder rest;
-  Dispatcher dispatcher;
-  dispatcher.add_handler(FrameKind::set, thrower);
-  dispatcher.add_handler(FrameKind::push, rest);
+  Thrower thrower{{{FrameKind::set}}};
+  Recorder rest{{{FrameKind::push}}};
+  FrameTable frames;
+  frames.add(thrower);
+  frames.add(rest);
+  Dispatcher dispatcher(frames);
   Packet packet;
   append_frame(packet, FrameKind::set, 1, 8);
   append_frame(packet, FrameKind::set, 2, 8);
@@ -173,9 +180,12 @@ TEST_CASE("What a handler throws comes out after the frames that follow have bee
   CHECK(dispatcher.frames_received() == 3);
 }
 
-TEST_CASE("A kind has one handler") {
+TEST_CASE("A kind has one module, and is one that frames can have") {
   Fixture fixture;
-  CHECK_THROWS_AS(fixture.dispatcher.add_handler(FrameKind::pull, fixture.rest), ProtocolError);
+  Recorder second{{{FrameKind::pull}}};
+  CHECK_THROWS_AS(fixture.frames.add(second), ProtocolError);
+  Recorder unknown{{{static_cast<FrameKind>(lapse::kFrameKinds)}}};
+  CHECK_THROWS_AS(fixture.frames.add(unknown), ProtocolError);
 }
 
 TEST_CASE("Random bytes are refused or are frames, and nothing else happens") {

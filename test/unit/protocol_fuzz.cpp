@@ -8,9 +8,10 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/channel.hpp"
+#include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/transport/loopback_network.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/table_shard_builder.hpp"
 
 namespace lapse {
 namespace {
@@ -20,11 +21,11 @@ constexpr std::uint64_t kKeys = 24;
 constexpr std::size_t kWorkers = 2;
 constexpr TableId kTables[] = {TableId(0), TableId(1), TableId(2)};  // the last one is sparse
 
-// One rank without threads: its channel, and workers whose calls the test makes.
+// One rank without threads: its protocol, and workers whose calls the test makes.
 class FuzzRank {
  public:
   FuzzRank(LoopbackNetwork& network, Rank self)
-      : domains_(DomainMap::of_ranks(kRanks)), channel_(network.endpoint(self), router_) {
+      : domains_(DomainMap::of_ranks(kRanks)), protocol_(network.endpoint(self), router_) {
     for (const TableId id : kTables) {
       const Domain domain(self.value());
       const bool sparse = id == kTables[2];
@@ -38,48 +39,39 @@ class FuzzRank {
       const ValueLayout layout{type, id == kTables[0] ? std::size_t{3} : std::size_t{4}, rule.state_size()};
       ValueSizes sizes = sparse ? ValueSizes::computed(layout, [](Key key) { return 1 + key.value() % 3; })
                                 : ValueSizes(layout);
-      const auto make_store = [&] {
-        KeyWords words = sparse ? KeyWords::sparse(regions_, 1000) : KeyWords::dense(regions_, kKeys);
-        return Store(regions_, std::move(words), std::move(sizes), sparse ? 10'000 : kKeys, 0);
-      };
-      OwnershipTable owners(homes.own_keys(), domain);
-      auto table = std::make_unique<TableState>(
-          TableState::Definition{id, "table", UpdateKernel(rule, type), Initialiser(), 0, id == kTables[0]},
-          TableState::Place{domains_, self, std::move(homes)}, make_store, std::move(owners));
-      table->home_map.for_each_own_key([&](Key key) {
-        table->store.create(key, [&](std::byte* content) { table->write_initial(key, content); });
-      });
-      channel_.tables().push_back(std::move(table));
+      protocol_.registry().add(test::build_table_shard(
+          {.id = id, .location_caches = id == kTables[0], .rule = rule, .max_units = sparse ? 10'000 : kKeys},
+          domains_, self, std::move(homes), sparse, sparse ? 1000 : kKeys, std::move(sizes), regions_));
     }
-    channel_.functions().push_back(std::make_unique<RegisteredFunction>(
-        RegisteredFunction{"function", ElementType::int32, 12, 4,
-                           [](Key key, std::byte*, std::size_t, const std::byte*, std::byte* result) {
+    protocol_.registry().add(
+        RegisteredFunction{.name = "function",
+                           .type = ElementType::int32,
+                           .argument_bytes = 12,
+                           .result_bytes = 4,
+                           .run = [](Key key, std::byte*, std::size_t, const std::byte*, std::byte* result) {
                              if (key.value() % 5 == 0) throw std::runtime_error("no such luck");
                              std::memset(result, 1, 4);
-                           },
-                           0}));
-    for (std::uint32_t i = 0; i < kWorkers; ++i) {
-      channel_.workers().push_back(std::make_unique<WorkerEndpoint>(i));
-    }
+                           }});
+    protocol_.registry().prepare_workers(kWorkers);
     std::vector<Rank> all;
     for (std::int32_t rank = 0; rank < kRanks; ++rank) all.push_back(Rank(rank));
     const auto combine = [](Bytes& into, const Bytes& from) {
       if (into.size() != from.size()) throw ProtocolError("contributions of different lengths");
     };
-    channel_.worker_collective().start(all, self, combine);
-    channel_.wave().start(all, self, combine);
+    protocol_.worker_collective().start(all, self, combine);
+    protocol_.termination().start();
   }
 
-  Channel& channel() { return channel_; }
+  RankProtocol& protocol() { return protocol_; }
 
   // A call of a worker with keys that may repeat; destinations are of exactly the right size.
   void call(RandomEngine& random) {
-    WorkerEndpoint& worker = *channel_.workers()[random.below(kWorkers)];
-    TableState& table = *channel_.tables()[random.below(3)];
+    WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
+    TableShard& table = *protocol_.registry().tables()[random.below(3)];
     OperationState& operation = worker.acquire();
     operation.kind = static_cast<OperationKind>(random.below(5));
     operation.table = &table;
-    operation.function = channel_.functions()[0].get();
+    operation.function = protocol_.registry().functions()[0].get();
     const std::size_t keys = 1 + random.below(5);
     const bool localize = operation.kind == OperationKind::localize;
     const bool call = operation.kind == OperationKind::call;
@@ -87,7 +79,7 @@ class FuzzRank {
     std::size_t updates = 0;
     for (std::uint32_t i = 0; i < keys; ++i) {
       const Key key(random.below(kKeys));
-      operation.items.push_back({key, localize ? nullptr : &worker.unanswered().add(table.id, key),
+      operation.items.push_back({key, localize ? nullptr : &worker.unanswered().add(table.id(), key),
                                  static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(updates),
                                  false});
       rows += call ? 4 : table.value_bytes(key);
@@ -101,11 +93,11 @@ class FuzzRank {
     operation.remaining = static_cast<std::uint32_t>(keys);
     worker.opened(operation);
     if (localize) {
-      channel_.localize_requests().handle_submission(operation);
+      protocol_.localize_requests().handle_submission(operation);
     } else {
-      channel_.access().handle_submission(operation);
+      protocol_.access().handle_submission(operation);
     }
-    channel_.end_turn();
+    protocol_.end_turn();
     // Some are detached at once, the others stay until the end.
     if (random.below(4) == 0) {
       operation.destination = nullptr;
@@ -127,8 +119,8 @@ class FuzzRank {
 
   void collective_call() {
     contribution_.bytes.assign(8, std::byte{1});
-    channel_.worker_collective().handle_submission(contribution_);
-    channel_.end_turn();
+    protocol_.worker_collective().handle_submission(contribution_);
+    protocol_.end_turn();
   }
 
  private:
@@ -140,7 +132,7 @@ class FuzzRank {
   PrivateRegionAllocator regions_;
   DomainMap domains_;
   Router router_;
-  Channel channel_;
+  RankProtocol protocol_;
   Contribution contribution_;
   std::vector<Call> calls_;
   std::vector<std::unique_ptr<std::byte[]>> destinations_;
@@ -268,12 +260,12 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outco
     }
   };
   const auto handle = [&](Rank to, Rank from, const Packet& packet) {
-    Channel& channel = ranks[to.index()]->channel();
+    RankProtocol& protocol = ranks[to.index()]->protocol();
     // A block of its own, of exactly this size.
     const std::unique_ptr<std::byte[]> exact(new std::byte[packet.size()]);
     std::memcpy(exact.get(), packet.data(), packet.size());
-    attempt([&] { channel.handle_packet(from, {exact.get(), packet.size()}); });
-    attempt([&] { channel.end_turn(); });
+    attempt([&] { protocol.handle_packet(from, {exact.get(), packet.size()}); });
+    attempt([&] { protocol.end_turn(); });
   };
   for (auto& rank : ranks) rank->collective_call();
   for (int made = 0;;) {

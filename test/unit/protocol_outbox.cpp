@@ -32,13 +32,13 @@ TEST_CASE("A frame header is laid out as drawn") {
 
 TEST_CASE("Records with equal headers share a frame, and everything for one rank a packet") {
   LoopbackNetwork network(3, false);
-  Outbox outbox(network.endpoint(Rank(0)));
+  Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   CHECK(outbox.empty());
   for (std::uint32_t i = 0; i < 3; ++i) {
     outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{i});
   }
   outbox.append_record(Rank(2), header(FrameKind::localize), lapse::LocalizeRecord{9});
-  outbox.append_record(Rank(1), header(FrameKind::push_answer, 5), lapse::PushAnswerRecord{77});
+  outbox.append_record(Rank(1), header(FrameKind::push_answer, 5), lapse::AnswerRecord{77});
   outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{3});
   CHECK_FALSE(outbox.empty());
   CHECK(network.deliverable().empty());
@@ -76,7 +76,7 @@ TEST_CASE("Records whose headers differ in anything but the count begin a frame 
   others[6].operation = 2;
   for (const FrameHeader& other : others) {
     LoopbackNetwork network(2, false);
-    Outbox outbox(network.endpoint(Rank(0)));
+    Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
     outbox.append(Rank(1), base);
     outbox.append(Rank(1), other);
     CHECK(outbox.counters().frames == 2);
@@ -87,7 +87,7 @@ TEST_CASE("Records whose headers differ in anything but the count begin a frame 
 
 TEST_CASE("Frames of termination detection are not counted") {
   LoopbackNetwork network(2, false);
-  Outbox outbox(network.endpoint(Rank(0)));
+  Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   outbox.append(Rank(1), header(FrameKind::wave_up));
   outbox.append(Rank(1), header(FrameKind::wave_down));
   outbox.flush();
@@ -97,7 +97,7 @@ TEST_CASE("Frames of termination detection are not counted") {
 
 TEST_CASE("A record may have no bytes; a rank may send to itself") {
   LoopbackNetwork network(1, false);
-  Outbox outbox(network.endpoint(Rank(0)));
+  Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   outbox.append(Rank(0), header(FrameKind::poison));
   outbox.flush();
   const auto packets = delivered(network, Rank(0));
@@ -108,7 +108,7 @@ TEST_CASE("A record may have no bytes; a rank may send to itself") {
 
 TEST_CASE("Values and answers take the bulk lane where there is one, everything else keeps the order") {
   LoopbackNetwork network(2, true);
-  Outbox outbox(network.endpoint(Rank(0)));
+  Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   const std::vector<FrameKind> bulk{FrameKind::transfer, FrameKind::pull_answer, FrameKind::push_answer};
   const std::vector<FrameKind> ordered{FrameKind::pull,     FrameKind::push,        FrameKind::set,
                                        FrameKind::localize, FrameKind::instruct,    FrameKind::workers_up,

@@ -42,9 +42,9 @@ using Items = std::vector<std::vector<std::uint32_t>>;
 template <class Write>
 Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
   LoopbackNetwork network(3, bulk_lane);
-  Outbox outbox(network.endpoint(Rank(0)));
+  Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   const auto append = [&](std::uint32_t item, std::uint64_t operation = 1, Rank to = Rank(1)) {
-    outbox.append_record(to, header(FrameKind::push_answer, operation), lapse::PushAnswerRecord{item});
+    outbox.append_record(to, header(FrameKind::push_answer, operation), lapse::AnswerRecord{item});
   };
   write(outbox, append);
   outbox.flush();
@@ -152,7 +152,7 @@ TEST_CASE("What is taken back is the last record, to whichever rank it was") {
 
 TEST_CASE("A packet that has been taken back whole is not sent with the next turn either") {
   LoopbackNetwork network(2, false);
-  Outbox outbox(network.endpoint(Rank(0)));
+  Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{1});
   outbox.cancel();
   outbox.flush();

@@ -50,7 +50,7 @@ FrameHeader first_header(const Packet& packet) {
 TEST_CASE("A packet without room for the next record is sent at once, and in order") {
   LoopbackNetwork network(3, false);
   SmallPackets transport(network.endpoint(Rank(0)));
-  Outbox outbox(transport);
+  Outbox outbox(transport, lapse::test::all_frames());
   // A header and eight records have 96 bytes.
   constexpr std::uint32_t kInPacket = 8;
   const auto append = [&](std::uint64_t key, Rank to = Rank(1)) {
@@ -70,7 +70,7 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
   append(77);
   for (std::uint32_t i = 1; i < kInPacket - 3; ++i) append(77);
   // A frame of another kind finds no room for its header.
-  outbox.append_record(Rank(1), header(FrameKind::push_answer), lapse::PushAnswerRecord{5});
+  outbox.append_record(Rank(1), header(FrameKind::push_answer), lapse::AnswerRecord{5});
   CHECK(outbox.counters().packets == 2);
   outbox.flush();
   CHECK(outbox.empty());
@@ -90,7 +90,7 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
 TEST_CASE("A record that is larger than a packet has one for itself") {
   LoopbackNetwork network(2, false);
   SmallPackets transport(network.endpoint(Rank(0)));
-  Outbox outbox(transport);
+  Outbox outbox(transport, lapse::test::all_frames());
   FrameHeader large = header(FrameKind::transfer);
   large.record_bytes = 1000;
   for (int i = 0; i < 3; ++i) std::memset(outbox.append(Rank(1), large), i, large.record_bytes);

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "lapse/protocol/payloads.hpp"
+#include "lapse/protocol/frames.hpp"
 #include "lapse/transport/loopback_network.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/frame_modules.hpp"
 
 namespace lapse::test {
 

@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "lapse/protocol/channel.hpp"
+#include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/transport/loopback_network.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/table_shard_builder.hpp"
 #include "test/unit/protocol_outbox_packets.hpp"
 
 using namespace lapse;
@@ -18,7 +19,7 @@ namespace {
 // Rank 0 of two, with a sparse table whose function of lengths throws when it is asked for the n-th time.
 class FailingRank {
  public:
-  FailingRank() : domains_(DomainMap::of_ranks(2)), channel_(network.endpoint(Rank(0)), router_) {
+  FailingRank() : domains_(DomainMap::of_ranks(2)), protocol_(network.endpoint(Rank(0)), router_) {
     HomeMap homes = HomeMap::sparse_hash(2, Domain(0));
     key_ = Key(0);
     while (homes.home(key_) != Domain(0)) key_ = Key(key_.value() + 1);
@@ -27,15 +28,10 @@ class FailingRank {
       return 3;
     };
     const ValueLayout layout{ElementType::int32, 1, 0};
-    const auto make_store = [&] {
-      return Store(regions_, KeyWords::sparse(regions_, 100), ValueSizes::computed(layout, length), 100, 0);
-    };
-    OwnershipTable owners(homes.own_keys(), Domain(0));
-    channel_.tables().push_back(std::make_unique<TableState>(
-        TableState::Definition{TableId(0), "table", UpdateKernel(UpdateRule::add(), ElementType::int32),
-                               Initialiser(), 0, true},
-        TableState::Place{domains_, Rank(0), std::move(homes)}, make_store, std::move(owners)));
-    channel_.tables().front()->create_implicit(key_);
+    protocol_.registry()
+        .add(test::build_table_shard({}, domains_, Rank(0), std::move(homes), true, 100,
+                                     ValueSizes::computed(layout, length), regions_))
+        .create(key_);
   }
 
   // Rank 1 asks for the key: a turn of the engine.
@@ -49,10 +45,10 @@ class FailingRank {
     std::vector<std::byte> packet(sizeof header + sizeof record);
     std::memcpy(packet.data(), &header, sizeof header);
     std::memcpy(packet.data() + sizeof header, &record, sizeof record);
-    channel_.handle_packet(Rank(1), packet);
+    protocol_.handle_packet(Rank(1), packet);
   }
-  void end_turn() { channel_.end_turn(); }
-  bool has_key() { return channel_.tables().front()->store.word(key_).role() == Role::owner; }
+  void end_turn() { protocol_.end_turn(); }
+  bool has_key() { return protocol_.registry().tables().front()->store().word(key_).role() == Role::owner; }
 
   LoopbackNetwork network{2, false};
   int calls_left = 0;  // 0: it does not throw
@@ -62,7 +58,7 @@ class FailingRank {
   DomainMap domains_;
   Router router_;
   PrivateRegionAllocator regions_;
-  Channel channel_;
+  RankProtocol protocol_;
 };
 
 }  // namespace

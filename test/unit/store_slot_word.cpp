@@ -15,7 +15,7 @@ TEST_CASE("A slot word has the fields of the drawing, from the top: 24, 1, 3, 1,
   CHECK(SlotWord::kSequenceMask == 0xffff'ff00'0000'0000U);
   CHECK(SlotWord::kLatchBit == 0x0000'0080'0000'0000U);
   CHECK(SlotWord::kRoleMask == 0x0000'0070'0000'0000U);
-  CHECK(SlotWord::kHoldersBit == 0x0000'0008'0000'0000U);
+  CHECK(SlotWord::kReplicatedBit == 0x0000'0008'0000'0000U);
   CHECK(SlotWord::kPrivateBit == 0x0000'0004'0000'0000U);
   CHECK(SlotWord::kLeasedBit == 0x0000'0002'0000'0000U);
   CHECK(SlotWord::kQueuedBit == 0x0000'0001'0000'0000U);
@@ -23,7 +23,7 @@ TEST_CASE("A slot word has the fields of the drawing, from the top: 24, 1, 3, 1,
 }
 
 TEST_CASE("A slot word is taken apart") {
-  const SlotWord word(0x1234'5690'89ab'cdefU);
+  const SlotWord word(0x1234'56c0'89ab'cdefU);
   CHECK(word.sequence() == 0x123456U);
   CHECK(word.latched());
   CHECK(word.role() == Role::owner);
@@ -44,12 +44,13 @@ TEST_CASE("A word of zeroes is absent, unlatched and without hint") {
 
 TEST_CASE("Only an owner that nobody leases may be accessed, only an unlatched one read") {
   for (std::uint64_t role = 0; role < 8; ++role) {
-    for (const std::uint64_t bits : {std::uint64_t{0}, SlotWord::kHoldersBit, SlotWord::kPrivateBit,
+    for (const std::uint64_t bits : {std::uint64_t{0}, SlotWord::kReplicatedBit, SlotWord::kPrivateBit,
                                      SlotWord::kQueuedBit, SlotWord::kLowMask, SlotWord::kSequenceMask}) {
       const SlotWord word((role << SlotWord::kRoleShift) | bits);
       const bool owner = word.role() == Role::owner;
       CHECK(word.is_open_owner() == owner);
-      CHECK(word.is_readable() == (owner && !word.slot().is_private));
+      const bool usable = role >= 4;  // its highest bit says so
+      CHECK(word.is_readable() == (usable && !word.slot().is_private));
       CHECK(word.with_latch().is_open_owner() == owner);
       CHECK_FALSE(word.with_latch().is_readable());
       const SlotWord leased(word.bits() | SlotWord::kLeasedBit);
@@ -60,11 +61,11 @@ TEST_CASE("Only an owner that nobody leases may be accessed, only an unlatched o
 }
 
 TEST_CASE("A change of role raises the sequence and replaces everything else") {
-  const SlotWord arriving = SlotWord(SlotWord::kHoldersBit | 77U).with_role(Role::arriving, 5);
+  const SlotWord arriving = SlotWord(SlotWord::kReplicatedBit | 77U).with_role(Role::arriving, 5);
   CHECK(arriving.role() == Role::arriving);
   CHECK(arriving.low() == 5);
   CHECK(arriving.sequence() == 1);
-  CHECK((arriving.bits() & SlotWord::kHoldersBit) == 0);
+  CHECK((arriving.bits() & SlotWord::kReplicatedBit) == 0);
 
   const SlotWord owner = arriving.with_role(Role::owner, 0xffff'ffffU);
   CHECK(owner.is_readable());
@@ -114,7 +115,7 @@ TEST_CASE("A hint is the domain plus one, changes alone, and exists in absent wo
 }
 
 TEST_CASE("A lease begins, is queued for and ends: unlatched, sequence raised, the rest kept") {
-  const SlotWord open(SlotWord().with_role(Role::owner, 77).bits() | SlotWord::kHoldersBit |
+  const SlotWord open(SlotWord().with_role(Role::owner, 77).bits() | SlotWord::kReplicatedBit |
                       SlotWord::kPrivateBit);
   const auto check = [](SlotWord before, SlotWord after, bool leased, bool queued) {
     CHECK(after.leased() == leased);
@@ -123,7 +124,7 @@ TEST_CASE("A lease begins, is queued for and ends: unlatched, sequence raised, t
     CHECK(after.sequence() == before.sequence() + 1);
     CHECK(after.role() == Role::owner);
     CHECK(after.low() == 77);
-    CHECK((after.bits() & SlotWord::kHoldersBit) != 0);
+    CHECK((after.bits() & SlotWord::kReplicatedBit) != 0);
     CHECK((after.bits() & SlotWord::kPrivateBit) != 0);
   };
   const SlotWord held = open.with_latch().with_lease(LeaseState::held);

@@ -1,0 +1,48 @@
+// How a failure of one rank reaches all.
+#pragma once
+
+#include <exception>
+#include <span>
+#include <string>
+
+#include "lapse/protocol/failure.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/registry.hpp"
+
+namespace lapse {
+
+// What a worker reports when its function has thrown.
+struct FailureReport : Submission {
+  std::exception_ptr failure;
+};
+
+// Thread safety: the holder of the progress lock, except failure().
+// Guarantee: the first failure, here or on another rank, is sent to every rank once and wakes every worker.
+class FailureBroadcast final : public ProtocolModule {
+ public:
+  static constexpr FrameSpec kFrames[] = {{FrameKind::poison}};
+
+  FailureBroadcast(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  void handle_submission(Submission& submission) override {
+    report(static_cast<FailureReport&>(submission).failure);
+  }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  bool idle(IdleLevel) const override { return true; }
+
+  // A failure of this rank; sent to the others at the end of the turn.
+  void report(std::exception_ptr failure) noexcept;
+
+  const Failure& failure() const { return failure_; }
+
+ private:
+  void poison(const std::string& text);
+
+  const Registry& registry_;
+  Outbox& outbox_;
+  Failure failure_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,31 @@
+// Which module takes which frames, and how they travel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+
+namespace lapse {
+
+// Filled before the first message; then constant.
+class FrameTable {
+ public:
+  // Registers the kinds of frames of a module, which outlives the table. Throws ProtocolError for a kind that is
+  // taken, or that no frame can have.
+  void add(ProtocolModule& module);
+
+  // Null for a number of no registered kind.
+  ProtocolModule* module(std::uint16_t kind) const { return kind < kFrameKinds ? modules_[kind] : nullptr; }
+  // Of registered kinds.
+  bool is_free(std::uint16_t kind) const { return free_[kind]; }
+  bool is_counted(std::uint16_t kind) const { return counted_[kind]; }
+
+ private:
+  std::array<ProtocolModule*, kFrameKinds> modules_{};
+  std::array<bool, kFrameKinds> free_{};
+  std::array<bool, kFrameKinds> counted_{};
+};
+
+}  // namespace lapse

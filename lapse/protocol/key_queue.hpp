@@ -1,0 +1,103 @@
+// What waits for a key, in the order in which it reached the key's serving rank.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/lease_request.hpp"
+#include "lapse/protocol/operation_state.hpp"
+
+namespace lapse {
+
+// Operations, lease requests and an INSTRUCT that reach a key while it is arriving or leased. Pure bookkeeping: no
+// messages, no store. Thread safety: the holder of the progress lock.
+//
+// Guarantee: what was pushed is drained in that order, also what is pushed while the queue is drained.
+class KeyQueue {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // The home's order to transfer ownership.
+  struct Instruct {
+    Domain next;
+    std::uint32_t relocations = 0;  // how often the key has moved, this time included
+  };
+
+  // `update_bytes`: what part.value has; they are copied.
+  void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now);
+  void push(const LeaseAsker& asker, Clock::time_point now) { queue_.push_back({asker, 0, now}); }
+  void push(const Instruct& instruct, Clock::time_point now) {
+    queue_.push_back({instruct, 0, now});
+    holds_instruct_ = true;
+  }
+
+  bool empty() const { return queue_.empty(); }
+  std::size_t size() const { return queue_.size(); }
+  // Bytes of the updates of operations that wait, and of some that have gone.
+  std::size_t update_bytes() const { return updates_.size(); }
+  bool holds_instruct() const { return holds_instruct_; }
+  void clear();
+
+  // How draining ends.
+  enum class End : std::uint8_t {
+    open,    // nothing is left
+    leased,  // a lease request got the key; what came behind it waits on
+    left,    // the value has been transferred; nothing is left
+  };
+  // Calls for each entry, in order, handler.waited(since), and then
+  //   execute(part)     for an operation: on the value;
+  //   grant(asker)      for a lease request: the key is its own, draining ends;
+  //   transfer(instruct), and for what came behind the INSTRUCT forward(part) and ask_again(asker).
+  template <class Handler>
+  End drain(Handler&& handler);
+
+ private:
+  struct Entry {
+    std::variant<OperationPart, LeaseAsker, Instruct> what;
+    std::size_t update_offset = 0;  // of an operation with an update, in updates_
+    Clock::time_point since;
+  };
+
+  // With its update.
+  OperationPart operation(const Entry& entry) const;
+  void drop_front(std::size_t count);
+
+  std::vector<Entry> queue_;
+  std::vector<std::byte> updates_;
+  bool holds_instruct_ = false;
+};
+
+template <class Handler>
+KeyQueue::End KeyQueue::drain(Handler&& handler) {
+  // A handler may push: neither the queue nor the updates keep their addresses.
+  for (std::size_t position = 0; position < queue_.size(); ++position) {
+    const Entry entry = queue_[position];
+    handler.waited(entry.since);
+    if (std::holds_alternative<OperationPart>(entry.what)) {
+      handler.execute(operation(entry));
+    } else if (const auto* asker = std::get_if<LeaseAsker>(&entry.what)) {
+      drop_front(position + 1);
+      handler.grant(*asker);
+      return End::leased;
+    } else {
+      handler.transfer(std::get<Instruct>(entry.what));
+      for (++position; position < queue_.size(); ++position) {
+        if (const auto* behind = std::get_if<LeaseAsker>(&queue_[position].what)) {
+          handler.ask_again(*behind);
+        } else {
+          handler.forward(operation(queue_[position]));
+        }
+      }
+      clear();
+      return End::left;
+    }
+  }
+  clear();
+  return End::open;
+}
+
+}  // namespace lapse

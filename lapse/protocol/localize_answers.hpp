@@ -1,0 +1,39 @@
+// How workers learn that keys which they localized have come.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lapse/protocol/arrival_table.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/registry.hpp"
+
+namespace lapse {
+
+// Of a localize: so many of its keys have been in the domain.
+struct LocalizeAnswerRecord {
+  std::uint32_t keys = 0;
+};
+static_assert(sizeof(LocalizeAnswerRecord) == 4);
+
+// Thread safety: the holder of the progress lock.
+class LocalizeAnswers final : public ProtocolModule {
+ public:
+  static constexpr FrameSpec kFrames[] = {{.kind = FrameKind::localize_answer, .lane = FrameLane::free}};
+
+  LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
+
+  // So many keys that the waiter, if there is one, asked for have come.
+  void notify(Waiter waiter, std::uint32_t keys = 1);
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  bool idle(IdleLevel) const override { return true; }
+
+ private:
+  const Registry& registry_;
+  Outbox& outbox_;
+};
+
+}  // namespace lapse

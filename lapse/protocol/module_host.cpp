@@ -1,0 +1,41 @@
+#include "lapse/protocol/module_host.hpp"
+
+#include <algorithm>
+
+namespace lapse {
+
+ModuleHost::ModuleHost(Transport& transport)
+    : registry_(transport.rank(), transport.ranks()),
+      outbox_(transport, frames_),
+      dispatcher_(frames_),
+      failures_(registry_, outbox_) {
+  add(failures_);
+}
+
+void ModuleHost::add(ProtocolModule& module) {
+  frames_.add(module);
+  modules_.push_back(&module);
+}
+
+void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {
+  dispatcher_.handle_packet(from, packet);
+}
+
+void ModuleHost::end_turn() {
+  for (ProtocolModule* module : modules_) {
+    if (!module->wants_end_turn()) continue;
+    try {
+      module->run_end_turn();
+    } catch (...) {
+      handle_failure(std::current_exception());
+    }
+  }
+  outbox_.flush();
+}
+
+bool ModuleHost::idle(IdleLevel level) const {
+  return failure().raised() ||
+         std::ranges::all_of(modules_, [level](const ProtocolModule* module) { return module->idle(level); });
+}
+
+}  // namespace lapse

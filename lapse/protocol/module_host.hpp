@@ -1,0 +1,63 @@
+// Runs the modules of a rank's protocol.
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/protocol/dispatcher.hpp"
+#include "lapse/protocol/failure_broadcast.hpp"
+#include "lapse/protocol/frame_table.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/quiescence.hpp"
+#include "lapse/protocol/registry.hpp"
+#include "lapse/transport/progress_engine.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// What an engine runs, whichever modules there are: gives frames to their module, lets the modules end a turn, sends
+// what they have to say, and knows none of them by name; but failures, which every rank must hear of, are its own.
+//
+// Thread safety: the holder of the progress lock, except failure(); add before the first message.
+// Guarantee: the first failure, here or on another rank, reaches every rank once and wakes every worker.
+class ModuleHost : public EngineClient {
+ public:
+  explicit ModuleHost(Transport& transport);
+  ModuleHost(const ModuleHost&) = delete;
+  ModuleHost& operator=(const ModuleHost&) = delete;
+
+  // The module outlives the host's last call. Throws ProtocolError for a kind of frames that is taken.
+  void add(ProtocolModule& module);
+
+  void handle_packet(Rank from, std::span<const std::byte> packet) override;
+  void end_turn() override;
+  void handle_failure(std::exception_ptr failure) noexcept override { failures_.report(failure); }
+
+  // No module waits for anything, or, after a failure, might do so indefinitely. Says nothing about submissions and
+  // the transport.
+  bool idle(IdleLevel level) const;
+  Quiescence::Counts frame_counts() const {
+    return {outbox_.counters().frames, dispatcher_.frames_received()};
+  }
+  const OutboxCounters& sent() const { return outbox_.counters(); }
+  const Failure& failure() const { return failures_.failure(); }
+  // Takes a FailureReport.
+  SubmissionHandler& failures() { return failures_; }
+
+  Registry& registry() { return registry_; }
+  const Registry& registry() const { return registry_; }
+  Outbox& outbox() { return outbox_; }
+
+ private:
+  Registry registry_;
+  FrameTable frames_;
+  Outbox outbox_;
+  Dispatcher dispatcher_;
+  std::vector<ProtocolModule*> modules_;
+  FailureBroadcast failures_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,78 @@
+// The seam between a rank's protocol and its parts.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/frames.hpp"
+#include "lapse/transport/submission_queue.hpp"
+
+namespace lapse {
+
+// How frames of a kind travel: in the order in which the sender decided them, or free to overtake and be overtaken.
+enum class FrameLane : std::uint8_t { ordered, free };
+
+// A kind of frames that a module takes, and sends.
+struct FrameSpec {
+  FrameKind kind;
+  FrameLane lane = FrameLane::ordered;
+  bool counted = true;  // by termination detection; false for its own frames only
+};
+
+// How far a rank has come to rest.
+enum class IdleLevel : std::uint8_t {
+  answered,  // no operation and no relocation waits for anything
+  synced,    // and no copy of a value waits to be merged or refreshed
+};
+
+// One part of the protocol: its kinds of frames, what workers submit to it, and its state. A module knows other
+// modules only where it is made with a reference to them; what runs the modules knows none of them (module_host.hpp).
+//
+// Thread safety: the holder of the progress lock, unless a module says otherwise.
+class ProtocolModule : public SubmissionHandler {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  ProtocolModule() = default;
+  ProtocolModule(const ProtocolModule&) = delete;
+  ProtocolModule& operator=(const ProtocolModule&) = delete;
+
+  // Constant; each kind has one module.
+  virtual std::span<const FrameSpec> frames() const = 0;
+
+  // A worker has submitted something with this module as its handler. Throws ProtocolError where nothing can be.
+  void handle_submission(Submission& submission) override;
+  // `records` are header.count records of header.record_bytes bytes, the first aligned to 8, all within the packet.
+  virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) = 0;
+  // All submissions and packets of an engine turn have been handled, and what they produced has not been sent yet.
+  // Called where request_end_turn has been called since.
+  virtual void end_turn() {}
+  // The time of next_deadline() has come.
+  virtual void handle_deadline(Clock::time_point now) { static_cast<void>(now); }
+  // Whether nothing in this module waits for anything.
+  virtual bool idle(IdleLevel level) const = 0;
+
+  // When the module wants to be called without a message or submission; nothing: never.
+  std::optional<Clock::time_point> next_deadline() const { return deadline_; }
+  bool wants_end_turn() const { return wants_end_turn_; }
+  void run_end_turn() {
+    wants_end_turn_ = false;
+    end_turn();
+  }
+
+ protected:
+  ~ProtocolModule() = default;
+
+  void request_end_turn() { wants_end_turn_ = true; }
+  void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
+
+ private:
+  bool wants_end_turn_ = false;
+  std::optional<Clock::time_point> deadline_;
+};
+
+}  // namespace lapse

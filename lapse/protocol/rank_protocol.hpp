@@ -1,0 +1,48 @@
+// The protocol of one rank, put together.
+#pragma once
+
+#include <span>
+
+#include "lapse/directory/router.hpp"
+#include "lapse/protocol/access.hpp"
+#include "lapse/protocol/collective.hpp"
+#include "lapse/protocol/leases.hpp"
+#include "lapse/protocol/localize_answers.hpp"
+#include "lapse/protocol/localize_requests.hpp"
+#include "lapse/protocol/module_host.hpp"
+#include "lapse/protocol/owner_lookups.hpp"
+#include "lapse/protocol/relocation.hpp"
+#include "lapse/protocol/termination_detection.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace lapse {
+
+// Makes the modules and gives each what it needs: whoever adds a module adds it here. What workers submit goes to
+// the module that is named by an accessor; everything else goes by the host.
+//
+// Thread safety: as ModuleHost.
+class RankProtocol final : public ModuleHost {
+ public:
+  // Transport and router outlive the object.
+  RankProtocol(Transport& transport, const Router& router);
+
+  Access& access() { return access_; }
+  Leases& leases() { return leases_; }
+  LocalizeRequests& localize_requests() { return localize_requests_; }
+  Collective& worker_collective() { return worker_collective_; }
+  TerminationDetection& termination() { return termination_; }
+
+ private:
+  void handle_reads(std::span<const Transport::FinishedRead> reads) noexcept;
+
+  OwnerLookups lookups_;
+  Access access_;
+  LocalizeAnswers localize_answers_;
+  Relocation relocation_;
+  LocalizeRequests localize_requests_;
+  Leases leases_;
+  Collective worker_collective_;
+  TerminationDetection termination_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,67 @@
+// What a rank has registered with the protocol: table shards, functions and workers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/registered_function.hpp"
+#include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/worker_endpoint.hpp"
+
+namespace lapse {
+
+// Constant during a phase: changed only while no engine runs, then read by any thread; what is registered
+// follows rules of its own.
+class Registry {
+ public:
+  Registry(Rank self, std::int32_t ranks) : self_(self), ranks_(ranks) {}
+
+  Rank self() const { return self_; }
+  std::int32_t ranks() const { return ranks_; }
+
+  // --- registering
+
+  // The table's id is the number of tables before it.
+  TableShard& add(std::unique_ptr<TableShard> table);
+  // Gives the function its number.
+  const RegisteredFunction& add(RegisteredFunction function);
+  // At least so many workers, each with counters for all tables.
+  void prepare_workers(std::size_t workers);
+
+  // Any thread.
+  void wake_workers() const;
+
+  // --- everything: tables by id, functions by number, workers by local index
+
+  const std::vector<std::unique_ptr<TableShard>>& tables() const { return tables_; }
+  const std::vector<std::unique_ptr<RegisteredFunction>>& functions() const { return functions_; }
+  const std::vector<std::unique_ptr<WorkerEndpoint>>& workers() const { return workers_; }
+
+  // --- what a message names; each throws ProtocolError for what no correct message carries
+
+  TableShard& table(std::uint32_t number) const;
+  const RegisteredFunction& function(std::uint32_t number) const;
+  WorkerEndpoint& worker(std::uint64_t local_index) const;
+  OperationState& operation(std::uint64_t number) const;
+  Rank rank(std::int32_t number) const;
+  // A key that a message to this rank is about: one that this rank serves.
+  static Key served_key(const TableShard& table, std::uint64_t number);
+
+ private:
+  const Rank self_;
+  const std::int32_t ranks_;
+  std::vector<std::unique_ptr<TableShard>> tables_;
+  std::vector<std::unique_ptr<RegisteredFunction>> functions_;
+  std::vector<std::unique_ptr<WorkerEndpoint>> workers_;
+};
+
+// Called for every record of a message.
+inline Key Registry::served_key(const TableShard& table, std::uint64_t number) {
+  if (!table.store().has(Key(number))) throw ProtocolError("a message names a key outside its table");
+  if (!table.serves(Key(number))) throw ProtocolError("a message names a key that another rank serves");
+  return Key(number);
+}
+
+}  // namespace lapse

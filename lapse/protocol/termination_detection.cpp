@@ -1,0 +1,82 @@
+#include "lapse/protocol/termination_detection.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+Quiescence::Counts decode(const Bytes& bytes) {
+  Quiescence::Counts counts;
+  if (bytes.size() != sizeof counts)
+    throw ProtocolError("a wave of termination detection has a wrong length");
+  std::memcpy(&counts, bytes.data(), sizeof counts);
+  return counts;
+}
+
+void encode(const Quiescence::Counts& counts, Bytes& bytes) {
+  bytes.resize(sizeof counts);
+  std::memcpy(bytes.data(), &counts, sizeof counts);
+}
+
+}  // namespace
+
+TerminationDetection::TerminationDetection(const ModuleHost& host, Outbox& outbox,
+                                           std::function<void()> completed)
+    : host_(host),
+      wave_(outbox, FrameKind::wave_up, FrameKind::wave_down, [] {}),
+      completed_(std::move(completed)) {}
+
+void TerminationDetection::add_counts(Bytes& into, const Bytes& from) {
+  Quiescence::Counts counts = decode(into);
+  counts += decode(from);
+  encode(counts, into);
+}
+
+void TerminationDetection::start() {
+  const Registry& registry = host_.registry();
+  std::vector<Rank> ranks;
+  for (std::int32_t rank = 0; rank < registry.ranks(); ++rank) ranks.push_back(Rank(rank));
+  wave_.start(std::move(ranks), registry.self(), &add_counts);
+  waves_ = wave_.completed_rounds();
+  level_.reset();
+  contributed_ = false;
+}
+
+void TerminationDetection::handle_submission(Submission& submission) {
+  if (level_) throw ProtocolError("a second detection of quiescence while one runs");
+  level_ = static_cast<QuiescenceRequest&>(submission).level;
+  quiescence_ = Quiescence();
+  request_end_turn();
+}
+
+void TerminationDetection::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
+  wave_.handle_frame(from, header, records);
+  if (wave_.completed_rounds() > waves_) take_result();
+}
+
+void TerminationDetection::take_result() {
+  waves_ = wave_.completed_rounds();
+  contributed_ = false;
+  if (!quiescence_.observe(decode(wave_.result()))) return;
+  level_.reset();
+  completed_detections_.fetch_add(1, std::memory_order_release);
+  completed_();
+}
+
+void TerminationDetection::end_turn() {
+  while (level_ && !contributed_ && host_.idle(*level_)) {
+    encode(host_.frame_counts(), contribution_.bytes);
+    contributed_ = true;
+    wave_.handle_submission(contribution_);
+    // Where this rank is alone, or the root's contribution was the last, the wave has ended.
+    if (wave_.completed_rounds() > waves_) take_result();
+  }
+  // Until the detection is completed, every turn may make the rank idle.
+  if (level_) request_end_turn();
+}
+
+}  // namespace lapse

@@ -1,0 +1,63 @@
+// Has every rank quiesced? Usable at the end of a phase, or inside of it while its workers wait.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/protocol/collective.hpp"
+#include "lapse/protocol/module_host.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/quiescence.hpp"
+
+namespace lapse {
+
+// Asks for one detection, on every rank, once its workers submit nothing more until it is completed.
+struct QuiescenceRequest : Submission {
+  IdleLevel level = IdleLevel::synced;  // the same on every rank
+};
+
+// Runs waves (quiescence.hpp) until two in a row find all frames received that were sent. A rank joins a wave when
+// every module of its host is idle at the level asked for.
+//
+// Thread safety: the holder of the progress lock; completed() by any thread; start between phases.
+class TerminationDetection final : public ProtocolModule {
+ public:
+  static constexpr FrameSpec kFrames[] = {{.kind = FrameKind::wave_up, .counted = false},
+                                          {.kind = FrameKind::wave_down, .counted = false}};
+
+  // `completed` is called by the engine after each detection.
+  TerminationDetection(const ModuleHost& host, Outbox& outbox, std::function<void()> completed);
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  void handle_submission(Submission& submission) override;
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  void end_turn() override;
+  bool idle(IdleLevel) const override { return true; }
+
+  // Before a phase.
+  void start();
+  // How many detections have been completed.
+  std::uint64_t completed() const { return completed_detections_.load(std::memory_order_acquire); }
+
+ private:
+  static void add_counts(Bytes& into, const Bytes& from);
+  void take_result();
+
+  const ModuleHost& host_;
+  Collective wave_;
+  std::function<void()> completed_;
+  // guarded by the progress lock
+  std::optional<IdleLevel> level_;  // of the detection that runs
+  bool contributed_ = false;        // to the wave that runs
+  std::uint64_t waves_ = 0;         // that have ended
+  Quiescence quiescence_;
+  Contribution contribution_;
+  // self-synchronised
+  std::atomic<std::uint64_t> completed_detections_{0};
+};
+
+}  // namespace lapse

@@ -17,7 +17,7 @@ class LeaseHold {
   LeaseHold(WorkerCore& worker, std::vector<LeasePart> parts) : worker_(&worker), parts_(std::move(parts)) {}
   LeaseHold(const LeaseHold&) = delete;
   LeaseHold& operator=(const LeaseHold&) = delete;
-  // Releases; a failure of some rank is known there.
+  // Releases; ignores that some rank has failed.
   ~LeaseHold();
 
   bool held() const { return worker_ != nullptr; }

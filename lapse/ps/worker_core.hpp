@@ -105,7 +105,7 @@ class WorkerCore {
   template <class Done>
   void wait_until(Done&& done, std::string_view what,
                   ProgressEngine::WaitFor for_whom = ProgressEngine::WaitFor::answers);
-  // The value of a key that nobody has pushed to, if its home is local. Throws UserCodeFailed.
+  // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
   bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
   // The value of a key that the worker's lease holds; null when it does not.
   const std::byte* leased_value(const TableShard& table, Key key);

@@ -62,7 +62,7 @@ class KeyWords {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
   }
-  // Sparse: the number of the key whose word this is.
+  // Sparse: the number of the key that this slot word belongs to.
   std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
   // Sparse: how many keys have a word, and how many may have.

@@ -28,11 +28,11 @@ class SlotBits {
   constexpr bool is_private() const { return (bits_ & kPrivateBit) != 0; }
   constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
 
-  // The main copy is local and no worker leases it: every worker that can address the slot may use its memory, with
-  // the latch held or, for reading, while no thread holds the latch.
+  // The main copy is local and no worker leases it: every worker that can address the slot may use its
+  // memory, with the latch held or, for reading, while no thread holds the latch.
   constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
-  // A value is usable here, any worker of the domain can address it, no worker leases it and no thread is writing:
-  // an optimistic read may begin.
+  // A value is usable here, any worker of the domain can address it, no worker leases it and no thread is
+  // writing: an optimistic read may begin.
   constexpr bool is_readable() const {
     return (bits_ & (kUsableBit | kLeasedBit | kLatchBit | kPrivateBit)) == kUsableBit;
   }

@@ -17,7 +17,7 @@ enum class LeaseState : std::uint8_t {
   held_and_queued,  // something waits for the end
 };
 
-// Where the content of a key is.
+// Where a key's value and optimizer state are stored.
 struct Slot {
   std::uint32_t number = 0;
   bool is_private = false;  // in memory that only the serving rank can address

@@ -65,7 +65,7 @@ void SparseWords::find(std::span<const Key> keys, Word** words) const {
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Entry* entry = find_in_chain(first[i], keys[i]);
-    // Not finding it here proves nothing.
+    // Not finding it in this chain proves nothing.
     words[i] = entry != nullptr ? const_cast<Word*>(&entry->word) : find(keys[i]);
   }
 }

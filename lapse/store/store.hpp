@@ -35,7 +35,7 @@ namespace lapse {
 // changed.
 class Store : public SlotAccess {
  public:
-  // `regions` is used for slots, here and later; slots for `expected_units` are committed at once, there are
+  // `regions` is used for slots, now and later; slots for `expected_units` are committed at once, there are
   // never more than `max_units`. Throws OutOfMemory.
   Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
         std::uint64_t expected_units);
@@ -84,7 +84,7 @@ class Store : public SlotAccess {
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
   // leased, and returns how many that were. Dense tables whose values have one length only.
   std::size_t read_run(std::span<const Key> keys, std::byte* to) const;
-  // The same for updates of keys: f(i, content) with the latch of keys[i] held. When f throws, what was done
+  // The same for updates of keys: f(i, slot) with the latch of keys[i] held. When f throws, what was done
   // before stays, and no latch does.
   template <class F>
   std::size_t update_run(std::span<const Key> keys, F&& f) {
@@ -95,8 +95,8 @@ class Store : public SlotAccess {
     return keys.size();
   }
 
-  // For keys one after the other: far ahead, nearer (words), and near (the value's first lines, if the key is
-  // here).
+  // For keys one after the other: far ahead, nearer (slot words), and near (the value's first lines, if the
+  // key is local).
   void prefetch_far(Key key) const { words_.prefetch_far(key); }
   void prefetch_word(Key key) const { words_.prefetch_near(key); }
   void prefetch_value(Key key) const {
@@ -106,7 +106,7 @@ class Store : public SlotAccess {
   // --- roles ---
 
   SlotWord word(Key key) const { return words_.load(key); }
-  // What is known of a sparse key here: nothing when it has no word.
+  // What this domain stores about a sparse key: nothing when it has no slot word.
   struct Known {
     SlotWord word;
     std::uint32_t number;  // of the key: 0, 1, 2, … in the order in which keys became known
@@ -116,12 +116,12 @@ class Store : public SlotAccess {
     if (word == nullptr) return std::nullopt;
     return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
-  // Half of the keys that a sparse table may know of are kept free for those that come here.
+  // Half of the slot words that a sparse table may have are kept free for keys that come to this domain.
   bool has_room_for_hints() const { return words_.size() < words_.max_keys() / 2; }
-  // The number of a sparse key, which becomes known.
+  // The number of a sparse key, which gets a slot word.
   std::uint32_t make_number(Key key) { return words_.number(words_.find_or_insert(key)); }
 
-  // absent -> owner of a new content, which fill(content) writes before anybody may look.
+  // absent -> owner of a new value, which fill(slot) writes before any thread can read it.
   template <class F>
   void create(Key key, F&& fill) {
     const Slot slot = allocate_slot(key);
@@ -133,17 +133,17 @@ class Store : public SlotAccess {
   }
   // absent -> arriving; `arrival` is kept in the word.
   void begin_arrival(Key key, std::uint32_t arrival);
-  // A slot for a content that has come, not yet visible to anybody.
+  // A slot for a value that has come, not yet visible to other threads.
   Slot allocate_slot(Key key);
   void release_slot(Key key, Slot slot) {
     (slot.is_private ? *private_slots_ : slots_).release(slot.number, sizes_.units(key));
   }
-  // arriving -> owner of the content in `slot`, open or leased from the start.
+  // arriving -> owner of the value in `slot`, open or leased from the start.
   void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
-  // arriving -> absent: the content came and went on to `next`.
+  // arriving -> absent: the value came and went on to `next`.
   void pass_on(Key key, Domain next);
-  // owner, open -> absent: copies the content to `to` and forgets it. The new owner is kept as location hint.
-  // False, and nothing has happened, when the key is or was leased.
+  // owner, open -> absent: copies value and optimizer state to `to` and releases the slot. The new owner is
+  // kept as location hint. False, and nothing has happened, when the key is or was leased.
   bool hand_over(Key key, std::byte* to, Domain next);
   // The same for a leased key whose lease has ended and is being drained.
   void hand_over_leased(Key key, std::byte* to, Domain next);
@@ -155,18 +155,18 @@ class Store : public SlotAccess {
 
   // Gives the key to one holder; false when it is leased already.
   bool grant_lease(Key key);
-  // Where the holder of a lease finds the content.
+  // Where the holder of a lease finds value and optimizer state.
   std::byte* leased_content(Key key) const { return address(word(key).slot()); }
   // Marks that something waits for the end of the lease; false when the key is not leased (any more).
   bool mark_queued(Key key);
   // Ends a lease. False, and it goes on, when something is queued: then the engine ends it.
   bool release_lease(Key key);
-  // What a leased key is after its queue has been looked at.
+  // What a leased key is after its queue was drained.
   void set_lease(Key key, LeaseState lease);
 
   // --- what there is ---
 
-  // Calls f(key) for every key that is here at the moment of looking.
+  // Calls f(key) for every key that is local at the moment it is visited.
   template <class F>
   void for_each_here(F&& f) const {
     words_.for_each([&](Key key, const Word& word) {
@@ -174,9 +174,9 @@ class Store : public SlotAccess {
     });
   }
   std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
-  // Bytes of the values and rule states of keys that are here.
+  // Bytes of the values and optimizer states of local keys.
   std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }
-  // Bytes beside them: words and lengths, and slabs less the contents that lie in them.
+  // Bytes beside them: slot words and lengths, and whole slabs.
   std::size_t word_bytes() const { return words_.committed_bytes() + sizes_.bytes(); }
   std::size_t slab_bytes() const {
     return slots_.committed_bytes() + (private_slots_ ? private_slots_->committed_bytes() : 0);
@@ -214,8 +214,8 @@ class Store : public SlotAccess {
     for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
       __builtin_prefetch(content + line);
   }
-  // Changes the word of a key by an event, to what after_event(word) gives, without its latch: meanwhile nobody
-  // else may change more of it than an absent key's hint.
+  // Changes the slot word of a key by an event, to what after_event(word) gives, without its latch: meanwhile
+  // other threads may change no more of it than an absent key's hint.
   template <class AfterEvent>
   void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event) {
     std::uint64_t bits = word.load(std::memory_order_relaxed);

@@ -7,23 +7,20 @@
 namespace lapse {
 
 std::optional<Row> LocalAccess::next_undone() {
-  if (!begun_) {
-    begun_ = true;
-    const std::size_t first = unanswered_.total() == 0 ? run(cursor_.remaining()) : 0;
-    cursor_.skip(first);
-    done_ += first;
-  }
-  while (!cursor_.at_end()) {
+  // A copy, so that it stays in registers.
+  RowCursor cursor = cursor_;
+  std::optional<Row> undone;
+  while (!undone && !cursor.at_end()) {
     if (word_ == words_.size()) {
-      const std::span<const Key> keys = cursor_.remaining();
+      const std::span<const Key> keys = cursor.remaining();
       table_.store().find(keys.first(std::min(words_.size(), keys.size())), words_.data());
       word_ = 0;
     }
-    Store::Word* const word = words_[word_++];
-    const Row row = cursor_.next();
-    if (!carry_out(row, word)) return row;
+    const Row row = cursor.next();
+    if (!carry_out(row, words_[word_++])) undone = row;
   }
-  return std::nullopt;
+  cursor_ = cursor;
+  return undone;
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
@@ -39,16 +36,16 @@ bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
   return true;
 }
 
-std::size_t LocalAccess::run(std::span<const Key> keys) const {
-  const ValueSizes& sizes = table_.store().sizes();
-  if (!sizes.uniform() || request_.runs_user_code(table_)) return 0;
-  if (request_.operation.kind == OperationKind::pull)
-    return table_.store().read_run(keys, request_.destination);
-  if (request_.operation.kind != OperationKind::push) return 0;
+std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const AccessRequest& request) {
+  const ValueSizes& sizes = table.store().sizes();
+  if (!sizes.uniform() || request.runs_user_code(table)) return 0;
+  if (request.operation.kind == OperationKind::pull) return table.store().read_run(keys, request.destination);
+  if (request.operation.kind != OperationKind::push) return 0;
+  const UpdateKernel& rule = table.definition().rule;
   const std::size_t bytes = sizes.layout().value_bytes();
   const std::size_t length = sizes.layout().length;
-  return table_.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
-    table_.definition().rule.apply(slot, request_.updates + i * bytes, length, request_.operation.scale);
+  return table.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
+    rule.apply(slot, request.updates + i * bytes, length, request.operation.scale);
   });
 }
 

@@ -20,15 +20,21 @@ namespace lapse {
 // returns what it could not do. Thread safety: the worker's.
 class LocalAccess {
  public:
-  // `unanswered`: of the worker. `done` counts keys that were accessed. `rank` is the worker's, for errors.
+  // The first keys, as long as each is local and all is simple: values of one length, no code of the application.
+  // Returns how many.
+  static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request);
+
+  // For the keys from number `first` on. `unanswered`: of the worker. `done` counts keys that were accessed. `rank` is the worker's, for errors.
   LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
-              const UnansweredTable& unanswered, std::uint64_t& done, Rank rank)
+              const UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
       : table_(table),
         request_(request),
         unanswered_(unanswered),
         done_(done),
         rank_(rank),
-        cursor_(table.store().sizes(), keys, request) {}
+        cursor_(table.store().sizes(), keys, request) {
+    cursor_.skip(first);
+  }
 
   // Goes on until the next key that is not local, is leased, or has an unanswered operation before it, and
   // returns its row; nothing at the end. The caller makes the key unanswered before it asks again: then a key
@@ -39,9 +45,6 @@ class LocalAccess {
   const RowCursor& cursor() const { return cursor_; }
 
  private:
-  // The first keys, as long as each is local and all is simple: values of one length, no code of the
-  // application. Returns how many.
-  std::size_t run(std::span<const Key> keys) const;
   bool carry_out(const Row& row, Store::Word* word);
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word) const;
@@ -52,7 +55,6 @@ class LocalAccess {
   std::uint64_t& done_;
   const Rank rank_;
   RowCursor cursor_;
-  bool begun_ = false;
   std::optional<UserCodeFailed> failure_;
   // the slot words of the next keys
   std::array<Store::Word*, Store::kMaxAtOnce> words_;

@@ -23,9 +23,9 @@ struct Row {
 class RowCursor {
  public:
   RowCursor(const ValueSizes& sizes, std::span<const Key> keys, const AccessRequest& request)
-      : sizes_(sizes),
+      : sizes_(&sizes),
         keys_(keys),
-        request_(request),
+        request_(&request),
         call_(request.operation.kind == OperationKind::call),
         // A row of values counts in elements; arguments and results count by themselves.
         update_unit_(call_ ? request.operation.function->argument_bytes : element_bytes(sizes.layout().type)),
@@ -42,27 +42,27 @@ class RowCursor {
     Row row;
     row.key = keys_[position_++];
     row.offset = offset_;
-    const std::size_t length = call_ ? 1 : sizes_.length(row.key);
+    const std::size_t length = call_ ? 1 : sizes_->length(row.key);
     offset_ += length;
-    if (request_.updates != nullptr)
-      row.update = {request_.updates + row.offset * update_unit_, length * update_unit_};
-    if (request_.destination != nullptr)
-      row.destination = request_.destination + row.offset * destination_unit_;
+    if (request_->updates != nullptr)
+      row.update = {request_->updates + row.offset * update_unit_, length * update_unit_};
+    if (request_->destination != nullptr)
+      row.destination = request_->destination + row.offset * destination_unit_;
     return row;
   }
   // Goes on behind the next keys, whose values have one length.
   void skip(std::size_t keys) {
     position_ += keys;
-    offset_ += keys * sizes_.layout().length;
+    offset_ += keys * sizes_->layout().length;
   }
 
  private:
-  const ValueSizes& sizes_;
+  const ValueSizes* sizes_;
   std::span<const Key> keys_;
-  const AccessRequest& request_;
-  const bool call_;
-  const std::size_t update_unit_;
-  const std::size_t destination_unit_;
+  const AccessRequest* request_;
+  bool call_;
+  std::size_t update_unit_;
+  std::size_t destination_unit_;
   std::size_t position_ = 0;
   std::size_t offset_ = 0;
 };

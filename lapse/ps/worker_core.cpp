@@ -50,17 +50,6 @@ void WorkerCore::check_call(const void* server, Allowed allowed) const {
   }
 }
 
-void WorkerCore::admit(const TableHandle& table, std::span<const Key> keys, Allowed allowed) const {
-  check_call(table.server(), allowed);
-  arguments_.keys(table.state(), keys);
-}
-
-void WorkerCore::admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
-                              std::size_t elements, Allowed allowed) const {
-  admit(table, keys, allowed);
-  arguments_.elements(table.state(), keys, what, elements);
-}
-
 bool WorkerCore::not_local() const {
   phase_.protocol.failure().check();
   return false;
@@ -75,7 +64,10 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   TableCounters& counters = gate_.counters(table);
   std::uint64_t& done =
       request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
-  LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank);
+  const std::size_t first = endpoint_.unanswered().total() == 0 ? LocalAccess::run(state, keys, request) : 0;
+  done += first;
+  if (first == keys.size()) return {};
+  LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
   OperationBuilder builder(endpoint_, state, request, phase_.protocol.access());
   {
     std::optional<BusyGuard> guard;

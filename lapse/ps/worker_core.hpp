@@ -53,10 +53,18 @@ class WorkerCore {
 
   // Every access passes here before the store is touched, unless the gate is open for it (WorkerGate). Throws
   // UsageError when the worker cannot be called now or the table is another server's, KeyOutOfRange.
-  void admit(const TableHandle& table, std::span<const Key> keys, Allowed allowed = Allowed::when_free) const;
+  void admit(const TableHandle& table, std::span<const Key> keys,
+             Allowed allowed = Allowed::when_free) const {
+    if (!gate_.is_free(table)) [[unlikely]]
+      check_call(table.server(), allowed);
+    arguments_.keys(table.state(), keys);
+  }
   // The same with as many elements as the values of the keys have; else LengthMismatch.
   void admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
-                    std::size_t elements, Allowed allowed = Allowed::when_free) const;
+                    std::size_t elements, Allowed allowed = Allowed::when_free) const {
+    admit(table, keys, allowed);
+    arguments_.elements(table.state(), keys, what, elements);
+  }
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   // False; throws PeerFailed instead when some rank has failed, so that trying again and again comes to an
   // end.

@@ -47,6 +47,9 @@ class WorkerGate {
     return (table.server() == server_) & table.has(key) & (unanswered_->total() == 0) & (busy_ == Busy::no);
   }
 
+  // The worker may be called with the table.
+  bool is_free(const TableHandle& table) const { return table.server() == server_ && busy_ == Busy::no; }
+
   const void* server() const { return server_; }
   TableCounters& counters(const TableHandle& table) { return counters_[table.id().value()]; }
   Busy busy() const { return busy_; }

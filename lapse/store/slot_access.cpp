@@ -8,20 +8,20 @@
 namespace lapse {
 
 bool SlotAccess::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
-  const std::optional<SlotBits> latched = latch_open_owner(word);
-  if (!latched) return false;
-  std::memcpy(to, address_of(*latched), bytes);
+  const SlotBits latched = latch_open_owner(word);
+  if (!latched.latched()) return false;
+  std::memcpy(to, address_of(latched), bytes);
   // Nothing was written: reads that are in flight stay valid, so the sequence stays.
-  word.store(latched->bits() & ~SlotBits::kLatchBit, std::memory_order_release);
+  word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
   return true;
 }
 
-std::optional<SlotBits> SlotAccess::latch_contended(Word& word) const {
+SlotBits SlotAccess::latch_contended(Word& word) const {
   constexpr int kSpins = 100;
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   for (int spins = 0;;) {
     const SlotBits seen(bits);
-    if (!is_open(seen)) return std::nullopt;
+    if (!is_open(seen)) return SlotBits();
     if (!seen.latched()) {
       if (word.compare_exchange_weak(bits, seen.with_latch().bits(), std::memory_order_acquire,
                                      std::memory_order_relaxed)) {

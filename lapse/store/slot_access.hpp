@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "lapse/core/types.hpp"
@@ -70,10 +69,11 @@ class SlotAccess {
   }
   template <class F>
   bool update_at(Word& word, F&& f) {
-    const std::optional<SlotBits> latched = latch_open_owner(word);
-    if (!latched) return false;
-    const Unlatch unlatch{word, *latched};
-    std::forward<F>(f)(address_of(*latched));
+    const SlotBits latched = latch_open_owner(word);
+    if (!latched.latched()) [[unlikely]]
+      return false;
+    const Unlatch unlatch{word, latched};
+    std::forward<F>(f)(address_of(latched));
     return true;
   }
 
@@ -104,17 +104,18 @@ class SlotAccess {
   bool is_open(SlotBits word) const {
     return word.is_open_owner() && (!word.is_private() || is_own_private(word.low()));
   }
-  // Takes the latch and returns the slot word as it is now (latched); nothing when the key is not local or
-  // leased.
-  std::optional<SlotBits> latch_open_owner(Word& word) const {
+  // Takes the latch and returns the slot word as it is now, latched; without the latch when the key is not local
+  // or leased. (Not an optional: a value in a register is faster by a quarter of a push.)
+  SlotBits latch_open_owner(Word& word) const {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
     const SlotBits seen(bits);
-    if (!is_open(seen)) return std::nullopt;
-    if (!seen.latched() && word.compare_exchange_weak(bits, seen.with_latch().bits(),
-                                                      std::memory_order_acquire, std::memory_order_relaxed))
-        [[likely]] {
+    if (!is_open(seen)) [[unlikely]]
+      return SlotBits();
+    const SlotBits latched = seen.with_latch();
+    if (!seen.latched() && word.compare_exchange_weak(bits, latched.bits(), std::memory_order_acquire,
+                                                      std::memory_order_relaxed)) [[likely]] {
       std::atomic_thread_fence(std::memory_order_release);
-      return seen.with_latch();
+      return latched;
     }
     return latch_contended(word);
   }
@@ -130,7 +131,7 @@ class SlotAccess {
 
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
   // As latch_open_owner, for a slot word that another thread has latched or changed meanwhile.
-  std::optional<SlotBits> latch_contended(Word& word) const;
+  SlotBits latch_contended(Word& word) const;
   bool is_own_private(std::uint32_t slot) const;
 
   // constant

@@ -195,10 +195,10 @@ class Store : public SlotAccess {
     }
   };
 
-  // As SlotAccess does, with the whole slot word.
+  // As SlotAccess does, with the whole slot word; nothing when the key is not local or leased.
   std::optional<SlotWord> latch_open_owner(Word& word) const {
-    const std::optional<SlotBits> latched = SlotAccess::latch_open_owner(word);
-    return latched ? std::optional(SlotWord(*latched)) : std::nullopt;
+    const SlotBits latched = SlotAccess::latch_open_owner(word);
+    return latched.latched() ? std::optional(SlotWord(latched)) : std::nullopt;
   }
   void prefetch_run(std::span<const Key> keys, std::size_t at) const {
     constexpr std::size_t kWordsAhead = 16;

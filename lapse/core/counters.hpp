@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <string_view>
 
@@ -70,6 +71,13 @@ constexpr const auto& counter_fields<TableCounters>() {
 template <>
 constexpr const auto& counter_fields<RankCounters>() {
   return kRankCounterFields;
+}
+
+// Found by Boost.Serialization.
+template <class Archive, class Counters>
+requires std::same_as<Counters, TableCounters> || std::same_as<Counters, RankCounters>
+void serialize(Archive& archive, Counters& counters, unsigned) {
+  for (const auto& field : counter_fields<Counters>()) archive& counters.*field.member;
 }
 
 }  // namespace lapse

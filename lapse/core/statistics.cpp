@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lapse/core/bytes.hpp"
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/json.hpp"
@@ -13,18 +12,6 @@
 namespace lapse {
 
 namespace {
-
-template <class Counters>
-void write_counters(ByteWriter& writer, const Counters& counters) {
-  for (const auto& field : counter_fields<Counters>()) writer.write(counters.*field.member);
-}
-
-template <class Counters>
-Counters read_counters(ByteReader& reader) {
-  Counters counters;
-  for (const auto& field : counter_fields<Counters>()) counters.*field.member = reader.read<std::uint64_t>();
-  return counters;
-}
 
 std::optional<double> local_share_of(const TableCounters& counters) {
   const std::uint64_t local = counters.local_pulls + counters.local_pushes;
@@ -61,38 +48,14 @@ std::string align(const std::vector<std::vector<std::string>>& lines) {
 
 }  // namespace
 
-std::vector<std::byte> RankStatistics::encode() const {
-  std::vector<std::byte> bytes;
-  ByteWriter writer(bytes);
-  writer.write(static_cast<std::uint32_t>(tables.size()));
-  write_counters(writer, counters);
-  for (const TableCounters& table : tables) write_counters(writer, table);
-  return bytes;
-}
-
-RankStatistics RankStatistics::decode(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes, "statistics of a rank");
-  const auto number_of_tables = reader.read<std::uint32_t>();
-  RankStatistics statistics{.counters = read_counters<RankCounters>(reader), .tables = {}};
-  for (std::uint32_t table = 0; table < number_of_tables; ++table) {
-    statistics.tables.push_back(read_counters<TableCounters>(reader));
-  }
-  reader.require_end();
-  return statistics;
-}
-
-Statistics Statistics::collect(std::vector<std::string> table_names,
-                               std::span<const std::vector<std::byte>> encoded) {
-  Statistics statistics{.table_names = std::move(table_names), .ranks = {}};
-  for (const std::vector<std::byte>& bytes : encoded) {
-    statistics.ranks.push_back(RankStatistics::decode(bytes));
-    const std::size_t tables = statistics.ranks.back().tables.size();
-    if (tables != statistics.table_names.size()) {
-      throw ProtocolError(fmt::format("rank {} sent the statistics of {} tables: expected {}",
-                                      statistics.ranks.size() - 1, tables, statistics.table_names.size()));
+Statistics Statistics::collect(std::vector<std::string> table_names, std::vector<RankStatistics> ranks) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].tables.size() != table_names.size()) {
+      throw ProtocolError(fmt::format("rank {} sent the statistics of {} tables: expected {}", rank,
+                                      ranks[rank].tables.size(), table_names.size()));
     }
   }
-  return statistics;
+  return {.table_names = std::move(table_names), .ranks = std::move(ranks)};
 }
 
 TableCounters Statistics::table_total(TableId table) const {

@@ -1,9 +1,7 @@
 // The counters of all ranks, collected: totals, shares, and their output as text and as JSON.
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +15,10 @@ struct RankStatistics {
   RankCounters counters;
   std::vector<TableCounters> tables;  // By TableId.
 
-  // As bytes for other ranks:
-  //   | u32 number of tables | rank counters, u64 each | counters of each table, u64 each |
-  std::vector<std::byte> encode() const;
-  // Throws ProtocolError when the bytes are not what encode writes.
-  static RankStatistics decode(std::span<const std::byte> bytes);
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& counters& tables;
+  }
 
   bool operator==(const RankStatistics&) const = default;
 };
@@ -31,9 +28,8 @@ struct Statistics {
   std::vector<std::string> table_names;  // By TableId.
   std::vector<RankStatistics> ranks;     // By Rank.
 
-  // From the encoded statistics of every rank. Throws ProtocolError when they have different tables.
-  static Statistics collect(std::vector<std::string> table_names,
-                            std::span<const std::vector<std::byte>> encoded);
+  // Throws ProtocolError when a rank has other tables than these.
+  static Statistics collect(std::vector<std::string> table_names, std::vector<RankStatistics> ranks);
 
   // Over all ranks.
   TableCounters table_total(TableId table) const;

@@ -33,6 +33,26 @@ void ModuleHost::end_turn() {
   outbox_.flush();
 }
 
+std::optional<ProtocolModule::Clock::time_point> ModuleHost::next_deadline() const {
+  std::optional<ProtocolModule::Clock::time_point> next;
+  for (const ProtocolModule* module : modules_) {
+    const auto deadline = module->next_deadline();
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  }
+  return next;
+}
+
+void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
+  for (ProtocolModule* module : modules_) {
+    if (!module->next_deadline() || *module->next_deadline() > now) continue;
+    try {
+      module->handle_deadline(now);
+    } catch (...) {
+      handle_failure(std::current_exception());
+    }
+  }
+}
+
 bool ModuleHost::idle(IdleLevel level) const {
   return failure().raised() ||
          std::ranges::all_of(modules_, [level](const ProtocolModule* module) { return module->idle(level); });

@@ -36,6 +36,10 @@ class ModuleHost : public EngineClient {
   void end_turn() override;
   void handle_failure(std::exception_ptr failure) noexcept override { failures_.report(failure); }
 
+  // Of the module whose time comes first.
+  std::optional<ProtocolModule::Clock::time_point> next_deadline() const;
+  void handle_deadline(ProtocolModule::Clock::time_point now);
+
   // No module waits for anything, or, after a failure, might do so indefinitely. Says nothing about submissions and
   // the transport.
   bool idle(IdleLevel level) const;
@@ -50,6 +54,7 @@ class ModuleHost : public EngineClient {
   Registry& registry() { return registry_; }
   const Registry& registry() const { return registry_; }
   Outbox& outbox() { return outbox_; }
+  const Outbox& outbox() const { return outbox_; }
 
  private:
   Registry registry_;

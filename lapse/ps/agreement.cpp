@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
-#include <boost/serialization/string.hpp>
+#include <cstdint>
+#include <exception>
 #include <span>
-#include <sstream>
+#include <utility>
 
 #include "lapse/core/error.hpp"
 
@@ -14,61 +13,56 @@ namespace lapse {
 
 namespace {
 
+// What a rank brings into an exchange.
 struct Statement {
   std::string call;
-  std::string content;
+  std::string archive = {};
   bool failed = false;
-  std::string problem;
+  std::string problem = {};
 
   template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& call& content& failed& problem;
+  void serialize(Archive& to, unsigned) {
+    to& call& archive& failed& problem;
   }
 };
 
-std::string to_archive(const Statement& statement) {
-  std::ostringstream out;
-  boost::archive::binary_oarchive archive(out, boost::archive::no_header);
-  archive << statement;
-  return out.str();
-}
-
-Statement from_archive(std::span<const std::byte> bytes) {
-  std::istringstream in(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  boost::archive::binary_iarchive archive(in, boost::archive::no_header);
-  Statement statement;
-  archive >> statement;
-  return statement;
-}
-
 }  // namespace
 
-std::vector<std::string> Agreement::exchange(std::string_view call, const std::string& mine,
-                                             const std::optional<std::string>& problem) {
-  const std::string bytes = to_archive({std::string(call), mine, problem.has_value(), problem.value_or("")});
+std::vector<std::string> Agreement::exchange_archives(std::string_view call,
+                                                      const std::function<std::string()>& make) {
+  Statement mine{.call = std::string(call)};
+  std::exception_ptr failure;
+  try {
+    mine.archive = make();
+  } catch (const std::exception& error) {
+    failure = std::current_exception();
+    mine.problem = error.what();
+  } catch (...) {
+    failure = std::current_exception();
+    mine.problem = "unknown exception";
+  }
+  mine.failed = failure != nullptr;
+  const std::string bytes = to_archive(mine);
   const auto gathered = transport_.all_gather(std::as_bytes(std::span(bytes)));
   failed_everywhere_ = true;  // unless the end is reached
   std::vector<Statement> statements;
-  statements.reserve(gathered.size());
-  for (const auto& one : gathered) statements.push_back(from_archive(one));
-  for (std::size_t rank = 1; rank < statements.size(); ++rank) {
-    if (statements[rank].call != statements[0].call) {
+  for (const auto& one : gathered) {
+    statements.push_back(from_archive<Statement>({reinterpret_cast<const char*>(one.data()), one.size()}));
+    if (statements.back().call != statements[0].call) {
       throw CollectiveMismatch(fmt::format("ranks made different collective calls: rank 0 {}, rank {} {}",
-                                           statements[0].call, rank, statements[rank].call));
+                                           statements[0].call, statements.size() - 1,
+                                           statements.back().call));
     }
   }
-  bool failed = false;
-  std::vector<std::string> contents;
-  contents.reserve(statements.size());
+  if (failure) std::rethrow_exception(failure);
+  std::vector<std::string> archives;
   for (std::size_t rank = 0; rank < statements.size(); ++rank) {
-    Statement& statement = statements[rank];
-    if (statement.failed && !problem)
-      throw PeerFailed(Rank(static_cast<std::int32_t>(rank)), statement.problem);
-    failed = failed || statement.failed;
-    contents.push_back(std::move(statement.content));
+    if (statements[rank].failed)
+      throw PeerFailed(Rank(static_cast<std::int32_t>(rank)), statements[rank].problem);
+    archives.push_back(std::move(statements[rank].archive));
   }
-  failed_everywhere_ = failed;
-  return contents;
+  failed_everywhere_ = false;
+  return archives;
 }
 
 }  // namespace lapse

@@ -1,34 +1,65 @@
-// Collective calls of the control plane: everybody says what it is calling, and learns what the others say.
+// Collective calls of the control plane: every rank states its call and a value, and gets the values of all.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "lapse/ps/archive.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
 
 // Makes a collective call that some rank cannot make, or makes differently, end with an error on every rank
-// instead of a hang. Thread safety: one thread, while no engine runs.
+// instead of a hang. Values that are exchanged have `serialize`, as Boost.Serialization wants it.
+//
+// Thread safety: one thread, while no engine runs.
 class Agreement {
  public:
   explicit Agreement(Transport& transport) : transport_(transport) {}
 
-  // Collective. Exchanges `mine` and returns what every rank gave, in rank order. `problem` says that this
-  // rank cannot go on; then every other rank throws PeerFailed with this text, and this rank returns, to
-  // throw its own error. Throws CollectiveMismatch, on every rank, when the ranks called by different names.
-  std::vector<std::string> exchange(std::string_view call, const std::string& mine,
-                                    const std::optional<std::string>& problem = std::nullopt);
+  // Collective. Exchanges what make() returns; returns what every rank gave, in rank order. Where make
+  // throws, the rank throws the same after the exchange, and every other rank throws PeerFailed with its
+  // text. Throws CollectiveMismatch, on every rank, when the ranks called by different names.
+  template <std::invocable Make>
+  auto exchange(std::string_view call, Make&& make) {
+    using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
+    std::vector<Value> all;
+    for (const std::string& one : exchange_archives(call, [&] { return to_archive<Value>(make()); }))
+      all.push_back(from_archive<Value>(one));
+    return all;
+  }
+  template <class Value>
+  std::vector<Value> exchange(std::string_view call,
+                              const Value& mine) requires(!std::invocable<const Value&>) {
+    return exchange(call, [&]() -> const Value& { return mine; });
+  }
 
-  // The last collective call has failed, and every rank knows.
+  // Throws Failure on every rank, unless every rank gave what rank 0 gave: with what `difference` says of the
+  // first rank that did not, by difference(value of rank 0, value of the rank, number of the rank).
+  template <class Failure, class Value, class Difference>
+  void require_equal(const std::vector<Value>& all, Difference&& difference) {
+    for (std::size_t rank = 1; rank < all.size(); ++rank)
+      if (!(all[rank] == all[0])) fail_everywhere(Failure(difference(all[0], all[rank], rank)));
+  }
+
+  // Throws `failure`, as every other rank does.
+  template <class Failure>
+  [[noreturn]] void fail_everywhere(Failure failure) {
+    failed_everywhere_ = true;
+    throw failure;
+  }
+
+  // The last collective call has failed, and every rank has thrown.
   bool failed_everywhere() const { return failed_everywhere_; }
-  // The same, found by comparing what the ranks gave.
-  void mark_failed_everywhere() { failed_everywhere_ = true; }
 
  private:
+  std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
+
   Transport& transport_;
   bool failed_everywhere_ = false;
 };

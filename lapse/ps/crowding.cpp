@@ -1,23 +1,8 @@
 #include "lapse/ps/crowding.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 
 namespace lapse {
-
-std::string RankLoad::encode() const {
-  return fmt::format("{} {}", workers, binding);
-}
-
-RankLoad RankLoad::decode(std::string_view text) {
-  const std::size_t space = std::min(text.find(' '), text.size());
-  RankLoad load;
-  std::from_chars(text.data(), text.data() + space, load.workers);
-  load.binding = text.substr(std::min(space + 1, text.size()));
-  return load;
-}
 
 bool is_crowded(std::span<const RankLoad> loads, std::span<const std::int32_t> hosts, std::size_t self,
                 std::size_t hardware_threads) {

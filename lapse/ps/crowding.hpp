@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace lapse {
 
@@ -14,13 +13,15 @@ struct RankLoad {
   std::size_t workers = 0;
   std::string binding;  // the hardware threads that it may use, as a list (Topology::binding)
 
-  std::string encode() const;
-  static RankLoad decode(std::string_view text);
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& workers& binding;
+  }
 };
 
 // True when the ranks of this rank's host with the same binding have more workers than the binding has
-// hardware threads; a rank without workers counts as one. Then whoever waits without sleeping keeps another
-// from working. loads and hosts: by rank; hosts[r] is equal for ranks of one host.
+// hardware threads; a rank without workers counts as one. Then a thread that waits without sleeping keeps
+// another from working. loads and hosts: by rank; hosts[r] is equal for ranks of one host.
 bool is_crowded(std::span<const RankLoad> loads, std::span<const std::int32_t> hosts, std::size_t self,
                 std::size_t hardware_threads);
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <span>
-#include <thread>
 
+#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/reduction.hpp"
@@ -40,20 +39,14 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       group_(protocol_, engine_),
       agreement_(*transport_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
-  std::optional<std::string> problem;
-  try {
+  const auto texts = agreement_.exchange("created a server", [&] {
     options_.validate();
-  } catch (const ConfigurationError& error) {
-    problem = error.what();
-  }
-  const auto texts = agreement_.exchange("created a server", options_.to_text(), problem);
-  if (problem) throw ConfigurationError(*problem);
-  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
-    if (texts[rank] != texts[0]) {
-      throw ConfigurationError(fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}",
-                                           texts[0], rank, texts[rank]));
-    }
-  }
+    return options_.to_text();
+  });
+  agreement_.require_equal<ConfigurationError>(texts, [](auto& first, auto& other, std::size_t other_rank) {
+    return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
+                       other);
+  });
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
@@ -86,7 +79,7 @@ ParameterServer::Impl::~Impl() {
   if (std::uncaught_exceptions() > exceptions_at_start_ && !known_everywhere && transport_->ranks() > 1) {
     transport_->abort(
         fmt::format("rank {}: an exception ended the parameter server before close(); the other ranks would "
-                    "wait for ever",
+                    "wait indefinitely",
                     rank().value()));
   }
   try {
@@ -143,44 +136,40 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
   throw_if_running("register_function");
   protocol_.failure().check();
   const auto& functions = protocol_.registry().functions();
-  std::optional<std::string> problem;
-  const auto same_name = [&](const auto& other) { return other->name == function.name; };
-  if (function.name.empty()) problem = "a registered function needs a name";
-  if (std::ranges::any_of(functions, same_name))
-    problem = fmt::format("the server has a function '{}' already", function.name);
-  const auto texts = agreement_.exchange(
-      "register_function",
-      fmt::format("'{}' on {} values with {} bytes of argument and {} of result", function.name,
-                  element_name(function.type), function.argument_bytes, function.result_bytes),
-      problem);
-  if (problem) throw ConfigurationError(*problem);
-  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
-    if (texts[rank] != texts[0]) {
-      agreement_.mark_failed_everywhere();
-      throw CollectiveMismatch(
-          fmt::format("register_function was called for {} on rank 0 and for {} on rank {}", texts[0],
-                      texts[rank], rank));
-    }
-  }
+  const auto texts = agreement_.exchange("register_function", [&] {
+    if (function.name.empty()) throw ConfigurationError("a registered function needs a name");
+    if (std::ranges::any_of(functions, [&](const auto& other) { return other->name == function.name; }))
+      throw ConfigurationError(fmt::format("the server has a function '{}' already", function.name));
+    return fmt::format("'{}' on {} values with {} bytes of argument and {} of result", function.name,
+                       element_name(function.type), function.argument_bytes, function.result_bytes);
+  });
+  agreement_.require_equal<CollectiveMismatch>(texts, [](auto& first, auto& other, std::size_t other_rank) {
+    return fmt::format("register_function was called for {} on rank 0 and for {} on rank {}", first, other,
+                       other_rank);
+  });
   return protocol_.registry().add(std::move(function));
 }
 
 // --- phases ---
 
 Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
-  std::optional<std::string> problem;
-  if (workers < 0) problem = fmt::format("run_workers with {} workers on rank {}", workers, rank().value());
-  const RankLoad mine{static_cast<std::size_t>(std::max(0, workers)), topology_.binding};
-  const auto texts = agreement_.exchange("run_workers", mine.encode(), problem);
-  if (problem) throw UsageError(*problem);
-  std::vector<RankLoad> loads;
-  for (const std::string& text : texts) loads.push_back(RankLoad::decode(text));
+  const auto loads = agreement_.exchange("run_workers", [&] {
+    if (workers < 0)
+      throw UsageError(fmt::format("run_workers with {} workers on rank {}", workers, rank().value()));
+    return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
+  });
   engine_.set_crowded(
       is_crowded(loads, transport_->hosts(), rank().index(), topology_.usable_hardware_threads));
 
-  Phase phase{this,     protocol_, engine_, group_, logger_,
-              options_, rank(),    ranks(), 0,      static_cast<std::size_t>(workers),
-              0};
+  Phase phase{.server = this,
+              .protocol = protocol_,
+              .engine = engine_,
+              .group = group_,
+              .logger = logger_,
+              .options = options_,
+              .rank = rank(),
+              .ranks = ranks(),
+              .local_workers = static_cast<std::size_t>(workers)};
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
     const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
@@ -188,10 +177,9 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
     if (other < rank().value()) phase.first_worker += count;
     phase.workers += count;
   }
-  if (phase.workers == 0) {
-    agreement_.mark_failed_everywhere();
-    throw UsageError("run_workers without a worker on any rank: at least one is needed");
-  }
+  if (phase.workers == 0)
+    agreement_.fail_everywhere(
+        UsageError("run_workers without a worker on any rank: at least one is needed"));
 
   if (rank().value() == 0 && !warned_of_sharing_) {
     if (const auto warning = core_sharing_warning(topology_, phase.local_workers, 1))
@@ -272,21 +260,13 @@ Statistics ParameterServer::Impl::statistics() {
     counters.bytes_of_memory = table->memory_bytes();
     mine.tables.push_back(counters);
   }
-  const std::vector<std::byte> encoded = mine.encode();
-  const auto strings = agreement_.exchange(
-      "statistics", std::string(reinterpret_cast<const char*>(encoded.data()), encoded.size()));
-  std::vector<std::vector<std::byte>> all;
-  for (const std::string& one : strings) {
-    const auto bytes = std::as_bytes(std::span(one));
-    all.emplace_back(bytes.begin(), bytes.end());
-  }
-  return Statistics::collect(std::move(names), all);
+  return Statistics::collect(std::move(names), agreement_.exchange("statistics", mine));
 }
 
 void ParameterServer::Impl::close() {
   throw_if_running("close");
   if (closed_) throw ClosedError(fmt::format("close on rank {} after close()", rank().value()));
-  agreement_.exchange("close", {});
+  agreement_.exchange("close", std::string());
   closed_ = true;
   transport_->close();
 }

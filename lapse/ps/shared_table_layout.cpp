@@ -14,52 +14,52 @@ constexpr std::uint64_t round_up(std::uint64_t number, std::uint64_t unit) {
   return (number + unit - 1) / unit * unit;
 }
 
-std::size_t words_of(const SharedTableLayout::Wish& wish) {
-  return round_up(wish.keys * sizeof(KeyWords::Word), SharedTableLayout::kPageBytes);
+std::size_t word_pages(const SharedTableLayout::Request& request) {
+  return round_up(request.keys * sizeof(KeyWords::Word), SharedTableLayout::kPageBytes);
 }
 
-std::size_t owners_of(const SharedTableLayout::Wish& wish) {
-  return round_up(wish.home_keys * sizeof(OwnershipTable::Entry) + sizeof(SharedTableLayout::Notice),
+std::size_t owner_pages(const SharedTableLayout::Request& request) {
+  return round_up(request.home_keys * sizeof(OwnershipTable::Entry) + sizeof(SharedTableLayout::Notified),
                   SharedTableLayout::kPageBytes);
 }
 
-std::uint64_t aligned_units(const SharedTableLayout::Wish& wish) {
-  const std::uint64_t alignment = SharedTableLayout::unit_alignment(wish.unit_bytes);
+std::uint64_t aligned_units(const SharedTableLayout::Request& request) {
+  const std::uint64_t alignment = SharedTableLayout::unit_alignment(request.unit_bytes);
   std::uint64_t units = 0;
-  for (const std::uint64_t wished : wish.units) units += round_up(wished, alignment);
+  for (const std::uint64_t requested : request.units) units += round_up(requested, alignment);
   return units;
 }
 
 }  // namespace
 
-std::size_t SharedTableLayout::least_bytes(const Wish& wish) {
-  return words_of(wish) + owners_of(wish);
+std::size_t SharedTableLayout::min_bytes(const Request& request) {
+  return word_pages(request) + owner_pages(request);
 }
 
-bool SharedTableLayout::is_possible(const Wish& wish) {
-  // A word has 32 bits for the number of a slot.
-  return aligned_units(wish) <= std::numeric_limits<std::uint32_t>::max();
+bool SharedTableLayout::is_possible(const Request& request) {
+  // A slot word has 32 bits for the number of a slot.
+  return aligned_units(request) <= std::numeric_limits<std::uint32_t>::max();
 }
 
-SharedTableLayout SharedTableLayout::plan(const Wish& wish, std::size_t most_bytes) {
+SharedTableLayout SharedTableLayout::plan(const Request& request, std::size_t max_bytes) {
   SharedTableLayout layout;
-  layout.words_bytes = wish.keys * sizeof(KeyWords::Word);
-  layout.owners_offset = words_of(wish);
-  layout.slots_offset = least_bytes(wish);
-  const std::uint64_t alignment = unit_alignment(wish.unit_bytes);
-  const std::uint64_t wished = aligned_units(wish);
-  const std::uint64_t room = (most_bytes - layout.slots_offset) / wish.unit_bytes;
-  layout.complete = wished <= room;
+  layout.word_bytes = request.keys * sizeof(KeyWords::Word);
+  layout.owners_offset = word_pages(request);
+  layout.slots_offset = min_bytes(request);
+  const std::uint64_t alignment = unit_alignment(request.unit_bytes);
+  const std::uint64_t requested = aligned_units(request);
+  const std::uint64_t room = (max_bytes - layout.slots_offset) / request.unit_bytes;
+  layout.complete = requested <= room;
   std::uint64_t next = 0;
   std::uint64_t next_private = 0;
-  for (const std::uint64_t units : wish.units) {
+  for (const std::uint64_t units : request.units) {
     Part part;
     part.first_unit = next;
     part.first_private_unit = next_private;
     part.private_units = units;
     part.units = units;
     if (!layout.complete) {
-      const double share = static_cast<double>(units) / static_cast<double>(wished);
+      const double share = static_cast<double>(units) / static_cast<double>(requested);
       const auto fits = static_cast<std::uint64_t>(share * static_cast<double>(room));
       part.units = std::min(units, fits / alignment * alignment);
     }
@@ -67,7 +67,7 @@ SharedTableLayout SharedTableLayout::plan(const Wish& wish, std::size_t most_byt
     next_private += round_up(units, alignment);
     layout.parts.push_back(part);
   }
-  layout.slots_bytes = next * wish.unit_bytes;
+  layout.slots_bytes = next * request.unit_bytes;
   return layout;
 }
 

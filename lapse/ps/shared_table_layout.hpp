@@ -1,4 +1,4 @@
-// Where the parts of a table lie in the memory that the ranks of a domain share.
+// Where the parts of a table are stored in the memory that the ranks of a domain share.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,15 @@
 
 namespace lapse {
 
-//     | words of all keys | owners of keys at home here, notice | slots of member 0 | slots of member 1 | … |
+//     | slot words of all keys | owners, notified | slots of member 0 | slots of member 1 | … |
 //
-// Notice: 1 once a member has told that the slots no longer fit.
+// Owners: of the keys at home in the domain. Notified: 1 once a member has reported that its slots do not
+// fit.
 //
 // The slots of a member are those that it gives out: to the keys that it serves, of which the domain may come
 // to own all. A pure function of its arguments, equal on all members.
 struct SharedTableLayout {
-  using Notice = std::atomic<std::uint32_t>;
+  using Notified = std::atomic<std::uint32_t>;
   static constexpr std::size_t kPageBytes = 4096;
   // Each member's slots begin at a multiple of so many units, and so at a page boundary.
   static constexpr std::uint64_t unit_alignment(std::size_t unit_bytes) {
@@ -25,7 +26,7 @@ struct SharedTableLayout {
   }
 
   // What a table asks for.
-  struct Wish {
+  struct Request {
     std::uint64_t keys = 0;
     std::uint64_t home_keys = 0;  // of the domain
     std::size_t unit_bytes = 0;
@@ -34,20 +35,20 @@ struct SharedTableLayout {
   struct Part {
     std::uint64_t first_unit = 0;
     std::uint64_t units = 0;  // as many as there is room for
-    // The same for slots in the member's private memory, of which there may be as many as wished.
+    // Slots in the member's private memory, of which there may be as many as requested.
     std::uint64_t first_private_unit = 0;
     std::uint64_t private_units = 0;
   };
 
-  // Words and owners, and slots as far as they fit into `most_bytes`; each member gets its share of what
-  // there is. most_bytes is at least least_bytes(wish).
-  static SharedTableLayout plan(const Wish& wish, std::size_t most_bytes);
-  // For words and owners alone.
-  static std::size_t least_bytes(const Wish& wish);
+  // Slot words and owners, and slots as far as they fit into `max_bytes`; each member gets its share of what
+  // there is. max_bytes is at least min_bytes(request).
+  static SharedTableLayout plan(const Request& request, std::size_t max_bytes);
+  // For slot words and owners alone.
+  static std::size_t min_bytes(const Request& request);
   // Whether slots can be numbered at all.
-  static bool is_possible(const Wish& wish);
+  static bool is_possible(const Request& request);
 
-  std::size_t words_bytes = 0;
+  std::size_t word_bytes = 0;
   std::size_t owners_offset = 0;
   std::size_t slots_offset = 0;
   std::size_t slots_bytes = 0;
@@ -55,7 +56,7 @@ struct SharedTableLayout {
   bool complete = true;     // all slots fit
 
   // At the end of the owners' pages.
-  std::size_t notice_offset() const { return slots_offset - sizeof(Notice); }
+  std::size_t notified_offset() const { return slots_offset - sizeof(Notified); }
   std::size_t total_bytes() const { return slots_offset + slots_bytes; }
 };
 

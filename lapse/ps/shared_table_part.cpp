@@ -8,13 +8,13 @@ namespace lapse {
 
 SharedTablePart::SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position,
                                  std::uint64_t home_keys, std::function<std::size_t()> free_bytes,
-                                 std::function<void()> notice)
+                                 std::function<void()> notify)
     : base_(base),
       layout_(std::move(layout)),
       position_(position),
       home_keys_(home_keys),
       free_bytes_(std::move(free_bytes)),
-      notice_(std::move(notice)) {}
+      notify_(std::move(notify)) {}
 
 bool SharedTablePart::commit(Domain self) {
   MappedRegion region(base_, layout_.total_bytes(), free_bytes_);
@@ -43,7 +43,7 @@ void SharedTablePart::give_back() const {
 }
 
 KeyWords SharedTablePart::words(std::uint64_t keys) const {
-  return KeyWords::dense(std::make_unique<MappedRegion>(base_, layout_.words_bytes, free_bytes_), keys);
+  return KeyWords::dense(std::make_unique<MappedRegion>(base_, layout_.word_bytes, free_bytes_), keys);
 }
 
 std::span<OwnershipTable::Entry> SharedTablePart::owners() const {
@@ -56,9 +56,12 @@ SlabSpace SharedTablePart::slots() const {
 }
 
 Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions) const {
-  auto* const told = reinterpret_cast<SharedTableLayout::Notice*>(base_ + layout_.notice_offset());
-  return {private_regions, part().first_private_unit, part().private_units, [told, notice = notice_] {
-            if (told->exchange(1, std::memory_order_relaxed) == 0) notice();
+  auto* const notified = reinterpret_cast<SharedTableLayout::Notified*>(base_ + layout_.notified_offset());
+  return {.regions = private_regions,
+          .first_unit = part().first_private_unit,
+          .max_units = part().private_units,
+          .notice = [notified, notify = notify_] {
+            if (notified->exchange(1, std::memory_order_relaxed) == 0) notify();
           }};
 }
 

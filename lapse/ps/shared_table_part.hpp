@@ -18,13 +18,13 @@ namespace lapse {
 class SharedTablePart {
  public:
   // `base` is where the domain's memory is on this rank, `position` the rank's among the domain's members;
-  // free_bytes: see MappedRegion; `notice` is called when the first content of the domain goes to private
-  // memory, on one rank.
+  // free_bytes: see MappedRegion; `notify` is called when the domain's first value goes to private memory, on
+  // one rank.
   SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position, std::uint64_t home_keys,
-                  std::function<std::size_t()> free_bytes, std::function<void()> notice);
+                  std::function<std::size_t()> free_bytes, std::function<void()> notify);
 
-  // Takes this rank's share of the pages of words and owners, and writes owners there: everybody is at home.
-  // False when there is no memory. After all members have done so the rest may be used.
+  // Takes this rank's share of the pages of slot words and owners, and writes owners there: every key is at
+  // home. False when there is no memory. Once all members have done so, the other functions may be called.
   bool commit(Domain self);
 
   // Once no rank uses the memory any more: its pages go back to the system. The addresses stay.
@@ -43,7 +43,7 @@ class SharedTablePart {
   std::size_t position_;
   std::uint64_t home_keys_;
   std::function<std::size_t()> free_bytes_;
-  std::function<void()> notice_;
+  std::function<void()> notify_;
 };
 
 }  // namespace lapse

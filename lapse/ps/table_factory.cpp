@@ -39,12 +39,16 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
       throw ConfigurationError(fmt::format("the server has a table '{}' already", options.name));
     }
   }
-  if (!options.sparse) check_words(options);
+  if (!options.sparse) check_slot_words(options);
   const ValueLayout layout{type, options.length, options.update_rule.state_size()};
   ValueSizes sizes = !options.lengths ? ValueSizes(layout)
                      : options.sparse ? ValueSizes::computed(layout, options.lengths)
                                       : ValueSizes::listed(layout, options.keys, options.lengths);
-  return {options, type, location_caches, layout, std::move(sizes)};
+  return {.options = options,
+          .type = type,
+          .location_caches = location_caches,
+          .layout = layout,
+          .sizes = std::move(sizes)};
 }
 
 HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& domains) const {
@@ -71,20 +75,20 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
                         : HomeMap::custom(options.keys, count, self, domain_of, options.home_function);
 }
 
-SharedTableLayout::Wish TableFactory::wish(const Plan& plan, const HomeMap& homes,
-                                           const DomainMap& domains) const {
+SharedTableLayout::Request TableFactory::request(const Plan& plan, const HomeMap& homes,
+                                                 const DomainMap& domains) const {
   const Domain self = homes.self();
-  SharedTableLayout::Wish wish;
-  wish.keys = plan.options.keys;
-  wish.home_keys = homes.own_keys();
-  wish.unit_bytes = plan.sizes.unit_bytes();
-  wish.units.resize(domains.members(self).size());
+  SharedTableLayout::Request request;
+  request.keys = plan.options.keys;
+  request.home_keys = homes.own_keys();
+  request.unit_bytes = plan.sizes.unit_bytes();
+  request.units.resize(domains.members(self).size());
   for (std::uint64_t number = 0; number < plan.options.keys; ++number) {
     const Key key(number);
-    wish.units[static_cast<std::size_t>(domains.position(domains.serving_rank(key, self)))] +=
+    request.units[static_cast<std::size_t>(domains.position(domains.serving_rank(key, self)))] +=
         plan.sizes.units(key);
   }
-  return wish;
+  return request;
 }
 
 std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place place,
@@ -102,12 +106,12 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
                              : make_dense(std::move(plan), std::move(definition), shared);
 }
 
-void TableFactory::check_words(const TableOptions& options) const {
+void TableFactory::check_slot_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
   const auto available = static_cast<double>(available_memory_bytes());
   if (needed > available) {
     throw OutOfMemory(fmt::format(
-        "table '{}' needs {:.1f} MB on rank {} for the words of its {} keys; {:.1f} MB are available",
+        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {:.1f} MB are available",
         options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
   }
 }

@@ -30,14 +30,14 @@ class TableFactory {
     ValueSizes sizes;
   };
   // Throws ConfigurationError for impossible options or a name that is taken, and OutOfMemory, before
-  // anything is done for each key, when not even the words of the keys have room.
+  // anything is done for each key, when not even the slot words of the keys have room.
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
   // Where the keys are at home, seen from this rank. Throws ConfigurationError.
   HomeMap home_map(const TableOptions& options, const DomainMap& domains) const;
   // What a dense table would take of the memory that this rank's domain shares.
-  SharedTableLayout::Wish wish(const Plan& plan, const HomeMap& homes, const DomainMap& domains) const;
+  SharedTableLayout::Request request(const Plan& plan, const HomeMap& homes, const DomainMap& domains) const;
 
   // Where a table is, seen from one rank; `domains` outlives the table.
   struct Place {
@@ -45,7 +45,7 @@ class TableFactory {
     Rank rank;
     HomeMap homes;  // of the rank's domain
   };
-  // A table that owns, with their first values, the keys that are at home here and that this rank serves; in
+  // A table that owns, with their first values, the keys that are at home and served on this rank; in
   // memory that the domain shares, if there is a part of it, else in memory of its own. It gets the number
   // `id`. Throws OutOfMemory before the machine swaps.
   std::unique_ptr<TableShard> make(Plan plan, TableId id, Place place,
@@ -56,7 +56,7 @@ class TableFactory {
                                          const std::optional<SharedTablePart>& shared) const;
   std::unique_ptr<TableShard> make_sparse(Plan plan, TableDefinition definition) const;
   // Of all ranks of a host together, if they share them.
-  void check_words(const TableOptions& options) const;
+  void check_slot_words(const TableOptions& options) const;
   // The ranks of a host make their parts at the same time: each may count on its share of what is available.
   void check_memory(const TableOptions& options, const TableDefinition& definition, std::uint64_t own_keys,
                     std::uint64_t slot_bytes) const;

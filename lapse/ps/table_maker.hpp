@@ -1,7 +1,9 @@
 // How the ranks make a table together.
 #pragma once
 
-#include <exception>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,9 +18,10 @@
 
 namespace lapse {
 
-// Dense tables lie in memory that the ranks of each domain share, if there is enough of it for the words and
-// owners of all their keys on every host; else every rank is a domain by itself, for this table. Contents
-// that do not fit go to private memory. Either is told by one line.
+// Each rank proposes a table, the ranks agree on it, allocate shared memory, and build their parts. Dense
+// tables are stored in memory that the ranks of each domain share, if there is enough of it for the slot
+// words and owners of all their keys on every host; else every rank is a domain by itself, for this table.
+// Values that do not fit go to private memory. One line of the log notifies of either.
 //
 // Thread safety: the server's thread, while no engine runs.
 class TableMaker {
@@ -33,25 +36,68 @@ class TableMaker {
         alone_(alone),
         factory_(regions, transport) {}
 
-  // Collective. Throws what TableFactory throws, here, PeerFailed on the other ranks, and CollectiveMismatch
-  // when the ranks want different tables.
+  // Collective. Throws what TableFactory throws, on this rank, PeerFailed on the other ranks, and
+  // CollectiveMismatch when the ranks want different tables.
   std::unique_ptr<TableShard> make(const TableOptions& options, ElementType type, bool location_caches,
                                    const std::vector<std::unique_ptr<TableShard>>& existing);
 
  private:
-  // What a rank says before memory is shared.
-  struct Proposal;
+  // What this rank wants to make.
+  struct Proposal {
+    TableFactory::Plan plan;
+    const DomainMap& domains;  // whose ranks are to share the table
+    HomeMap homes;
+    TableSpec spec;
+    SharedTableLayout::Request request = {};  // of this rank's domain, if its ranks are to share the table
+  };
+  // What the other ranks need to know of it before memory is shared.
+  struct Offer {
+    TableSpec spec;
+    std::uint64_t free_bytes = 0;  // of this rank's host
+    std::uint64_t min_bytes = 0;   // that its domain needs
+    bool possible = true;
 
-  // Exchanges a rank's words; throws `failure` or what comes from elsewhere. Returns what all ranks gave.
-  std::vector<std::string> agree(const std::string& mine, std::exception_ptr failure);
-  void compare(const std::vector<TableSpec>& specs);
-  // Lets the other ranks read who owns the keys at home here, where that is possible; else rank 0 says why
-  // not, once.
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& spec& free_bytes& min_bytes& possible;
+    }
+  };
+  struct Agreed {
+    Proposal proposal;
+    std::vector<Offer> offers;  // by rank
+  };
+  // Where the table is stored: the ranks of these domains share it, this rank by its part of their memory. No
+  // part: in private memory.
+  struct Placement {
+    const DomainMap& domains;
+    std::optional<SharedTablePart> part = std::nullopt;
+  };
+  // This rank's part of its domain's memory, unless the domain has one member, or what is wrong with it.
+  struct Allocation {
+    std::optional<SharedTablePart> part;
+    std::string problem;
+  };
+
+  Proposal propose(const TableOptions& options, ElementType type, bool location_caches,
+                   const std::vector<std::unique_ptr<TableShard>>& existing) const;
+  // Collective. Exchanges what make_proposal returns.
+  Agreed agree(const std::function<Proposal()>& make_proposal);
+  // Collective. Warns when a dense table is not shared.
+  Placement allocate(const Agreed& agreed);
+  // Collective. Makes this rank's part of what make_proposal returns.
+  std::unique_ptr<TableShard> build(TableId id, const std::function<Proposal()>& make_proposal,
+                                    const Placement& placement);
+
+  void require_equal(const std::vector<TableSpec>& specs);
+  // By domain: how many bytes it may take of the shared memory of its host.
+  std::vector<std::size_t> memory_limits(const std::vector<Offer>& offers) const;
+  // Why the ranks cannot share the table; nothing when they can, as far as offers show.
+  std::optional<std::string> sharing_obstacle(const std::vector<Offer>& offers,
+                                              const std::vector<std::size_t>& limits) const;
+  Allocation allocate_part(const Proposal& proposal, std::size_t max_bytes);
+  // Collective. Lets the other ranks read who owns the keys at home on this rank, where that is possible;
+  // else rank 0 logs the reason, once.
   void expose_owners(TableShard& table);
-  // The part of shared memory; nothing where this rank's domain has no other member, or when the table cannot
-  // be shared: then `shared` is false afterwards, on every rank.
-  std::optional<SharedTablePart> share(const std::string& name, const SharedTableLayout::Wish& wish,
-                                       const std::vector<Proposal>& proposals, bool& shared);
 
   Transport& transport_;
   Agreement& agreement_;

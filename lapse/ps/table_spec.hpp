@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lapse/ps/table.hpp"
 #include "lapse/store/element_type.hpp"
@@ -31,10 +32,30 @@ struct TableSpec {
   // Throws ConfigurationError for sizes that no table can have.
   static void check(const TableOptions& options, ElementType type);
 
-  std::string encode() const;
-  static TableSpec decode(const std::string& bytes);
+  bool operator==(const TableSpec&) const = default;
   // The first difference, in words; nothing when equal.
   std::optional<std::string> difference(const TableSpec& other) const;
+
+  // Calls visit(name in messages, pointer to member) for every field.
+  template <class Visit>
+  static void for_each_field(Visit&& visit) {
+    visit("name", &TableSpec::name);
+    visit("number of keys", &TableSpec::keys);
+    visit("sparse", &TableSpec::sparse);
+    visit("length", &TableSpec::length);
+    visit("fingerprint of the lengths", &TableSpec::lengths_fingerprint);
+    visit("element type", &TableSpec::element);
+    visit("initialiser", &TableSpec::initialiser);
+    visit("seed", &TableSpec::seed);
+    visit("home map", &TableSpec::home);
+    visit("fingerprint of the custom home map", &TableSpec::home_fingerprint);
+    visit("update rule", &TableSpec::update_rule);
+    visit("location caches", &TableSpec::location_caches);
+  }
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    for_each_field([&](std::string_view, auto field) { archive& this->*field; });
+  }
 };
 
 }  // namespace lapse

@@ -19,10 +19,10 @@ constexpr Domain kCached{3};
 constexpr Domain kOther{4};
 
 KeyView away_from_home(Presence presence, std::optional<Domain> hint = {}) {
-  return test::with_presence(presence, {.home = kHome, .self = kSelf, .hint = hint});
+  return test::with_presence(presence, {.home = kHome, .self = kSelf, .owner_by_table = {}, .hint = hint});
 }
 KeyView at_home(Presence presence, Domain owner) {
-  return test::with_presence(presence, {.home = kSelf, .self = kSelf, .owner_by_table = owner});
+  return test::with_presence(presence, {.home = kSelf, .self = kSelf, .owner_by_table = owner, .hint = {}});
 }
 
 struct Expected {

@@ -88,7 +88,8 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
       factory.plan(options, element_type<std::int64_t>(), scenario.location_caches, tables);
   HomeMap homes = scenario.home_map(domains_, domains_.domain_of(phase_.rank));
   std::optional<SharedTablePart> part;
-  if (domains_.members(homes.self()).size() > 1) part = share(scenario, factory.wish(plan, homes, domains_));
+  if (domains_.members(homes.self()).size() > 1)
+    part = share(scenario, factory.request(plan, homes, domains_));
   TableShard& table = protocol_.registry().add(
       factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
                    {.domains = domains_, .rank = phase_.rank, .homes = std::move(homes)}, part));
@@ -110,15 +111,15 @@ void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {
 }
 
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
-                                                    const SharedTableLayout::Wish& wish) {
-  SharedTableLayout layout = SharedTableLayout::plan(wish, transport_.free_shared_bytes());
+                                                    const SharedTableLayout::Request& request) {
+  SharedTableLayout layout = SharedTableLayout::plan(request, transport_.free_shared_bytes());
   // A member has room for one value of each size, and the others lie in its own memory.
   if (scenario.little_memory) {
     for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
   }
   std::byte* const base = transport_.allocate_shared(layout.total_bytes());
   SharedTablePart part(
-      base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)), wish.home_keys,
+      base, layout, static_cast<std::size_t>(domains_.position(phase_.rank)), request.home_keys,
       [] { return std::size_t{0}; }, [] {});
   if (!part.commit(domains_.domain_of(phase_.rank))) throw OutOfMemory("a simulation's shared memory");
   return part;
@@ -147,6 +148,11 @@ void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
   if (network.advance_read(phase_.rank, index)) in_turn_ = true;
 }
 
+void SimulatedRank::handle_deadline() {
+  in_turn_ = true;
+  protocol_.handle_deadline(protocol_.next_deadline().value());
+}
+
 void SimulatedRank::end_turn() {
   in_turn_ = false;
   protocol_.end_turn();
@@ -158,8 +164,8 @@ void SimulatedRank::check_at_rest() const {
   };
   check(submissions_.empty(), "has submissions that nobody handled");
   check(protocol_.idle(IdleLevel::synced) && protocol_.outbox().empty(),
-        "has operations that wait for a route, keys under way, or unsent messages");
-  for (const auto& endpoint : const_cast<RankProtocol&>(protocol_).workers()) {
+        "has operations that wait for a route, keys in flight, or unsent messages");
+  for (const auto& endpoint : protocol_.registry().workers()) {
     check(endpoint->open() == 0 && endpoint->open_bytes() == 0, "has a worker with unanswered operations");
     check(endpoint->unanswered().total() == 0, "has a worker with keys that count as unanswered");
   }

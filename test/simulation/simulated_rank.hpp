@@ -75,6 +75,8 @@ class SimulatedRank {
   void handle_packet(Rank from, std::span<const std::byte> packet);
   // One of the rank's remote reads looks, or is delivered.
   void advance_read(LoopbackNetwork& network, std::size_t index);
+  // The time of the protocol's next deadline comes.
+  void handle_deadline();
   // The engine's turn ends: what it has to say is sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();
@@ -88,7 +90,7 @@ class SimulatedRank {
  private:
   void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
   void expose_owners(const Scenario& scenario, TableShard& table);
-  std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Wish& wish);
+  std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;

@@ -87,6 +87,8 @@ void Simulation::collect_choices() {
       add_choice({Actor::submission, rank, 0}, 4 * engine_speed_[rank]);
     for (std::size_t read = 0; read < network_.reads_under_way(Rank(static_cast<std::int32_t>(rank))); ++read)
       add_choice({Actor::read, rank, read}, network_speed_[2 * rank * ranks_.size()]);
+    // Time is a choice, too: what waits for a moment may find that it has come at any step.
+    if (simulated.protocol().next_deadline()) add_choice({Actor::deadline, rank, 0}, engine_speed_[rank]);
     if (simulated.in_turn()) add_choice({Actor::end_turn, rank, 0}, 4 * engine_speed_[rank]);
   }
   const std::span<const LoopbackNetwork::Choice> packets = network_.deliverable();
@@ -126,6 +128,11 @@ void Simulation::carry_out(const Choice& choice) {
       trace("rank {}: its remote read {} goes on", choice.rank, choice.index);
       rank.advance_read(network_, choice.index);
       if (rank.in_turn()) end_turn_or_go_on(rank);
+      break;
+    case Actor::deadline:
+      trace("rank {}: its next deadline has come", choice.rank);
+      rank.handle_deadline();
+      end_turn_or_go_on(rank);
       break;
     case Actor::end_turn:
       trace("rank {} sends", choice.rank);
@@ -225,7 +232,7 @@ void Simulation::check_end() {
   for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
     const Key key = scenario_.shape.name(Key(number));
     const auto value_at_owner = [&](std::size_t table) {
-      std::vector<std::int64_t> value(ranks_[0]->table(table).store.sizes().length(key));
+      std::vector<std::int64_t> value(ranks_[0]->table(table).sizes().length(key));
       for (const auto& rank : ranks_) {
         if (rank->table(table).read(key, reinterpret_cast<std::byte*>(value.data()))) break;
       }

@@ -42,7 +42,7 @@ class Simulation {
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 
  private:
-  enum class Actor { worker, submission, packet, read, end_turn };
+  enum class Actor { worker, submission, packet, read, deadline, end_turn };
   struct Choice {
     Actor actor;
     std::size_t rank;

@@ -10,7 +10,6 @@
 
 using Catch::Matchers::Contains;
 using lapse::RankCounters;
-using lapse::RankStatistics;
 using lapse::Statistics;
 using lapse::TableCounters;
 using lapse::TableId;
@@ -60,37 +59,13 @@ TEST_CASE("the tables of fields name every field once") {
   }
 }
 
-TEST_CASE("statistics of a rank survive the way to another") {
-  const RankStatistics rank = sample().ranks.front();
-  const std::vector<std::byte> bytes = rank.encode();
-  CHECK(RankStatistics::decode(bytes) == rank);
-  CHECK(RankStatistics::decode(RankStatistics{}.encode()) == RankStatistics{});
-}
-
-TEST_CASE("damaged statistics are refused") {
-  std::vector<std::byte> bytes = sample().ranks.front().encode();
-  const std::vector<std::byte> whole = bytes;
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    bytes.assign(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    CHECK_THROWS_AS(RankStatistics::decode(bytes), lapse::ProtocolError);
-  }
-  bytes = whole;
-  bytes.push_back(std::byte{0});
-  CHECK_THROWS_AS(RankStatistics::decode(bytes), lapse::ProtocolError);
-  bytes = whole;
-  std::fill_n(bytes.begin(), 4, std::byte{0xff});  // Four thousand million tables.
-  CHECK_THROWS_AS(RankStatistics::decode(bytes), lapse::ProtocolError);
-}
-
 TEST_CASE("statistics are collected from all ranks") {
   const Statistics expected = sample();
-  std::vector<std::vector<std::byte>> encoded;
-  for (const RankStatistics& rank : expected.ranks) encoded.push_back(rank.encode());
-  const Statistics statistics = Statistics::collect(expected.table_names, encoded);
+  const Statistics statistics = Statistics::collect(expected.table_names, expected.ranks);
   CHECK(statistics.ranks == expected.ranks);
   CHECK(statistics.table_total(TableId{0}).local_pulls == 1001);
   CHECK(statistics.rank_total().messages_sent == 150);
-  CHECK_THROWS_WITH(Statistics::collect({"factors"}, encoded),
+  CHECK_THROWS_WITH(Statistics::collect({"factors"}, expected.ranks),
                     Contains("rank 0 sent the statistics of 2 tables"));
   CHECK_THROWS_AS(statistics.table_total(TableId{2}), lapse::UsageError);
 }

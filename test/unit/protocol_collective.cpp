@@ -12,6 +12,7 @@
 #include "lapse/protocol/tree_reduction.hpp"
 #include "lapse/transport/loopback_network.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/frame_modules.hpp"
 
 using lapse::Bytes;
 using lapse::FrameKind;
@@ -175,7 +176,8 @@ struct Collectives {
   Collectives(std::int32_t ranks, const std::vector<Rank>& participants)
       : network(ranks, false), completed(static_cast<std::size_t>(ranks)) {
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      outboxes.push_back(std::make_unique<lapse::Outbox>(network.endpoint(Rank(rank))));
+      outboxes.push_back(
+          std::make_unique<lapse::Outbox>(network.endpoint(Rank(rank)), lapse::test::all_frames()));
       int& count = completed[static_cast<std::size_t>(rank)];
       calls.push_back(std::make_unique<lapse::Collective>(*outboxes.back(), FrameKind::workers_up,
                                                           FrameKind::workers_down, [&count] { ++count; }));

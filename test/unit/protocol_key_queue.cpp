@@ -38,7 +38,7 @@ struct Recorder {
     std::vector<std::byte> update;
   };
 
-  explicit Recorder(std::size_t update_bytes = 0) : update_bytes(update_bytes) {}
+  explicit Recorder(std::size_t bytes = 0) : update_bytes(bytes) {}
 
   void waited(KeyQueue::Clock::time_point since) { times.push_back(since); }
   void execute(const OperationPart& part) { add(executed, part); }

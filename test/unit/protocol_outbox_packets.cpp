@@ -5,6 +5,7 @@
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/transport/loopback_network.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/frame_modules.hpp"
 #include "test/support/simulation_borrowed_transport.hpp"
 
 using lapse::FrameHeader;

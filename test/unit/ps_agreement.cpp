@@ -32,6 +32,8 @@ std::vector<std::string> on_all_ranks(
         result = "PeerFailed " + std::to_string(error.origin().value()) + " " + error.text();
       } catch (const lapse::CollectiveMismatch& error) {
         result = std::string("CollectiveMismatch ") + error.what();
+      } catch (const lapse::OutOfMemory& error) {
+        result = std::string("OutOfMemory ") + error.what();
       }
     });
   }
@@ -55,23 +57,42 @@ TEST_CASE("Every rank learns what every rank said, in rank order, call after cal
   }
 }
 
-TEST_CASE("The problem of one rank ends the call on the others; that rank goes on to throw its own error") {
+TEST_CASE("The problem of one rank ends the call on the others; that rank throws its own error") {
   const auto results = on_all_ranks(3, [](Agreement& agreement, std::int32_t rank) {
-    return agreement.exchange("call", "mine",
-                              rank == 1 ? std::optional<std::string>("no room") : std::nullopt);
+    return agreement.exchange("call", [rank] {
+      if (rank == 1) throw lapse::OutOfMemory("no room");
+      return std::string("mine");
+    });
   });
   CHECK(results[0] == "PeerFailed 1 no room");
-  CHECK(results[1] == "mine;mine;mine;");
+  CHECK(results[1] == "OutOfMemory no room");
   CHECK(results[2] == "PeerFailed 1 no room");
 }
 
 TEST_CASE("Different calls are a mismatch on every rank, which names both") {
   const auto results = on_all_ranks(3, [](Agreement& agreement, std::int32_t rank) {
-    return agreement.exchange(rank == 2 ? "close" : "create_table", "");
+    return agreement.exchange(rank == 2 ? "close" : "create_table", std::string());
   });
   for (const std::string& result : results) {
     CHECK(contains(result, "CollectiveMismatch"));
     CHECK(contains(result, "rank 0 create_table"));
     CHECK(contains(result, "rank 2 close"));
   }
+}
+
+TEST_CASE("A value that one rank gives differently is an error on every rank, with the difference") {
+  const auto results = on_all_ranks(4, [](Agreement& agreement, std::int32_t rank) {
+    const auto all = agreement.exchange("call", std::vector<std::string>{rank < 2 ? "same" : "other"});
+    std::string text;
+    try {
+      agreement.require_equal<lapse::ConfigurationError>(
+          all, [](const auto& first, const auto& other, std::size_t other_rank) {
+            return first[0] + " against " + other[0] + " on rank " + std::to_string(other_rank);
+          });
+    } catch (const lapse::ConfigurationError& error) {
+      text = error.what();
+    }
+    return std::vector<std::string>{text, agreement.failed_everywhere() ? "everywhere" : ""};
+  });
+  for (const std::string& result : results) CHECK(result == "same against other on rank 2;everywhere;");
 }

@@ -2,14 +2,17 @@
 
 #include <vector>
 
+#include "lapse/ps/archive.hpp"
 #include "test/support/catch.hpp"
 
+using lapse::from_archive;
 using lapse::is_crowded;
 using lapse::RankLoad;
+using lapse::to_archive;
 
 TEST_CASE("What a rank brings into a phase survives the way to the others") {
   for (const char* binding : {"", "0", "0-3,8"}) {
-    const RankLoad load = RankLoad::decode(RankLoad{12, binding}.encode());
+    const RankLoad load = from_archive<RankLoad>(to_archive(RankLoad{12, binding}));
     CHECK(load.workers == 12);
     CHECK(load.binding == binding);
   }

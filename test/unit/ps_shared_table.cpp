@@ -17,28 +17,28 @@ namespace {
 constexpr std::size_t kPage = SharedTableLayout::kPageBytes;
 constexpr std::size_t kPlenty = std::size_t{1} << 40;
 
-void check_order(const SharedTableLayout& layout, const SharedTableLayout::Wish& wish) {
-  CHECK(layout.words_bytes == wish.keys * 8);
+void check_order(const SharedTableLayout& layout, const SharedTableLayout::Request& request) {
+  CHECK(layout.word_bytes == request.keys * 8);
   CHECK(layout.owners_offset % kPage == 0);
-  CHECK(layout.owners_offset >= layout.words_bytes);
+  CHECK(layout.owners_offset >= layout.word_bytes);
   CHECK(layout.slots_offset % kPage == 0);
-  CHECK(layout.notice_offset() >= layout.owners_offset + wish.home_keys * sizeof(OwnershipTable::Entry));
-  CHECK(layout.slots_offset >= layout.notice_offset() + sizeof(SharedTableLayout::Notice));
-  CHECK(layout.slots_offset == SharedTableLayout::least_bytes(wish));
-  REQUIRE(layout.parts.size() == wish.units.size());
+  CHECK(layout.notified_offset() >= layout.owners_offset + request.home_keys * sizeof(OwnershipTable::Entry));
+  CHECK(layout.slots_offset >= layout.notified_offset() + sizeof(SharedTableLayout::Notified));
+  CHECK(layout.slots_offset == SharedTableLayout::min_bytes(request));
+  REQUIRE(layout.parts.size() == request.units.size());
   std::uint64_t end = 0;
   std::uint64_t private_end = 0;
   for (std::size_t i = 0; i < layout.parts.size(); ++i) {
     const SharedTableLayout::Part& part = layout.parts[i];
     CHECK(part.first_unit >= end);
-    CHECK(part.first_unit * wish.unit_bytes % kPage == 0);
-    CHECK(part.units <= wish.units[i]);
+    CHECK(part.first_unit * request.unit_bytes % kPage == 0);
+    CHECK(part.units <= request.units[i]);
     CHECK(part.first_private_unit >= private_end);
-    CHECK(part.private_units == wish.units[i]);
+    CHECK(part.private_units == request.units[i]);
     end = part.first_unit + part.units;
     private_end = part.first_private_unit + part.private_units;
   }
-  CHECK(end * wish.unit_bytes <= layout.slots_bytes);
+  CHECK(end * request.unit_bytes <= layout.slots_bytes);
   CHECK(layout.total_bytes() == layout.slots_offset + layout.slots_bytes);
 }
 
@@ -46,39 +46,39 @@ void check_order(const SharedTableLayout& layout, const SharedTableLayout::Wish&
 
 TEST_CASE("A layout with plenty of memory has room for every slot of every member") {
   for (const std::size_t unit : {std::size_t{16}, std::size_t{48}, std::size_t{1040}}) {
-    const SharedTableLayout::Wish wish{
+    const SharedTableLayout::Request request{
         .keys = 1001, .home_keys = 334, .unit_bytes = unit, .units = {500, 0, 300, 201}};
-    const SharedTableLayout layout = SharedTableLayout::plan(wish, kPlenty);
-    check_order(layout, wish);
-    const SharedTableLayout::Wish full_pages{
+    const SharedTableLayout layout = SharedTableLayout::plan(request, kPlenty);
+    check_order(layout, request);
+    const SharedTableLayout::Request full_pages{
         .keys = 8192, .home_keys = 4096, .unit_bytes = unit, .units = {8192}};
     check_order(SharedTableLayout::plan(full_pages, kPlenty), full_pages);
     CHECK(layout.complete);
-    for (std::size_t i = 0; i < 4; ++i) CHECK(layout.parts[i].units == wish.units[i]);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(layout.parts[i].units == request.units[i]);
   }
 }
 
 TEST_CASE("A layout that does not fit gives every member its share of what there is") {
-  const SharedTableLayout::Wish wish{
+  const SharedTableLayout::Request request{
       .keys = 100'000, .home_keys = 50'000, .unit_bytes = 64, .units = {60'000, 20'000, 20'000}};
-  const std::size_t least = SharedTableLayout::least_bytes(wish);
+  const std::size_t least = SharedTableLayout::min_bytes(request);
   for (const std::size_t slots_bytes :
        {std::size_t{0}, kPage, std::size_t{100'000}, std::size_t{3'200'000}, std::size_t{6'399'999}}) {
     INFO(slots_bytes);
-    const SharedTableLayout layout = SharedTableLayout::plan(wish, least + slots_bytes);
-    check_order(layout, wish);
+    const SharedTableLayout layout = SharedTableLayout::plan(request, least + slots_bytes);
+    check_order(layout, request);
     CHECK_FALSE(layout.complete);
     CHECK(layout.total_bytes() <= least + slots_bytes);
     CHECK(layout.parts[1].units == layout.parts[2].units);
     // Three times as much for the first, but for what is rounded to pages.
-    const std::uint64_t rounding = 3 * SharedTableLayout::unit_alignment(wish.unit_bytes);
+    const std::uint64_t rounding = 3 * SharedTableLayout::unit_alignment(request.unit_bytes);
     CHECK(layout.parts[0].units + rounding >= 3 * layout.parts[1].units);
     CHECK(layout.parts[0].units <= 3 * layout.parts[1].units + rounding);
   }
-  const SharedTableLayout half = SharedTableLayout::plan(wish, least + 3'200'000);
+  const SharedTableLayout half = SharedTableLayout::plan(request, least + 3'200'000);
   CHECK(half.slots_bytes > 3'200'000 / 10 * 9);
   // Aligned, they need a little more than their sum.
-  CHECK(SharedTableLayout::plan(wish, least + 6'500'000).complete);
+  CHECK(SharedTableLayout::plan(request, least + 6'500'000).complete);
 }
 
 TEST_CASE("Few large values go to shared memory as far as there is room, not in groups") {
@@ -87,67 +87,67 @@ TEST_CASE("Few large values go to shared memory as far as there is room, not in 
     CHECK(alignment * unit % kPage == 0);
     CHECK(alignment == (unit == 48 ? 256 : 1));
   }
-  const SharedTableLayout::Wish wish{.keys = 5, .home_keys = 5, .unit_bytes = 8192, .units = {3, 2}};
-  const std::size_t least = SharedTableLayout::least_bytes(wish);
-  const SharedTableLayout layout = SharedTableLayout::plan(wish, least + 4 * 8192);
-  check_order(layout, wish);
+  const SharedTableLayout::Request request{.keys = 5, .home_keys = 5, .unit_bytes = 8192, .units = {3, 2}};
+  const std::size_t least = SharedTableLayout::min_bytes(request);
+  const SharedTableLayout layout = SharedTableLayout::plan(request, least + 4 * 8192);
+  check_order(layout, request);
   CHECK_FALSE(layout.complete);
   CHECK(layout.parts[0].units == 2);
   CHECK(layout.parts[1].units == 1);
-  CHECK(SharedTableLayout::plan(wish, least + 5 * 8192).complete);
+  CHECK(SharedTableLayout::plan(request, least + 5 * 8192).complete);
 }
 
 TEST_CASE("A domain has 32 bits for the numbers of its slots") {
-  SharedTableLayout::Wish wish{.keys = 1, .home_keys = 1, .unit_bytes = 16, .units = {1, 1}};
-  CHECK(SharedTableLayout::is_possible(wish));
-  wish.units = {std::uint64_t{1} << 31, (std::uint64_t{1} << 31) - 256};
-  CHECK(SharedTableLayout::is_possible(wish));
-  wish.units = {std::uint64_t{1} << 31, std::uint64_t{1} << 31};
-  CHECK_FALSE(SharedTableLayout::is_possible(wish));
+  SharedTableLayout::Request request{.keys = 1, .home_keys = 1, .unit_bytes = 16, .units = {1, 1}};
+  CHECK(SharedTableLayout::is_possible(request));
+  request.units = {std::uint64_t{1} << 31, (std::uint64_t{1} << 31) - 256};
+  CHECK(SharedTableLayout::is_possible(request));
+  request.units = {std::uint64_t{1} << 31, std::uint64_t{1} << 31};
+  CHECK_FALSE(SharedTableLayout::is_possible(request));
   // Only with what is lost between the parts of members.
-  wish.units = {(std::uint64_t{1} << 31) + 1, (std::uint64_t{1} << 31) - 256};
-  CHECK_FALSE(SharedTableLayout::is_possible(wish));
+  request.units = {(std::uint64_t{1} << 31) + 1, (std::uint64_t{1} << 31) - 256};
+  CHECK_FALSE(SharedTableLayout::is_possible(request));
 }
 
 TEST_CASE("Members use one memory: words, owners at home, slots that do not overlap") {
-  const SharedTableLayout::Wish wish{
+  const SharedTableLayout::Request request{
       .keys = 3000, .home_keys = 2000, .unit_bytes = 32, .units = {1700, 1300}};
-  const SharedTableLayout layout = SharedTableLayout::plan(wish, kPlenty);
+  const SharedTableLayout layout = SharedTableLayout::plan(request, kPlenty);
   LoopbackMemory memory(kPlenty);
   std::byte* const base = memory.piece(0, 0, layout.total_bytes());
   LimitedRegionAllocator regions;
   std::vector<SharedTablePart> parts;
   for (std::size_t position = 0; position < 2; ++position) {
     parts.emplace_back(
-        base, layout, position, wish.home_keys, [] { return std::size_t{0}; }, [] {});
+        base, layout, position, request.home_keys, [] { return std::size_t{0}; }, [] {});
     REQUIRE(parts.back().commit(Domain(3)));
   }
   for (const SharedTablePart& part : parts) {
     const OwnershipTable owners(part.owners(), Domain(3));
-    for (std::uint64_t i = 0; i < wish.home_keys; ++i) REQUIRE(owners.owner(i) == Domain(3));
+    for (std::uint64_t i = 0; i < request.home_keys; ++i) REQUIRE(owners.owner(i) == Domain(3));
   }
   OwnershipTable(parts[0].owners(), Domain(3)).relocate(1999, Domain(1));
   CHECK(OwnershipTable(parts[1].owners(), Domain(3)).owner(1999) == Domain(1));
 
-  KeyWords first = parts[0].words(wish.keys);
-  KeyWords second = parts[1].words(wish.keys);
-  for (std::uint64_t key = 0; key < wish.keys; ++key) REQUIRE(first.load(Key(key)).bits() == 0);
+  KeyWords first = parts[0].words(request.keys);
+  KeyWords second = parts[1].words(request.keys);
+  for (std::uint64_t key = 0; key < request.keys; ++key) REQUIRE(first.load(Key(key)).bits() == 0);
   first.find(Key(2999))->store(77);
   CHECK(second.load(Key(2999)).bits() == 77);
   first.find(Key(2999))->store(0);
 
   std::vector<std::unique_ptr<Store>> stores;
   for (const SharedTablePart& part : parts) {
-    stores.push_back(std::make_unique<Store>(part.words(wish.keys), part.slots(), part.overflow(regions),
+    stores.push_back(std::make_unique<Store>(part.words(request.keys), part.slots(), part.overflow(regions),
                                              ValueSizes({ElementType::int64, 4}), 0));
   }
-  for (std::uint64_t key = 0; key < wish.keys; ++key) {
+  for (std::uint64_t key = 0; key < request.keys; ++key) {
     stores[key < 1700 ? 0 : 1]->create(Key(key), [&](std::byte* to) {
       const std::vector<std::int64_t> value(4, static_cast<std::int64_t>(key));
       std::memcpy(to, value.data(), 32);
     });
   }
-  for (std::uint64_t key = 0; key < wish.keys; ++key) {
+  for (std::uint64_t key = 0; key < request.keys; ++key) {
     for (const auto& store : stores) {
       std::vector<std::int64_t> value(4);
       REQUIRE(store->read(Key(key), reinterpret_cast<std::byte*>(value.data())));
@@ -158,10 +158,10 @@ TEST_CASE("Members use one memory: words, owners at home, slots that do not over
 }
 
 TEST_CASE("Members whose slots do not fit have numbers of their own for private ones") {
-  const SharedTableLayout::Wish wish{
+  const SharedTableLayout::Request request{
       .keys = 3000, .home_keys = 3000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout =
-      SharedTableLayout::plan(wish, SharedTableLayout::least_bytes(wish) + 1024 * 32);
+      SharedTableLayout::plan(request, SharedTableLayout::min_bytes(request) + 1024 * 32);
   LoopbackMemory memory(kPlenty);
   std::byte* const base = memory.piece(0, 0, layout.total_bytes());
   LimitedRegionAllocator regions;
@@ -169,14 +169,14 @@ TEST_CASE("Members whose slots do not fit have numbers of their own for private 
   std::vector<std::unique_ptr<Store>> stores;
   for (std::size_t position = 0; position < 2; ++position) {
     SharedTablePart part(
-        base, layout, position, wish.home_keys, [] { return std::size_t{0}; }, [&] { ++notices; });
+        base, layout, position, request.home_keys, [] { return std::size_t{0}; }, [&] { ++notices; });
     REQUIRE(part.commit(Domain(0)));
-    stores.push_back(std::make_unique<Store>(part.words(wish.keys), part.slots(), part.overflow(regions),
-                                             ValueSizes({ElementType::int64, 4}), wish.units[position]));
+    stores.push_back(std::make_unique<Store>(part.words(request.keys), part.slots(), part.overflow(regions),
+                                             ValueSizes({ElementType::int64, 4}), request.units[position]));
   }
   const auto rank_of = [](std::uint64_t key) { return std::size_t{key < 1700 ? 0U : 1U}; };
   std::uint64_t shared = 0;
-  for (std::uint64_t key = 0; key < wish.keys; ++key) {
+  for (std::uint64_t key = 0; key < request.keys; ++key) {
     Store& store = *stores[rank_of(key)];
     store.create(Key(key), [&](std::byte* to) { std::memset(to, static_cast<int>(key % 251), 32); });
     if (!store.is_private(Key(key))) ++shared;
@@ -184,7 +184,7 @@ TEST_CASE("Members whose slots do not fit have numbers of their own for private 
   CHECK(notices == 1);  // One for the domain.
   CHECK(shared == layout.parts[0].units + layout.parts[1].units);
   CHECK(shared > 0);
-  for (std::uint64_t key = 0; key < wish.keys; ++key) {
+  for (std::uint64_t key = 0; key < request.keys; ++key) {
     std::vector<std::byte> value(32);
     const bool is_private = stores[0]->is_private(Key(key));
     REQUIRE(stores[rank_of(key)]->read(Key(key), value.data()));

@@ -75,14 +75,14 @@ TEST_CASE("What a table takes of its domain's memory is the same on all members"
   const DomainMap domains = DomainMap::of_hosts(kHosts);
   TableOptions options{.name = "lengths", .keys = 1000};
   options.lengths = [](Key key) { return 1 + key.value() % 30; };
-  const auto wish = [&](std::int32_t rank) {
+  const auto request = [&](std::int32_t rank) {
     const TableFactory factory(network.regions, network.network.endpoint(Rank(rank)));
     const auto plan = factory.plan(options, ElementType::float32, true, {});
-    return factory.wish(plan, factory.home_map(options, domains), domains);
+    return factory.request(plan, factory.home_map(options, domains), domains);
   };
-  const SharedTableLayout::Wish first = wish(0);
+  const SharedTableLayout::Request first = request(0);
   for (const std::int32_t rank : {2, 4}) {
-    const SharedTableLayout::Wish other = wish(rank);
+    const SharedTableLayout::Request other = request(rank);
     CHECK(other.keys == 1000);
     CHECK(other.home_keys == first.home_keys);
     CHECK(other.unit_bytes == first.unit_bytes);
@@ -93,5 +93,5 @@ TEST_CASE("What a table takes of its domain's memory is the same on all members"
   for (std::uint64_t key = 0; key < 1000; ++key) units += ((1 + key % 30) * 4 + 15) / 16;
   CHECK(first.units.size() == 3);
   CHECK(first.units[0] + first.units[1] + first.units[2] == units);
-  CHECK(wish(5).units == std::vector<std::uint64_t>{units});
+  CHECK(request(5).units == std::vector<std::uint64_t>{units});
 }

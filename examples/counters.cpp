@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 // The digits in the decimal numbers from `first` on, in steps of `step`, below `end`.
 static std::vector<std::int64_t> count_digits(std::size_t first, std::size_t step, std::size_t end) {

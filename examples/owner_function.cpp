@@ -8,7 +8,7 @@
 
 #include "lapse/core/random.hpp"
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 struct Reading {
   float temperature;

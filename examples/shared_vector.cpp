@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 constexpr std::size_t kBlocks = 8;
 constexpr std::size_t kBlockKeys = 16;  // each a row of kLength elements

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 // FNV-1a: the same on every rank.
 static lapse::Key key_of(std::string_view word) {

@@ -5,7 +5,7 @@
 
 #include "examples/plain_loop/samples.hpp"
 #include "lapse/ps/parameter_server.hpp"
-#include "lapse/transport/mpi_environment.hpp"
+#include "lapse/transport/mpi/environment.hpp"
 
 int main(int argc, char** argv) {
   lapse::prepare_mpi_environment();

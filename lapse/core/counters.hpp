@@ -1,5 +1,5 @@
-// What ranks count while they work. Each struct has one table of its fields, from which addition,
-// serialisation, JSON and text are made.
+// What ranks count while they work: the tables of the fields, from which addition, serialisation, JSON and text are
+// made.
 #pragma once
 
 #include <array>
@@ -7,48 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "lapse/core/counter_values.hpp"
+
 namespace lapse {
-
-// What one rank counts for one table. An access is one key of a pull, push or set of a worker of this rank;
-// each is counted once, as local, queued or remote. A key that another rank of the domain serves is local,
-// too: finding out whose it is would add a tenth to the time of an access in memory.
-struct TableCounters {
-  std::uint64_t local_pulls = 0;
-  std::uint64_t local_pushes = 0;
-  std::uint64_t queued_accesses = 0;
-  std::uint64_t remote_pulls = 0;
-  std::uint64_t remote_pushes = 0;
-  std::uint64_t leased_keys = 0;
-  std::uint64_t localized_keys = 0;
-  std::uint64_t relocations_in = 0;
-  std::uint64_t relocations_out = 0;
-  std::uint64_t relocation_nanoseconds = 0;
-  std::uint64_t relocation_max_nanoseconds = 0;
-  std::uint64_t waiting_nanoseconds = 0;
-  std::uint64_t forwarded = 0;
-  std::uint64_t held = 0;
-  std::uint64_t owner_lookups = 0;
-  std::uint64_t keys_here = 0;
-  std::uint64_t bytes_here = 0;
-  std::uint64_t bytes_of_memory = 0;
-
-  // Sums, except for maxima.
-  TableCounters& operator+=(const TableCounters& other);
-  bool operator==(const TableCounters&) const = default;
-};
-
-// What one rank counts for itself.
-struct RankCounters {
-  std::uint64_t messages_sent = 0;
-  std::uint64_t messages_received = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;
-  std::uint64_t engine_turns = 0;
-  std::uint64_t helper_turns = 0;
-
-  RankCounters& operator+=(const RankCounters& other);
-  bool operator==(const RankCounters&) const = default;
-};
 
 enum class CounterMerge : std::uint8_t {
   sum,

@@ -9,14 +9,10 @@
 #include <utility>
 
 #include "lapse/core/mutex.hpp"
+#include "lapse/core/options.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
-
-// From the most to the least urgent.
-enum class LogLevel : std::uint8_t { error, warning, info, debug };
-
-std::string_view to_string(LogLevel level);
 
 // Hands messages up to a level to a sink. Thread safety: every function may be called by any thread; the sink
 // is called by one thread at a time. An exception thrown by the sink reaches the caller of log.

@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "lapse/core/log.hpp"
-
 namespace lapse {
 
 // Which ranks share the memory of dense tables.
@@ -33,6 +31,11 @@ enum class RmaChoice : std::uint8_t {
   on,         // also within a host, where there is only one
   off,
 };
+
+// From the most to the least urgent.
+enum class LogLevel : std::uint8_t { error, warning, info, debug };
+
+std::string_view to_string(LogLevel level);
 
 // Every field has one line in the table in options.cpp, which gives its name, unit, range and meaning;
 // docs/options.md is generated from it. All ranks of a server must have equal options.

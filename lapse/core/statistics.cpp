@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/json.hpp"
 

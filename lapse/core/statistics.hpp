@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lapse/core/counters.hpp"
+#include "lapse/core/counter_values.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {

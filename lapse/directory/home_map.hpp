@@ -2,29 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/directory/home_map_kind.hpp"
 
 namespace lapse {
-
-enum class HomeMapKind : std::uint8_t {
-  hash,  // every run of D consecutive keys is spread over the D domains in a mixed order: balanced to one key
-  range,   // consecutive keys, in blocks of ceil(K / D)
-  custom,  // a function of the user
-};
-
-std::string_view home_map_name(HomeMapKind kind);
 
 // A pure function of key, number of keys and number of domains; equal on every rank. Numbers each domain's
 // keys 0, 1, 2, … ("home index"), so that the ownership table is an array without gaps.
 class HomeMap {
  public:
   // f(key) is the home domain's number; it must be pure, and the same on every rank.
-  using Function = std::function<std::int32_t(Key)>;
+  using Function = HomeFunction;
 
   static HomeMap hash(std::uint64_t keys, std::int32_t domains, Domain self);
   static HomeMap range(std::uint64_t keys, std::int32_t domains, Domain self);

@@ -45,7 +45,7 @@ UnansweredKey& UnansweredTable::add(TableId table, Key key) {
     }
     used_.clear();
   }
-  submitted_.store(submitted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count_.add();
   if ((used_.size() + 1) * 2 > places_.size()) rebuild();
   std::size_t at = start_of(table, key);
   while (places_[at] != nullptr) {

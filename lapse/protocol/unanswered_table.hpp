@@ -8,6 +8,7 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/directory/router.hpp"
+#include "lapse/protocol/unanswered_count.hpp"
 
 namespace lapse {
 
@@ -50,10 +51,8 @@ class UnansweredTable {
   UnansweredTable();
 
   // Unanswered items of all operations. Worker or engine.
-  std::uint32_t total() const {
-    const std::uint32_t done = answered_.load(std::memory_order_acquire);
-    return submitted_.load(std::memory_order_relaxed) - done;
-  }
+  std::uint32_t total() const { return count_.total(); }
+  const UnansweredCount& count() const { return count_; }
   // True when the worker has an unanswered operation on the key.
   bool contains(TableId table, Key key) const {
     if (total() == 0) return false;
@@ -69,9 +68,7 @@ class UnansweredTable {
     entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   // The same for the total, which may follow later and for many keys at once.
-  void finish_total(std::uint32_t items) {
-    answered_.store(answered_.load(std::memory_order_relaxed) + items, std::memory_order_release);
-  }
+  void finish_total(std::uint32_t items) { count_.finish(items); }
 
  private:
   static constexpr std::size_t kChunk = 256;
@@ -82,9 +79,7 @@ class UnansweredTable {
   void rebuild();
   std::size_t start_of(TableId table, Key key) const;
 
-  // One writer each, so that neither needs an atomic read-modify-write: the worker, and the engine.
-  std::atomic<std::uint32_t> submitted_{0};
-  std::atomic<std::uint32_t> answered_{0};
+  UnansweredCount count_;
   // the worker's
   std::vector<UnansweredKey*> places_;  // open addressing, a power of two
   std::vector<std::size_t> used_;       // occupied places

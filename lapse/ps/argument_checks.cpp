@@ -11,16 +11,16 @@ namespace lapse {
 
 namespace {
 // Positions of keys in a call, and of elements in its values, travel as 32 bits.
-constexpr std::size_t kMostPerCall = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kMaxPerCall = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
 void ArgumentChecks::keys(const TableShard& table, std::span<const Key> keys) const {
-  if (keys.size() > kMostPerCall) {
-    throw UsageError(fmt::format("a call on table '{}' with {} keys: at most {}", table.name(), keys.size(),
-                                 kMostPerCall));
+  if (keys.size() > kMaxPerCall) {
+    throw UsageError(
+        fmt::format("a call on table '{}' with {} keys: at most {}", table.name(), keys.size(), kMaxPerCall));
   }
   if (table.store().is_sparse()) {
-    // A home that does not exist is found out here rather than in the engine.
+    // A home that does not exist is refused before the engine sees the key.
     if (table.definition().homes.kind() == HomeMapKind::custom) {
       for (const Key key : keys) static_cast<void>(table.definition().homes.home(key));
     }
@@ -46,9 +46,9 @@ void ArgumentChecks::elements(const TableShard& table, std::span<const Key> keys
     for (const Key key : keys) expected += sizes.length(key);
   }
   count(table, what, elements, expected);
-  if (elements > kMostPerCall) {
+  if (elements > kMaxPerCall) {
     throw UsageError(fmt::format("a call on table '{}' with {} elements: at most {}", table.name(), elements,
-                                 kMostPerCall));
+                                 kMaxPerCall));
   }
 }
 

@@ -16,7 +16,7 @@
 
 namespace lapse {
 
-// In place of an argument or a result that there is not. Takes no bytes.
+// In place of an argument or a result that a function does not have. Takes no bytes.
 using Nothing = std::monostate;
 
 template <class T>
@@ -25,12 +25,12 @@ constexpr std::size_t bytes_of() {
 }
 
 // An argument or a result is at most this large: they are copied on stacks.
-inline constexpr std::size_t kMostFunctionBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMaxFunctionBytes = std::size_t{64} << 10;
 
 // f as the protocol wants it; see ParameterServer::register_function.
 template <Element T, class Argument, class Result, class F>
 RegisteredFunction make_function(std::string name, F f) {
-  static_assert(bytes_of<Argument>() <= kMostFunctionBytes && bytes_of<Result>() <= kMostFunctionBytes);
+  static_assert(bytes_of<Argument>() <= kMaxFunctionBytes && bytes_of<Result>() <= kMaxFunctionBytes);
   static_assert(std::is_trivially_copyable_v<Argument> && std::is_trivially_copyable_v<Result>);
   RegisteredFunction function;
   function.name = std::move(name);
@@ -67,8 +67,11 @@ class Function {
   Function(const RegisteredFunction& function, const void* server) : function_(&function), server_(server) {}
   const std::string& name() const { return function_->name; }
 
+  // For the library: what is called, and the server that it was registered with.
+  const RegisteredFunction& definition() const { return *function_; }
+  const void* server() const { return server_; }
+
  private:
-  friend class Worker;
   const RegisteredFunction* function_;
   const void* server_;
 };

@@ -1,47 +1,33 @@
 #include "lapse/ps/lease.hpp"
 
-#include <fmt/format.h>
-
 #include "lapse/core/error.hpp"
-#include "lapse/ps/worker.hpp"
+#include "lapse/ps/argument_checks.hpp"
+#include "lapse/ps/lease_hold.hpp"
 
 namespace lapse {
 
-Lease::Lease(Worker& worker) : worker_(&worker), rank_(worker.rank()) {
-  worker.lease_ = this;
-  worker.busy_ = Worker::Busy::lease;
+void LeasePart::check_update(std::size_t given, std::size_t expected, float scale) const {
+  const ArgumentChecks checks(holder);
+  checks.count(table.state(), "update", given, expected);
+  checks.scale(table.state(), scale);
 }
 
-Lease::Lease(Lease&& other) noexcept
-    : worker_(std::exchange(other.worker_, nullptr)), rank_(other.rank_), parts_(std::move(other.parts_)) {
-  if (worker_ != nullptr) worker_->lease_ = this;
-}
+Lease::Lease(std::unique_ptr<LeaseHold> hold) : hold_(std::move(hold)) {}
+Lease::Lease(Lease&& other) noexcept = default;
+Lease& Lease::operator=(Lease&& other) noexcept = default;
+Lease::~Lease() = default;
 
-Lease& Lease::operator=(Lease&& other) noexcept {
-  if (this != &other) {
-    if (worker_ != nullptr) worker_->abandon_lease(*this);
-    worker_ = std::exchange(other.worker_, nullptr);
-    rank_ = other.rank_;
-    parts_ = std::move(other.parts_);
-    if (worker_ != nullptr) worker_->lease_ = this;
-  }
-  return *this;
-}
-
-Lease::~Lease() {
-  if (worker_ != nullptr) worker_->abandon_lease(*this);
+bool Lease::held() const {
+  return hold_ && hold_->held();
 }
 
 void Lease::release() {
-  if (worker_ != nullptr) worker_->end_lease(*this);
+  if (hold_) hold_->release();
 }
 
-const Lease::Part& Lease::part(const TableShard& table) const {
-  if (worker_ == nullptr) throw UsageError("the values of a lease that has been released");
-  for (const Part& part : parts_) {
-    if (part.table == &table) return part;
-  }
-  throw UsageError(fmt::format("the lease has no keys of table '{}'", table.name()));
+const LeasePart& Lease::part(const TableHandle& table) const {
+  if (!held()) throw UsageError("the values of a lease that has been released");
+  return hold_->part(table);
 }
 
 }  // namespace lapse

@@ -2,87 +2,93 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/ps/argument_checks.hpp"
 #include "lapse/ps/table.hpp"
 
 namespace lapse {
 
-class Worker;
+class LeaseHold;
 
 // Keys of one table, for Worker::lease; refers to the caller's keys.
 class LeaseKeys {
  public:
   template <Element T>
-  LeaseKeys(const Table<T>& table, std::span<const Key> keys)
-      : state_(table.state_), server_(table.server_), keys_(keys) {}
+  LeaseKeys(const Table<T>& table, std::span<const Key> keys) : table_(table.handle()), keys_(keys) {}
+
+  const TableHandle& table() const { return table_; }
+  std::span<const Key> keys() const { return keys_; }
 
  private:
-  friend class LeaseTaker;
-  TableShard* state_;
-  const void* server_;
+  TableHandle table_;
   std::span<const Key> keys_;
 };
 
+// What a lease holds of one table.
+struct LeasePart {
+  TableHandle table;
+  Rank holder;
+  std::vector<Key> keys;          // as given
+  std::vector<std::byte*> slots;  // of each
+
+  // Throws LengthMismatch, or UsageError for a scale that the table's update rule does not accept.
+  void check_update(std::size_t given, std::size_t expected, float scale) const;
+};
+
 // The values of one table's keys in a lease, in the order in which the keys were given; valid while the lease
-// is held. A key that was given twice is at both places the same memory.
+// is held. A key that was given twice is the same memory at both positions.
 template <Element T>
 class LeasedValues {
  public:
-  // `rank` is the holder's.
-  LeasedValues(const TableShard& table, std::span<const Key> keys, std::span<std::byte* const> contents,
-               Rank rank)
-      : table_(&table),
-        checks_(rank),
-        keys_(keys.data()),
-        contents_(contents.data()),
-        size_(contents.size()),
-        length_(table.store().sizes().uniform() ? table.store().sizes().layout().length : 0) {}
+  explicit LeasedValues(const LeasePart& part)
+      : part_(&part),
+        slots_(part.slots.data()),
+        length_(part.table.length()),
+        state_length_(length_ == 0 ? 0 : part.table.state_elements(length_)) {}
 
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return part_->slots.size(); }
   // The value, in place.
-  std::span<T> operator[](std::size_t i) const { return {reinterpret_cast<T*>(contents_[i]), length(i)}; }
+  std::span<T> operator[](std::size_t i) const { return {reinterpret_cast<T*>(slots_[i]), length(i)}; }
   // The state of the update rule, in place.
   std::span<T> state(std::size_t i) const {
     const std::size_t elements = length(i);
-    return {reinterpret_cast<T*>(contents_[i]) + elements,
-            table_->store().sizes().layout().state_elements(elements)};
+    return {reinterpret_cast<T*>(slots_[i]) + elements,
+            length_ != 0 ? state_length_ : part_->table.state_elements(elements)};
   }
   // Applies the update rule, as a push of `update` (as many elements as the value has, else LengthMismatch)
   // would; `scale` only for rules that accept one, else UsageError. Throws what a rule of the application
   // throws.
   void apply(std::size_t i, std::span<const T> update, float scale = 1.0F) const {
-    if (update.size() != length(i)) [[unlikely]]
-      checks_.count(*table_, "update", update.size(), length(i));
-    if (scale != 1.0F) checks_.scale(*table_, scale);
-    table_->definition().rule.apply(contents_[i], reinterpret_cast<const std::byte*>(update.data()),
-                                    length(i), scale);
+    const std::size_t elements = length(i);
+    if ((update.size() != elements) | (scale != 1.0F)) [[unlikely]]
+      part_->check_update(update.size(), elements, scale);
+    part_->table.push_rule().apply(slots_[i], reinterpret_cast<const std::byte*>(update.data()), elements,
+                                   scale);
   }
 
  private:
   std::size_t length(std::size_t i) const {
-    return length_ != 0 ? length_ : table_->store().sizes().length(keys_[i]);
+    return length_ != 0 ? length_ : part_->table.length(part_->keys[i]);
   }
 
-  const TableShard* table_;
-  ArgumentChecks checks_;
-  const Key* keys_;
-  std::byte* const* contents_;
-  std::size_t size_;
-  std::size_t length_;
+  const LeasePart* part_;
+  std::byte* const* slots_;
+  std::size_t length_;        // 0 where each key has its own
+  std::size_t state_length_;  // beside values of length_
 };
 
 // Returned by Worker::lease; used by the thread of the worker. Movable; destroying it releases.
 //
-// While a worker holds a lease, its keys are on its rank and nobody else reads or writes them: others wait.
-// Every call of the worker throws UsageError except release, pull_if_local and localize: a holder that waited
-// for somebody else's keys could wait for each other with that somebody, for ever.
+// While a worker holds a lease, its keys are on its rank and no other worker reads or writes them: others
+// wait. Every call of the worker throws UsageError except release, pull_if_local and localize: two holders
+// that waited for each other's keys would wait indefinitely.
 class Lease {
  public:
+  // For the library.
+  explicit Lease(std::unique_ptr<LeaseHold> hold);
   Lease(Lease&& other) noexcept;
   Lease& operator=(Lease&& other) noexcept;
   Lease(const Lease&) = delete;
@@ -93,30 +99,20 @@ class Lease {
   // another server.
   template <Element T>
   LeasedValues<T> values(const Table<T>& table) const {
-    const Part& part = this->part(*table.state_);
-    return {*part.table, part.keys, part.contents, rank_};
+    return LeasedValues<T>(part(table.handle()));
   }
 
-  bool held() const { return worker_ != nullptr; }
+  bool held() const;
   // Ends the lease; again: nothing. Throws PeerFailed when some rank has failed.
   void release();
 
+  // For the library: null after a move.
+  LeaseHold* hold() const { return hold_.get(); }
+
  private:
-  friend class LeaseTaker;
+  const LeasePart& part(const TableHandle& table) const;
 
-  struct Part {
-    TableShard* table;
-    std::vector<Key> keys;             // as given
-    std::vector<std::byte*> contents;  // of each
-  };
-
-  // The worker holds the keys from now on.
-  explicit Lease(Worker& worker);
-  const Part& part(const TableShard& table) const;
-
-  Worker* worker_;  // null once released
-  Rank rank_;
-  std::vector<Part> parts_;
+  std::unique_ptr<LeaseHold> hold_;
 };
 
 }  // namespace lapse

@@ -7,18 +7,21 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/lease_hold.hpp"
 #include "lapse/ps/worker.hpp"
+#include "lapse/ps/worker_core.hpp"
 
 namespace lapse {
 
+LeaseTaker::LeaseTaker(Worker& worker) : LeaseTaker(worker.core()) {}
+
 void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
   for (const LeaseKeys& part : parts) {
-    worker_.check_call(part.server_);
-    worker_.arguments_.keys(*part.state_, part.keys_);
-    worker_.arguments_.lengths(*part.state_, part.keys_);
-    const auto same = [&](const LeaseKeys& other) { return other.state_ == part.state_; };
+    worker_.admit(part.table(), part.keys());
+    worker_.arguments().lengths(part.table().state(), part.keys());
+    const auto same = [&](const LeaseKeys& other) { return &other.table().state() == &part.table().state(); };
     if (std::ranges::count_if(parts, same) > 1) {
-      throw UsageError(fmt::format("a lease names table '{}' more than once", part.state_->name()));
+      throw UsageError(fmt::format("a lease names table '{}' more than once", part.table().name()));
     }
   }
   parts_.assign(parts.begin(), parts.end());
@@ -26,12 +29,12 @@ void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
 }
 
 bool LeaseTaker::may_advance() const {
-  const WorkerEndpoint& endpoint = worker_.endpoint_;
+  const WorkerEndpoint& endpoint = worker_.endpoint();
   switch (stage_) {
     case Stage::own_operations:
       return endpoint.unanswered().total() == 0 || std::ranges::none_of(parts_, [&](const LeaseKeys& part) {
-               return std::ranges::any_of(part.keys_, [&](Key key) {
-                 return endpoint.unanswered().contains(part.state_->id(), key);
+               return std::ranges::any_of(part.keys(), [&](Key key) {
+                 return endpoint.unanswered().contains(part.table().id(), key);
                });
              });
     case Stage::localizing:
@@ -59,16 +62,16 @@ bool LeaseTaker::advance() {
 
 void LeaseTaker::localize() {
   stage_ = Stage::localizing;
-  for (const LeaseKeys& part : parts_) localizes_.push_back(worker_.begin_localize(*part.state_, part.keys_));
+  for (const LeaseKeys& part : parts_) localizes_.push_back(worker_.localize(part.table(), part.keys()));
 }
 
 void LeaseTaker::request() {
   stage_ = Stage::requested;
   localizes_.clear();
-  LeaseRequest& request = worker_.endpoint_.lease_request();
+  LeaseRequest& request = worker_.endpoint().lease_request();
   request.items.clear();
   for (const LeaseKeys& part : parts_) {
-    for (const Key key : part.keys_) request.items.push_back({part.state_, key});
+    for (const Key key : part.keys()) request.items.push_back({&part.table().state(), key});
   }
   // Keys often come in order, each once.
   if (!std::ranges::is_sorted(request.items, std::ranges::less_equal(), &LeaseRequest::order)) {
@@ -79,44 +82,47 @@ void LeaseTaker::request() {
   request.releasing = false;
   request.granted = 0;
   request.copies.clear();
-  request.handler = &worker_.phase_.protocol.leases();
   request.finished.store(false, std::memory_order_relaxed);
-  worker_.submit(request);
+  worker_.submit_lease(request);
 }
 
 Lease LeaseTaker::take() {
-  // What the holder will write comes after the change of the words, for whoever reads without a latch.
+  // What the holder will write comes after the change of the slot words, for threads that read without a
+  // latch.
   std::atomic_thread_fence(std::memory_order_release);
-  LeaseRequest& request = worker_.endpoint_.lease_request();
+  LeaseRequest& request = worker_.endpoint().lease_request();
   if (request.failure) std::rethrow_exception(request.failure);
-  Lease lease(worker_);
+  std::vector<LeasePart> held;
+  held.reserve(parts_.size());
   for (const LeaseKeys& part : parts_) {
-    worker_.endpoint_.counters()[part.state_->id().value()].leased_keys += part.keys_.size();
-    Lease::Part& taken =
-        lease.parts_.emplace_back(Lease::Part{part.state_, {part.keys_.begin(), part.keys_.end()}, {}});
-    taken.contents.reserve(taken.keys.size());
-    for (const Key key : taken.keys) taken.contents.push_back(request.content({part.state_, key}));
+    worker_.counters(part.table()).leased_keys += part.keys().size();
+    LeasePart& taken = held.emplace_back(
+        LeasePart{part.table(), worker_.rank(), {part.keys().begin(), part.keys().end()}, {}});
+    taken.slots.reserve(taken.keys.size());
+    for (const Key key : taken.keys) taken.slots.push_back(request.content({&part.table().state(), key}));
   }
-  return lease;
+  return worker_.hold(std::move(held));
 }
 
 void LeaseTaker::begin_release(Lease& lease) {
-  LeaseRequest& request = worker_.endpoint_.lease_request();
-  lease.worker_ = nullptr;
-  worker_.lease_ = nullptr;
-  worker_.busy_ = Worker::Busy::no;
-  // Where nothing waits the keys are open at once; the engine works off the rest.
+  if (lease.held()) begin_release();
+}
+
+void LeaseTaker::begin_release() {
+  worker_.let_go();
+  LeaseRequest& request = worker_.endpoint().lease_request();
+  // The keys that nothing waits for are open at once; the engine drains the queues of the others.
   std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
     return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
   });
   if (request.items.empty()) return;
   request.releasing = true;
   request.finished.store(false, std::memory_order_relaxed);
-  worker_.submit(request);
+  worker_.submit_lease(request);
 }
 
 bool LeaseTaker::released() const {
-  return worker_.endpoint_.lease_request().finished.load(std::memory_order_acquire);
+  return worker_.endpoint().lease_request().finished.load(std::memory_order_acquire);
 }
 
 }  // namespace lapse

@@ -10,6 +10,9 @@
 
 namespace lapse {
 
+class Worker;
+class WorkerCore;
+
 // Worker::lease and Lease::release go through these steps, waiting in between; simulations, where nothing may
 // wait, go through them one by one. Used by the thread of the worker.
 //
@@ -17,7 +20,8 @@ namespace lapse {
 // wait for anything else.
 class LeaseTaker {
  public:
-  explicit LeaseTaker(Worker& worker) : worker_(worker) {}
+  explicit LeaseTaker(WorkerCore& worker) : worker_(worker) {}
+  explicit LeaseTaker(Worker& worker);
 
   // Throws what Worker::lease throws for its arguments. The keys are the caller's until take has returned.
   void begin(std::span<const LeaseKeys> parts);
@@ -28,23 +32,24 @@ class LeaseTaker {
   // Then: the handle.
   Lease take();
 
-  // Gives back what nobody waits for and asks the engine to do the rest. The lease is released for its
-  // holder.
+  // Gives back the keys that nothing waits for and asks the engine to do the rest. The lease is released for
+  // its holder.
   void begin_release(Lease& lease);
+  void begin_release();  // the one that the worker holds
   // Whether that is over; before, no further lease can be taken.
   bool released() const;
 
  private:
   enum class Stage : std::uint8_t {
-    own_operations,  // waits for what the worker itself has under way on the keys
-    localizing,      // brings them here, all together
+    own_operations,  // waits for what the worker itself has in flight on the keys
+    localizing,      // brings them to this rank, all together
     requested,       // gets them, one after the other
   };
 
   void localize();
   void request();
 
-  Worker& worker_;
+  WorkerCore& worker_;
   Stage stage_ = Stage::own_operations;
   std::vector<LeaseKeys> parts_;
   std::vector<Operation> localizes_;

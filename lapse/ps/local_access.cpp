@@ -1,32 +1,66 @@
 #include "lapse/ps/local_access.hpp"
 
+#include <algorithm>
+
 #include "lapse/protocol/user_code.hpp"
 
 namespace lapse {
 
-std::size_t LocalAccess::run(std::span<const Key> keys) const {
-  const ValueSizes& sizes = table_.store().sizes();
-  if (!sizes.uniform() || request_.runs_user_code(table_)) return 0;
-  if (request_.operation.kind == OperationKind::pull)
-    return table_.store().read_run(keys, request_.destination);
-  if (request_.operation.kind != OperationKind::push) return 0;
+std::optional<Row> LocalAccess::next_undone() {
+  // A copy, so that it stays in registers.
+  RowCursor cursor = cursor_;
+  std::optional<Row> undone;
+  while (!undone && !cursor.at_end()) {
+    if (word_ == words_.size()) {
+      const std::span<const Key> keys = cursor.remaining();
+      table_.store().find(keys.first(std::min(words_.size(), keys.size())), words_.data());
+      word_ = 0;
+    }
+    const Row row = cursor.next();
+    if (!carry_out(row, words_[word_++])) undone = row;
+  }
+  cursor_ = cursor;
+  return undone;
+}
+
+bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
+  if (word != nullptr && !has_usable_value(SlotWord(word->load(std::memory_order_relaxed)).role()))
+    return false;
+  if (unanswered_.contains(table_.id(), row.key)) return false;
+  try {
+    if (!try_key(row, word)) return false;
+    ++done_;
+  } catch (const UserCodeFailed& error) {
+    if (!failure_) failure_ = error;
+  }
+  return true;
+}
+
+std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const AccessRequest& request) {
+  const ValueSizes& sizes = table.store().sizes();
+  if (!sizes.uniform() || request.runs_user_code(table)) return 0;
+  if (request.operation.kind == OperationKind::pull) return table.store().read_run(keys, request.destination);
+  if (request.operation.kind != OperationKind::push) return 0;
+  const UpdateKernel& rule = table.definition().rule;
   const std::size_t bytes = sizes.layout().value_bytes();
   const std::size_t length = sizes.layout().length;
-  return table_.store().update_run(keys, [&](std::size_t i, std::byte* content) {
-    table_.definition().rule.apply(content, request_.updates + i * bytes, length, request_.operation.scale);
+  return table.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
+    rule.apply(slot, request.updates + i * bytes, length, request.operation.scale);
   });
 }
 
-bool LocalAccess::try_key(Key key, Store::Word* word, const std::byte* update, std::byte* to) const {
+bool LocalAccess::try_key(const Row& row, Store::Word* word) const {
   if (request_.operation.kind == OperationKind::pull) {
-    if (word != nullptr) return table_.store().read_at(*word, to, table_.value_bytes(key));
-    return table_.store().is_sparse() &&
-           run_user_code(table_.name(), key, rank_, [&] { return table_.read_uninitialized(key, to); });
+    if (word != nullptr) return table_.store().read_at(*word, row.destination, table_.value_bytes(row.key));
+    return table_.store().is_sparse() && run_user_code(table_.name(), row.key, rank_, [&] {
+             return table_.read_uninitialized(row.key, row.destination);
+           });
   }
   if (word == nullptr) return false;
-  return run_user_code(table_.name(), key, rank_, [&] {
-    return table_.store().update_at(
-        *word, [&](std::byte* content) { table_.apply(request_.operation, key, content, update, to); });
+  return run_user_code(table_.name(), row.key, rank_, [&] {
+    return table_.store().update_at(*word, [&](std::byte* slot) {
+      table_.apply(request_.operation, row.key, slot, row.update.data(), row.destination);
+    });
   });
 }
 

@@ -1,45 +1,64 @@
 // Pull, push, set and call on keys whose memory this rank can use.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/table_shard.hpp"
+#include "lapse/protocol/unanswered_table.hpp"
+#include "lapse/ps/access_request.hpp"
+#include "lapse/ps/row_cursor.hpp"
 
 namespace lapse {
 
-// What a worker's call asks for, beside table and keys.
-struct AccessRequest {
-  ValueOperation operation;
-  const std::byte* updates = nullptr;  // push, set: rows; call: arguments
-  std::byte* destination = nullptr;    // pull: rows; call: results
-
-  // Whether code of the application may run under the latch of a key.
-  bool runs_user_code(const TableShard& table) const {
-    return operation.kind == OperationKind::call ||
-           table.definition().rule.kind() == UpdateRuleKind::custom || table.store().is_sparse();
-  }
-};
-
-// One call of a worker, carried out key by key. Thread safety: the worker's.
+// The local run over the keys of one call: carries out what memory allows, in the order of the keys, and
+// returns what it could not do. Thread safety: the worker's.
 class LocalAccess {
  public:
-  // `rank` is the worker's, for errors.
-  LocalAccess(TableShard& table, const AccessRequest& request, Rank rank)
-      : table_(table), request_(request), rank_(rank) {}
+  // The first keys, as long as each is local and all is simple: values of one length, no code of the application.
+  // Returns how many.
+  static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request);
 
-  // The first keys, as long as each is here and all is simple: values of one length, no code of the
-  // application. Returns how many.
-  std::size_t run(std::span<const Key> keys) const;
-  // One key; word (or null), update and to are its own. False when it is not here. Throws UserCodeFailed.
-  bool try_key(Key key, Store::Word* word, const std::byte* update, std::byte* to) const;
+  // For the keys from number `first` on. `unanswered`: of the worker. `done` counts keys that were accessed. `rank` is the worker's, for errors.
+  LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
+              const UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
+      : table_(table),
+        request_(request),
+        unanswered_(unanswered),
+        done_(done),
+        rank_(rank),
+        cursor_(table.store().sizes(), keys, request) {
+    cursor_.skip(first);
+  }
+
+  // Goes on until the next key that is not local, is leased, or has an unanswered operation before it, and
+  // returns its row; nothing at the end. The caller makes the key unanswered before it asks again: then a key
+  // that a call names twice keeps its order.
+  std::optional<Row> next_undone();
+  // The first key whose code of the application threw, if any; it counts as done.
+  std::optional<UserCodeFailed>& failure() { return failure_; }
+  const RowCursor& cursor() const { return cursor_; }
 
  private:
+  bool carry_out(const Row& row, Store::Word* word);
+  // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
+  bool try_key(const Row& row, Store::Word* word) const;
+
   TableShard& table_;
   const AccessRequest& request_;
-  Rank rank_;
+  const UnansweredTable& unanswered_;
+  std::uint64_t& done_;
+  const Rank rank_;
+  RowCursor cursor_;
+  std::optional<UserCodeFailed> failure_;
+  // the slot words of the next keys
+  std::array<Store::Word*, Store::kMaxAtOnce> words_;
+  std::size_t word_ = Store::kMaxAtOnce;
 };
 
 }  // namespace lapse

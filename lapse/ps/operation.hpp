@@ -3,14 +3,13 @@
 
 #include <utility>
 
-#include "lapse/protocol/operation_state.hpp"
-
 namespace lapse {
 
-class Worker;
+class WorkerCore;
+struct OperationState;
 
 // Returned by pull, push, set, call and localize. Used by the thread of the worker that made it. Move-only;
-// destroying it detaches: a push or localize goes on, the answer of a pull is thrown away and its destination
+// destroying it detaches: a push or localize goes on, the answer of a pull is discarded and its destination
 // is not written to after the destructor has returned (destroying an unfinished pull inside update_if_local
 // ends the program). Of a handle that outlives its worker nothing is left but done(); it must not outlive the
 // server.
@@ -18,37 +17,36 @@ class Operation {
  public:
   // Finished from the start.
   Operation() = default;
+  // For the library: the handle to an operation of this worker.
+  Operation(WorkerCore& worker, OperationState& state) : worker_(&worker), state_(&state) {}
   Operation(Operation&& other) noexcept
       : worker_(std::exchange(other.worker_, nullptr)), state_(std::exchange(other.state_, nullptr)) {}
   Operation& operator=(Operation&& other) noexcept {
     if (this != &other) {
-      detach();
+      if (state_ != nullptr) detach();
       worker_ = std::exchange(other.worker_, nullptr);
       state_ = std::exchange(other.state_, nullptr);
     }
     return *this;
   }
-  ~Operation() { detach(); }
+  ~Operation() {
+    if (state_ != nullptr) detach();
+  }
 
   // True when wait would return at once. Does not drive anything.
-  bool done() const { return state_ == nullptr || state_->orphaned || state_->done(); }
-  // pull: the values are there. push, set: applied at the owner. localize: the keys have been here once.
-  // May leave the rank to drive communication. Throws PeerFailed when some rank failed.
+  bool done() const { return state_ == nullptr || is_done(); }
+  // pull: the values are there. push, set: applied at the owner. localize: each key was local once. May leave
+  // the rank to drive communication. Throws PeerFailed when some rank failed.
   void wait() {
-    if (state_ != nullptr && !state_->orphaned) finish();
+    if (state_ != nullptr) finish();
   }
 
  private:
-  friend class Worker;
-  Operation(Worker& worker, OperationState& state) : worker_(&worker), state_(&state) {}
-
+  bool is_done() const;
   void finish();
-  void detach() noexcept {
-    if (state_ != nullptr && !state_->orphaned) release();
-  }
-  void release() noexcept;
+  void detach() noexcept;
 
-  Worker* worker_ = nullptr;
+  WorkerCore* worker_ = nullptr;
   OperationState* state_ = nullptr;
 };
 

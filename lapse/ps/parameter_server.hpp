@@ -9,22 +9,22 @@
 #include <string>
 #include <utility>
 
-#include "lapse/core/log.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
-#include "lapse/transport/transport.hpp"
 
 namespace lapse {
+
+class Transport;
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators;
 // their collective calls are made one after the other, in the same order on all ranks, as those of MPI. That
 // holds for servers of different threads, too: two threads that make tables on two servers at the same time
-// can wait for each other for ever, as making shared memory keeps other threads out of MPI until all ranks
-// have joined.
+// can wait for each other indefinitely, as making shared memory keeps other threads out of MPI until all
+// ranks have joined.
 //
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished; between calls of the server nothing
@@ -39,8 +39,8 @@ class ParameterServer {
   ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping = true);
   ParameterServer(const ParameterServer&) = delete;
   ParameterServer& operator=(const ParameterServer&) = delete;
-  // Collective unless closed: closes. While an exception unwinds on this rank alone nobody would answer: then
-  // the job is aborted, with the reason. After PeerFailed, which every rank sees, closing is in order.
+  // Collective unless closed: closes. While an exception unwinds on this rank alone no rank would answer:
+  // then the job is aborted, with the reason. After PeerFailed, which every rank sees, closing is in order.
   ~ParameterServer();
 
   Rank rank() const;
@@ -55,7 +55,7 @@ class ParameterServer {
     return Table<T>(create_table(options, element_type<T>()), identity());
   }
 
-  // Collective. Makes f known under a name, so that workers can run it on values wherever they are
+  // Collective. Registers f under a name, so that workers can run it on values wherever they are
   // (Worker::call): Result f(Key, std::span<T> value, const Argument&), without the last parameter where
   // Argument is Nothing, and void where Result is Nothing; both are trivially copyable. Any thread of the
   // server may run f, several at a time, under the key's latch: it must not block and must not call the
@@ -69,7 +69,7 @@ class ParameterServer {
 
   // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at
   // least one in all (else UsageError). Returns when every worker of every rank has returned and everything
-  // has come to rest. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
+  // is quiet. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
   // server can only be asked for statistics and closed.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
 
@@ -85,10 +85,10 @@ class ParameterServer {
   };
   template <Element T>
   MemoryUse memory_use(const Table<T>& table) const {
-    return memory_use(*table.state_);
+    return memory_use(table.handle().state());
   }
 
-  // Collective. Ends the server; proves that nothing is left under way. Every later call throws ClosedError.
+  // Collective. Ends the server; proves that nothing is left in flight. Every later call throws ClosedError.
   void close();
 
  private:

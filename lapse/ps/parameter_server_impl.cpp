@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/reduction.hpp"

@@ -6,10 +6,9 @@
 #include <span>
 
 #include "lapse/protocol/tree_reduction.hpp"
+#include "lapse/ps/reduce.hpp"
 
 namespace lapse {
-
-enum class Reduce : std::uint8_t { sum, min, max };
 
 // The contribution of one worker, as it travels: what the call is, then its elements.
 struct ReductionHeader {

@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// Asked again and again by one waiting thread; looks at the clock only now and then. limit 0: never.
+// Asked again and again by one waiting thread; reads the clock only now and then. limit 0: never.
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -14,7 +14,7 @@ class StallWatch {
   explicit StallWatch(std::chrono::seconds limit) : limit_(limit) {}
 
   bool due() {
-    if (limit_.count() == 0 || ++looks_ % kLooksPerClock != 0) return false;
+    if (limit_.count() == 0 || ++polls_ % kPollsPerClock != 0) return false;
     const Clock::time_point now = Clock::now();
     if (since_ == Clock::time_point{}) since_ = now;
     return now - since_ >= limit_;
@@ -23,10 +23,10 @@ class StallWatch {
   void restart() { since_ = Clock::time_point{}; }
 
  private:
-  static constexpr std::uint32_t kLooksPerClock = 256;
+  static constexpr std::uint32_t kPollsPerClock = 256;
 
   std::chrono::seconds limit_;
-  std::uint32_t looks_ = 0;
+  std::uint32_t polls_ = 0;
   Clock::time_point since_{};
 };
 

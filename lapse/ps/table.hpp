@@ -1,21 +1,22 @@
 // A table as its user sees it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
-#include "lapse/directory/home_map.hpp"
-#include "lapse/protocol/table_shard.hpp"
+#include "lapse/directory/home_map_kind.hpp"
 #include "lapse/store/element_type.hpp"
 #include "lapse/store/initialiser.hpp"
 #include "lapse/store/update_rule.hpp"
 
 namespace lapse {
+
+class SlotAccess;
+class TableShard;
 
 // What a table is to be; the same on every rank.
 struct TableOptions {
@@ -25,18 +26,75 @@ struct TableOptions {
   std::size_t length = 1;  // elements of each value; at least 1
   // Elements of the value of each key, in place of `length`; pure, the same on every rank, at least 1. A
   // dense table asks once for each key and keeps 4 bytes for it; a sparse one asks at every access.
-  ValueSizes::Function lengths = {};
-  // Sparse tables, on each rank: how many keys it may hold or know of, and how many bytes it may take.
-  // Exceeding one fails with OutOfMemory, as does a machine that runs out of memory.
+  std::function<std::size_t(Key)> lengths = {};
+  // Sparse tables, on each rank: how many keys it may store or have slot words of, and how many bytes it may
+  // take. Exceeding one fails with OutOfMemory, as does a machine that runs out of memory.
   std::optional<std::uint64_t> max_keys = {};
   std::optional<std::uint64_t> memory_limit_bytes = {};
   Initialiser initialiser = {};  // values before the first push
   std::uint64_t seed = 0;        // of the initialiser
   HomeMapKind home = HomeMapKind::hash;
   // For HomeMapKind::custom: a rank in whose domain the key is at home, the same on every rank.
-  HomeMap::Function home_function = {};
+  HomeFunction home_function = {};
   UpdateRule update_rule = UpdateRule::add();  // what a push does
   std::optional<bool> location_caches = {};    // default: the server's option
+};
+
+// What stands behind a Table, for the library's own use: the table, and the constants that an access to one
+// key in memory needs. Immutable; copies are cheap.
+class TableHandle {
+ public:
+  // The table's update rule, as a push to one key applies it.
+  struct PushRule {
+    void (*loop)(const void* parameters, std::byte* value, const std::byte* update, std::size_t elements,
+                 float scale);
+    const void* parameters;
+    bool is_add;
+    bool is_custom;
+    bool accepts_scale;
+
+    void apply(std::byte* value, const std::byte* update, std::size_t elements, float scale) const {
+      loop(parameters, value, update, elements, scale);
+    }
+  };
+
+  // `server`: the owner of the table, which alone may be given the handle.
+  TableHandle(TableShard& state, const void* server);
+
+  TableShard& state() const { return *state_; }
+  SlotAccess& memory() const { return *memory_; }
+  const void* server() const { return server_; }
+  const PushRule& push_rule() const { return push_rule_; }
+
+  TableId id() const { return id_; }
+  const std::string& name() const;
+  bool is_sparse() const { return is_sparse_; }
+  std::uint64_t keys() const { return last_key_ + 1; }
+  bool has(Key key) const { return key.value() <= last_key_; }
+  // Elements of a value; 0 when each key has its own length.
+  std::size_t length() const { return length_; }
+  // The same for one key. Throws KeyOutOfRange.
+  std::size_t length(Key key) const {
+    if (length_ != 0) [[likely]]
+      return length_;
+    return lengths_ != nullptr && has(key) ? lengths_[key.index()] : other_length(key);
+  }
+  // Elements of optimizer state beside a value of `length` elements.
+  std::size_t state_elements(std::size_t length) const;
+
+ private:
+  // Of a key whose length is computed, or that the table cannot have: throws KeyOutOfRange.
+  std::size_t other_length(Key key) const;
+
+  const void* server_;
+  std::uint64_t last_key_;
+  std::size_t length_;
+  SlotAccess* memory_;
+  PushRule push_rule_;
+  TableId id_;
+  bool is_sparse_;
+  const std::uint32_t* lengths_;  // by key; null where they are equal or computed
+  TableShard* state_;
 };
 
 // A cheap handle to a table of one server, valid as long as the server.
@@ -46,41 +104,25 @@ class Table {
   using element = T;
 
   // Made by ParameterServer::create_table; `server` is who may be given the handle.
-  Table(TableShard& state, const void* server)
-      : state_(&state),
-        server_(server),
-        last_key_(state.store().last_key()),
-        length_(state.store().sizes().uniform() ? state.store().sizes().layout().length : 0) {}
+  Table(TableShard& state, const void* server) : handle_(state, server) {}
 
-  TableId id() const { return state_->id(); }
-  const std::string& name() const { return state_->name(); }
-  bool is_sparse() const { return state_->store().is_sparse(); }
+  TableId id() const { return handle_.id(); }
+  const std::string& name() const { return handle_.name(); }
+  bool is_sparse() const { return handle_.is_sparse(); }
   // Number of keys of a dense table.
-  std::uint64_t keys() const { return state_->store().keys(); }
+  std::uint64_t keys() const { return handle_.keys(); }
   // Elements of a value; 0 when each key has its own length.
-  std::size_t length() const { return length_; }
+  std::size_t length() const { return handle_.length(); }
   // The same for one key. Throws KeyOutOfRange.
-  std::size_t length(Key key) const {
-    if (length_ != 0) return length_;
-    if (key.value() > last_key_) [[unlikely]]
-      throw KeyOutOfRange(name(), key, keys(), state_->definition().rank);
-    return state_->store().sizes().length(key);
-  }
+  std::size_t length(Key key) const { return handle_.length(key); }
   // Elements of state that the update rule keeps beside a value of the key.
-  std::size_t state_length(Key key) const {
-    return state_->store().sizes().layout().state_elements(length(key));
-  }
+  std::size_t state_length(Key key) const { return handle_.state_elements(length(key)); }
+
+  // For the library.
+  const TableHandle& handle() const { return handle_; }
 
  private:
-  friend class ParameterServer;
-  friend class Worker;
-  friend class Lease;
-  friend class LeaseKeys;
-
-  TableShard* state_;
-  const void* server_;
-  std::uint64_t last_key_;
-  std::size_t length_;
+  TableHandle handle_;
 };
 
 }  // namespace lapse

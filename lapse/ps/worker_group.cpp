@@ -7,7 +7,7 @@
 namespace lapse {
 
 std::uint64_t WorkerGroup::contribute(std::size_t local_index, Bytes bytes) {
-  // Nobody of this rank can complete the round before this worker has arrived.
+  // No worker of this rank can complete the round before this worker has arrived.
   const std::uint64_t round = collective_.completed_rounds() + 1;
   contributions_[local_index] = std::move(bytes);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == contributions_.size()) {

@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// Thread safety: contribute by each worker of the phase; start between phases.
-// Contributions of this rank are combined in the order of its workers, whoever comes last.
+// Thread safety: contribute by each worker of the phase; start between phases. Contributions of this rank are
+// combined in the order of its workers, whichever worker comes last.
 class WorkerGroup {
  public:
   WorkerGroup(RankProtocol& protocol, ProgressEngine& engine)

@@ -56,4 +56,17 @@ decltype(auto) visit_element(ElementType type, F&& f) {
   return f(std::int64_t{});
 }
 
+// value[i] += update[i], compiled in place, for the shortest way to one key. Integers wrap around.
+template <Element T>
+inline void add_elements(T* value, const T* update, std::size_t elements) {
+  for (std::size_t i = 0; i < elements; ++i) {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      value[i] = static_cast<T>(static_cast<Unsigned>(value[i]) + static_cast<Unsigned>(update[i]));
+    } else {
+      value[i] += update[i];
+    }
+  }
+}
+
 }  // namespace lapse

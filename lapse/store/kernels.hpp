@@ -60,19 +60,6 @@ const Kernels<T>& kernels() {
   return chosen;
 }
 
-// value[i] += update[i] compiled in place, for the shortest way to one key.
-template <Element T>
-inline void add_elements(T* value, const T* update, std::size_t elements) {
-  for (std::size_t i = 0; i < elements; ++i) {
-    if constexpr (std::is_integral_v<T>) {
-      using Unsigned = std::make_unsigned_t<T>;
-      value[i] = static_cast<T>(static_cast<Unsigned>(value[i]) + static_cast<Unsigned>(update[i]));
-    } else {
-      value[i] += update[i];
-    }
-  }
-}
-
 namespace detail {
 
 // Throws UsageError.

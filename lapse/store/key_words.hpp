@@ -1,4 +1,4 @@
-// Where the word of each key of a domain is.
+// Where the slot word of each key of a domain is.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,17 @@
 
 namespace lapse {
 
-// Dense: an array, every key has a word from the start. Sparse: a hash table, a key has a word once something
-// is to be known about it here; without one it counts as absent.
+// Dense: an array, every key has a slot word from the start. Sparse: a hash table, a key has a slot word once
+// this domain stores something about the key; without one the key counts as absent.
 //
-// Thread safety: as SparseWords; dense words are there for any thread.
+// Thread safety: as SparseWords; the slot words of a dense table may be used by any thread.
 class KeyWords {
  public:
   using Word = std::atomic<std::uint64_t>;
 
   // The keys 0 to keys - 1. Commits all words. Throws OutOfMemory.
   static KeyWords dense(RegionAllocator& regions, std::uint64_t keys);
-  // The same in memory that is committed and zero already, or that other ranks of the domain have used
-  // since.
+  // The same in memory that is committed and zero already, or that other ranks of the domain have used since.
   static KeyWords dense(std::unique_ptr<Region> region, std::uint64_t keys);
   // Any keys, at most max_keys of them.
   static KeyWords sparse(RegionAllocator& regions, std::uint64_t max_keys);
@@ -40,8 +39,8 @@ class KeyWords {
       return &dense_[key.index()];
     return sparse_->find(key);
   }
-  // The same for several keys, at most kMostAtOnce, with their cache misses under way together.
-  static constexpr std::size_t kMostAtOnce = SparseWords::kMostAtOnce;
+  // The same for several keys, at most kMaxAtOnce, with their cache misses in flight together.
+  static constexpr std::size_t kMaxAtOnce = SparseWords::kMaxAtOnce;
   void find(std::span<const Key> keys, Word** words) const {
     if (is_sparse()) {
       sparse_->find(keys, words);
@@ -63,12 +62,12 @@ class KeyWords {
     const Word* word = find(key);
     return word == nullptr ? SlotWord() : SlotWord(word->load(std::memory_order_acquire));
   }
-  // Sparse: the number of the key whose word this is.
+  // Sparse: the number of the key that this slot word belongs to.
   std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
   // Sparse: how many keys have a word, and how many may have.
   std::uint64_t size() const { return sparse_->size(); }
-  std::uint64_t most() const { return sparse_->most(); }
+  std::uint64_t max_keys() const { return sparse_->max_keys(); }
   // Calls f(key, word) for every key that has a word.
   template <class F>
   void for_each(F&& f) const {
@@ -79,8 +78,10 @@ class KeyWords {
     }
   }
 
-  // The words of a dense table, by key.
-  const Word* dense() const { return dense_; }
+  // The slot words of a dense table, by key; null for a sparse table.
+  Word* dense() const { return dense_; }
+  // The search of a sparse table; null for a dense table.
+  const SparseLookup* sparse() const { return sparse_.get(); }
 
   // For batches: far ahead, and nearer.
   void prefetch_far(Key key) const {

@@ -30,7 +30,7 @@ class MemoryBudget::Account {
   const std::string& whose() const { return whose_; }
 
  private:
-  // Looking costs as much as committing a quarter of a megabyte.
+  // Reading it costs as much as committing a quarter of a megabyte.
   static constexpr std::uint64_t kCheckBytes = kReserveBytes / 16;
 
   void check_machine(std::uint64_t bytes) {

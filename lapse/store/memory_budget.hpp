@@ -19,7 +19,7 @@ class MemoryBudget : public RegionAllocator {
  public:
   static constexpr std::uint64_t kReserveBytes = std::uint64_t{128} << 20;
 
-  // `whose` begins the texts of errors: "table 'x' on rank 3".
+  // `whose` begins the messages of errors: "table 'x' on rank 3".
   MemoryBudget(RegionAllocator& inner, std::string whose, std::optional<std::uint64_t> limit_bytes);
 
   std::unique_ptr<Region> reserve(std::size_t bytes) override;

@@ -33,7 +33,7 @@ bool populate(std::byte* begin, std::size_t length, const std::function<std::siz
 
 class PrivateRegion : public Region {
  public:
-  // The region lies in a mapping that is larger.
+  // The region is a part of a larger mapping.
   PrivateRegion(std::byte* base, std::size_t bytes, void* mapping, std::size_t mapped)
       : base_(base), bytes_(bytes), mapping_(mapping), mapped_(mapped) {}
   ~PrivateRegion() override { munmap(mapping_, mapped_); }
@@ -63,7 +63,7 @@ void release_pages(std::byte* begin, std::size_t bytes) {
 }
 
 void advise_huge_pages(std::byte* begin, std::size_t bytes) {
-  // A wish: where the kernel does not grant it, small pages do.
+  // A request: where the kernel does not grant it, small pages do.
   if (bytes >= kHugePageBytes) madvise(begin, bytes, MADV_HUGEPAGE);
 }
 

@@ -20,13 +20,13 @@ class Region {
   virtual bool commit(std::size_t offset, std::size_t bytes) = 0;
 };
 
-// Where a store gets its regions from. The store never asks anybody else for memory.
+// Where a store gets its regions from. The store has no other source of memory.
 class RegionAllocator {
  public:
   virtual ~RegionAllocator() = default;
   // Null when the address space is not there.
   virtual std::unique_ptr<Region> reserve(std::size_t bytes) = 0;
-  // Who uses the memory, for the texts of errors.
+  // The owner label: who uses the memory, for the messages of errors.
   virtual std::string whose() const { return "a table"; }
 };
 
@@ -39,8 +39,8 @@ void advise_huge_pages(std::byte* begin, std::size_t bytes);
 void release_pages(std::byte* begin, std::size_t bytes);
 
 // Memory that others manage, such as a part of what the ranks of a domain share: `base`, at a page boundary,
-// stays mapped as long as the region is used, and reads as zero until somebody writes to it. Committing takes
-// pages of what it lies in, such as a file system in memory.
+// stays mapped as long as the region is used, and reads as zero until it is written to. Committing takes
+// pages of what it is a part of, such as a file system in memory.
 class MappedRegion : public Region {
  public:
   // `free_bytes` tells how much memory is left where the kernel cannot say so by itself.

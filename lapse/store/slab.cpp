@@ -22,15 +22,15 @@ constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units)
     : unit_bytes_(unit_bytes),
       max_units_(std::min<std::uint64_t>(max_units, kMostUnits)),
-      whose_(regions.whose()) {
+      owner_label_(regions.whose()) {
   if (max_units_ > std::numeric_limits<std::size_t>::max() / 2 / unit_bytes_) {
-    throw OutOfMemory(
-        fmt::format("{}: {} slots of {} bytes exceed the address space", whose_, max_units_, unit_bytes_));
+    throw OutOfMemory(fmt::format("{}: {} slots of {} bytes exceed the address space", owner_label_,
+                                  max_units_, unit_bytes_));
   }
   const std::size_t bytes = max_units_ * unit_bytes_;
   region_ = regions.reserve(bytes);
   if (!region_) {
-    throw OutOfMemory(fmt::format("{}: no address space for {} slots of {} bytes ({} bytes)", whose_,
+    throw OutOfMemory(fmt::format("{}: no address space for {} slots of {} bytes ({} bytes)", owner_label_,
                                   max_units_, unit_bytes_, bytes));
   }
   base_ = reinterpret_cast<std::uintptr_t>(region_->base());
@@ -43,7 +43,7 @@ SlabAllocator::SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::strin
       region_(std::move(space.region)),
       first_offset_((space.first_unit - space.region_unit) * unit_bytes),
       base_(reinterpret_cast<std::uintptr_t>(region_->base()) - space.region_unit * unit_bytes),
-      whose_(std::move(whose)) {}
+      owner_label_(std::move(whose)) {}
 
 bool SlabAllocator::try_commit_up_to(std::uint64_t units) {
   const std::size_t wanted = units * unit_bytes_;
@@ -68,12 +68,12 @@ void SlabAllocator::commit_for(std::uint64_t units) {
 
 void SlabAllocator::throw_exhausted(std::uint32_t units) const {
   if (used_units_ + units > max_units_) {
-    throw OutOfMemory(
-        fmt::format("{}: all {} slots of {} bytes for values are in use", whose_, max_units_, unit_bytes_));
+    throw OutOfMemory(fmt::format("{}: all {} slots of {} bytes for values are in use", owner_label_,
+                                  max_units_, unit_bytes_));
   }
   throw OutOfMemory(
       fmt::format("{}: no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
-                  whose_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes()));
+                  owner_label_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes()));
 }
 
 FreeSlots& SlabAllocator::free_slots(std::uint32_t units) {

@@ -14,7 +14,7 @@
 
 namespace lapse {
 
-// Where the slots of a domain lie, and which of them one rank gives out.
+// Where the slots of a domain are stored, and which of them one rank gives out.
 struct SlabSpace {
   std::unique_ptr<Region> region;
   std::uint64_t region_unit = 0;  // number of the unit at the beginning of the region
@@ -30,8 +30,7 @@ struct SlabSpace {
 //
 // Invariants:
 // 1. A slot's address never changes, and its memory stays mapped until the allocator dies: a reader that
-// loses a race
-//    reads stale bytes, never an invalid address.
+// loses a race reads stale bytes, never an invalid address.
 // 2. Released slots are named in the memory of released slots, so that free slots cost nothing; they serve
 // slots of the same size again.
 class SlabAllocator {
@@ -40,7 +39,7 @@ class SlabAllocator {
 
   // unit_bytes: a multiple of 16. Reserves addresses for max_units, commits nothing. Throws OutOfMemory.
   SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units);
-  // In memory that is there already; `whose` begins the texts of errors.
+  // In memory that is there already; `whose` begins the messages of errors.
   SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string whose);
 
   std::byte* address(std::uint32_t slot) const {
@@ -55,7 +54,7 @@ class SlabAllocator {
   std::uint32_t allocate(std::uint32_t units = 1);
   // The same, nothing in place of the exception. Where a slab could not be had, the system is asked again, as
   // memory may have been given back, for one of kRefusalsPerTry slots that no earlier slab has: asking costs
-  // much more than a slot elsewhere.
+  // much more than a slot in another slab.
   std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
   // `units` as it was allocated.
   void release(std::uint32_t slot, std::uint32_t units = 1);
@@ -94,7 +93,7 @@ class SlabAllocator {
   std::uint64_t in_use_ = 0;
   std::vector<FreeOfSize> free_;  // by units; few, as values have few different lengths
   // constant, for errors
-  std::string whose_;
+  std::string owner_label_;
 };
 
 }  // namespace lapse

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "lapse/core/types.hpp"
 #include "lapse/core/role_table.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/store/slot_bits.hpp"
 
 namespace lapse {
 
@@ -16,7 +17,7 @@ enum class LeaseState : std::uint8_t {
   held_and_queued,  // something waits for the end
 };
 
-// Where the content of a key is.
+// Where a key's value and optimizer state are stored.
 struct Slot {
   std::uint32_t number = 0;
   bool is_private = false;  // in memory that only the serving rank can address
@@ -40,41 +41,22 @@ struct Slot {
 // queued      operations wait for the end of a lease.
 // low half    by role (low_half): the number of the slot, the number of the arrival record, or 1 + the domain
 //             that last was known to own the key (0: unknown).
-class SlotWord {
+class SlotWord : public SlotBits {
  public:
-  static constexpr int kSequenceShift = 40;
-  static constexpr int kRoleShift = 36;
-  static constexpr std::uint64_t kLatchBit = std::uint64_t{1} << 39;
-  static constexpr std::uint64_t kRoleMask = std::uint64_t{7} << kRoleShift;
-  static constexpr std::uint64_t kUsableBit = std::uint64_t{kUsableRoleBit} << kRoleShift;
   static constexpr std::uint64_t kReplicatedBit = std::uint64_t{1} << 35;
-  static constexpr std::uint64_t kPrivateBit = std::uint64_t{1} << 34;
-  static constexpr std::uint64_t kLeasedBit = std::uint64_t{1} << 33;
   static constexpr std::uint64_t kQueuedBit = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t kLowMask = 0xffff'ffffU;
   static constexpr std::uint64_t kSequenceMask = ~std::uint64_t{0} << kSequenceShift;
+  static_assert(kUsableBit == std::uint64_t{kUsableRoleBit} << kRoleShift);
+  static_assert(kOwnerBits == static_cast<std::uint64_t>(Role::owner) << kRoleShift);
 
   constexpr SlotWord() = default;
-  constexpr explicit SlotWord(std::uint64_t bits) : bits_(bits) {}
+  constexpr explicit SlotWord(std::uint64_t bits) : SlotBits(bits) {}
+  constexpr explicit SlotWord(SlotBits bits) : SlotBits(bits) {}
 
-  constexpr std::uint64_t bits() const { return bits_; }
   constexpr Role role() const { return static_cast<Role>((bits_ & kRoleMask) >> kRoleShift); }
-  constexpr bool latched() const { return (bits_ & kLatchBit) != 0; }
-  constexpr bool leased() const { return (bits_ & kLeasedBit) != 0; }
   constexpr bool queued() const { return (bits_ & kQueuedBit) != 0; }
   constexpr std::uint32_t sequence() const { return static_cast<std::uint32_t>(bits_ >> kSequenceShift); }
-  constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
-
-  constexpr Slot slot() const { return {low(), (bits_ & kPrivateBit) != 0}; }
-
-  // The main copy is here and nobody leases it: every worker who can address the slot may use its memory, with
-  // the latch held or, for reading, while nobody holds it.
-  constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
-  // A value is usable here, any worker of the domain can address it, nobody leases it and nobody is writing: an
-  // optimistic read may begin.
-  constexpr bool is_readable() const {
-    return (bits_ & (kUsableBit | kLeasedBit | kLatchBit | kPrivateBit)) == kUsableBit;
-  }
+  constexpr Slot slot() const { return {low(), is_private()}; }
   constexpr DirectAccess direct_access() const { return lapse::direct_access(role(), leased()); }
   constexpr Handling handling() const { return lapse::handling(role(), leased()); }
 
@@ -83,11 +65,8 @@ class SlotWord {
     return Domain(static_cast<std::int32_t>(low() - 1));
   }
 
-  constexpr SlotWord with_latch() const { return SlotWord(bits_ | kLatchBit); }
-  // The word after a write: unlatched, sequence raised.
-  constexpr SlotWord after_write() const {
-    return SlotWord((bits_ & ~kLatchBit) + (std::uint64_t{1} << kSequenceShift));
-  }
+  constexpr SlotWord with_latch() const { return SlotWord(SlotBits::with_latch()); }
+  constexpr SlotWord after_write() const { return SlotWord(SlotBits::after_write()); }
   // The word after a change of role: sequence raised, everything else new.
   constexpr SlotWord with_role(Role role, std::uint32_t low) const {
     const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
@@ -113,11 +92,6 @@ class SlotWord {
   }
 
   constexpr bool operator==(const SlotWord&) const = default;
-
- private:
-  static constexpr std::uint64_t kOwnerBits = static_cast<std::uint64_t>(Role::owner) << kRoleShift;
-
-  std::uint64_t bits_ = 0;
 };
 
 }  // namespace lapse

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <thread>
 
 #include "lapse/core/error.hpp"
 
@@ -20,18 +19,14 @@ constexpr std::uint64_t kPrefetchAhead = 8;
 }  // namespace
 
 SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
-    : max_keys_(std::min<std::uint64_t>(max_keys, 0xffff'fffeU)),
+    : SparseLookup(kFirstBuckets),
+      max_keys_(std::min<std::uint64_t>(max_keys, 0xffff'fffeU)),
       entry_region_(regions.reserve((max_keys_ + 1) * sizeof(Entry))),
       link_region_(regions.reserve((max_keys_ + 1) * sizeof(Link))),
       bucket_region_(regions.reserve((kFirstBuckets + kBucketsPerKey * max_keys_) * sizeof(Link))),
-      entries_(nullptr),
-      links_(nullptr),
-      buckets_(nullptr),
-      state_(2 * kFirstBuckets),
-      mask_(kFirstBuckets - 1),
-      whose_(regions.whose()) {
+      owner_label_(regions.whose()) {
   if (!entry_region_ || !link_region_ || !bucket_region_) {
-    throw OutOfMemory(fmt::format("{}: no address space for up to {} keys", whose_, max_keys_));
+    throw OutOfMemory(fmt::format("{}: no address space for up to {} keys", owner_label_, max_keys_));
   }
   // Zeroed memory is an array of empty buckets and of entries whose words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
@@ -49,25 +44,16 @@ void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_byt
                                        region.capacity_bytes() - committed);
     if (piece == 0 || !region.commit(committed, piece)) {
       throw OutOfMemory(
-          fmt::format("{}: no memory for further keys, whose words take {} bytes", whose_, committed));
+          fmt::format("{}: no memory for further keys, whose words take {} bytes", owner_label_, committed));
     }
     committed += piece;
     committed_bytes.store(committed, std::memory_order_relaxed);
   }
 }
 
-std::uint64_t SparseWords::settled_state() const {
-  constexpr int kSpins = 100;
-  std::uint64_t now = state();
-  for (int spins = 0; (now & 1) != 0; now = state()) {
-    if (++spins > kSpins) std::this_thread::yield();
-  }
-  return now;
-}
-
 void SparseWords::find(std::span<const Key> keys, Word** words) const {
-  std::array<const Link*, kMostAtOnce> buckets;
-  std::array<std::uint32_t, kMostAtOnce> first;
+  std::array<const Link*, kMaxAtOnce> buckets;
+  std::array<std::uint32_t, kMaxAtOnce> first;
   const std::uint64_t state = this->state();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     buckets[i] = &buckets_[bucket_of(hash_of(keys[i].value()), state)];
@@ -79,7 +65,7 @@ void SparseWords::find(std::span<const Key> keys, Word** words) const {
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Entry* entry = find_in_chain(first[i], keys[i]);
-    // Not finding it here proves nothing.
+    // Not finding it in this chain proves nothing.
     words[i] = entry != nullptr ? const_cast<Word*>(&entry->word) : find(keys[i]);
   }
 }
@@ -88,7 +74,8 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
   if (Word* word = find(key)) return *word;
   const std::uint64_t size = size_.load(std::memory_order_relaxed);
   if (size == max_keys_) {
-    throw OutOfMemory(fmt::format("{} knows all the {} keys that it may hold or know of", whose_, max_keys_));
+    throw OutOfMemory(
+        fmt::format("{} knows all the {} keys that it may hold or know of", owner_label_, max_keys_));
   }
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
   commit(*link_region_, link_bytes_, (size + 2) * sizeof(Link));
@@ -114,7 +101,8 @@ void SparseWords::split_next() {
   __builtin_prefetch(&entries_[buckets_[ahead].load(std::memory_order_relaxed)]);
   state_.store(2 * buckets + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  // Both chains keep the old order, so that no link ever leads back: whoever walks along comes to an end.
+  // Both chains keep the old order, so that no link ever leads back: a reader that follows it comes to an
+  // end.
   Link* low_end = &low;
   Link* high_end = &high;
   for (std::uint32_t at = low.load(std::memory_order_relaxed); at != 0;) {

@@ -11,33 +11,31 @@ namespace lapse {
 
 Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
              std::uint64_t expected_units)
-    : sizes_(std::move(sizes)), words_(std::move(words)), slots_(regions, sizes_.unit_bytes(), max_units) {
+    : SlotAccess(words.dense(), words.sparse()),
+      sizes_(std::move(sizes)),
+      words_(std::move(words)),
+      slots_(regions, sizes_.unit_bytes(), max_units) {
+  set_slots(slots_.address(0), slots_.unit_bytes());
   slots_.commit_for(expected_units);
 }
 
 Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes,
              std::uint64_t expected_units)
-    : sizes_(std::move(sizes)),
+    : SlotAccess(words.dense(), words.sparse()),
+      sizes_(std::move(sizes)),
       words_(std::move(words)),
       slots_(std::move(space), sizes_.unit_bytes(), overflow.regions.whose()),
       overflow_(std::move(overflow)) {
+  set_slots(slots_.address(0), slots_.unit_bytes());
   slots_.try_commit_for(expected_units);
-}
-
-bool Store::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
-  const std::optional<SlotWord> latched = latch_open_owner(word);
-  if (!latched) return false;
-  std::memcpy(to, address(latched->slot()), bytes);
-  // Nothing was written: readers that are under way stay valid, so the sequence stays.
-  word.store(latched->bits() & ~SlotWord::kLatchBit, std::memory_order_release);
-  return true;
 }
 
 std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const std::size_t bytes = sizes_.layout().value_bytes();
 #if !defined(__SANITIZE_THREAD__)
-  // Group by group: first all words, and their values on the way to the cache; then the copies, each followed
-  // by a second look at its word. Behind everything, the words of the group after the next are fetched.
+  // Group by group: first all slot words, and their values on the way to the cache; then the copies, each
+  // followed by a second load of its slot word. Behind everything, the slot words of the group after the next
+  // are fetched.
   constexpr std::size_t kGroup = 8;
   const Word* const words = words_.dense();
   std::array<SlotWord, kGroup> before;
@@ -49,7 +47,7 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
     }
     for (std::size_t i = 0; i < kGroup; ++i) {
       before[i] = SlotWord(words[group[i].index()].load(std::memory_order_acquire));
-      const std::byte* content = slots_.address(before[i].low());
+      const std::byte* content = shared_address(before[i].low());
       // Of a word that names no slot this is some address, which prefetching does not mind.
       __builtin_prefetch(content);
       __builtin_prefetch(content + 64);
@@ -57,7 +55,7 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
     for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
       const Word& word = words[group[i].index()];
       if (before[i].is_readable()) [[likely]] {
-        racy_copy(to, slots_.address(before[i].low()), bytes);
+        racy_copy(to, shared_address(before[i].low()), bytes);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]]
           continue;
@@ -80,17 +78,17 @@ Slot Store::allocate_slot(Key key) {
   const std::uint32_t units = sizes_.units(key);
   if (!overflow_) return {slots_.allocate(units), false};
   if (const auto slot = slots_.try_allocate(units)) return {*slot, false};
-  if (!private_owner_) {
+  if (!private_slots_) {
     overflow_->notice();
     const auto [regions, first_unit, max_units, notice] = *overflow_;
     std::unique_ptr<Region> region = regions.reserve(max_units * sizes_.unit_bytes());
     if (!region) throw OutOfMemory(fmt::format("{}: no address space for private slots", regions.whose()));
-    private_owner_ =
+    private_slots_ =
         std::make_unique<SlabAllocator>(SlabSpace{std::move(region), first_unit, first_unit, max_units},
                                         sizes_.unit_bytes(), regions.whose());
-    private_slots_.store(private_owner_.get(), std::memory_order_release);
+    set_private_slots(private_slots_.get());
   }
-  return {private_owner_->allocate(units), true};
+  return {private_slots_->allocate(units), true};
 }
 
 void Store::throw_illegal_event(Key key, Role role, RoleEvent event) {

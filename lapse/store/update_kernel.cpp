@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "lapse/store/update_rules/rule_definition.hpp"
+
 namespace lapse {
 
 namespace {
@@ -21,5 +23,9 @@ UpdateKernel::UpdateKernel(UpdateRule rule, ElementType type, Isa isa)
       has_state_(kind_ != UpdateRuleKind::add && kind_ != UpdateRuleKind::assign),
       loop_(checked(rule_, type).loop(type, isa)),
       parameters_(rule_.definition().parameters()) {}
+
+void UpdateKernel::initialise_state(std::byte* value, std::size_t elements) const {
+  rule_.definition().initialise(type_, value, elements);
+}
 
 }  // namespace lapse

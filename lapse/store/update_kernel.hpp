@@ -22,6 +22,9 @@ class UpdateKernel {
   const UpdateRule& rule() const { return rule_; }
   UpdateRuleKind kind() const { return kind_; }
   bool accepts_scale() const { return accepts_scale_; }
+  // What apply calls, with its first argument; valid as long as this object.
+  RuleLoop loop() const { return loop_; }
+  const void* parameters() const { return parameters_; }
 
   // One push of `elements` elements. A scale other than 1 only where accepts_scale().
   void apply(std::byte* value, const std::byte* update, std::size_t elements, float scale = 1.0F) const {
@@ -30,10 +33,12 @@ class UpdateKernel {
 
   // Writes the state of a value that was just initialised or set.
   void initialise(std::byte* value, std::size_t elements) const {
-    if (has_state_) rule_.definition().initialise(type_, value, elements);
+    if (has_state_) initialise_state(value, elements);
   }
 
  private:
+  void initialise_state(std::byte* value, std::size_t elements) const;
+
   UpdateRule rule_;
   ElementType type_;
   UpdateRuleKind kind_;

@@ -2,19 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "lapse/store/element_type.hpp"
-#include "lapse/store/update_rules/adagrad.hpp"
-#include "lapse/store/update_rules/adam.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
-#include "lapse/store/update_rules/ftrl.hpp"
-#include "lapse/store/update_rules/rule_definition.hpp"
-#include "lapse/store/update_rules/sgd.hpp"
+#include "lapse/store/update_rules/optimisers.hpp"
 
 namespace lapse {
+
+class RuleDefinition;
+struct StateSize;
+
+enum class UpdateRuleKind : std::uint8_t { add, assign, sgd, adagrad, rowwise_adagrad, adam, ftrl, custom };
 
 // The update rule of a table, as its user gives it. Immutable; copies are cheap.
 //
@@ -35,33 +37,32 @@ class UpdateRule {
   // A user's own rule for elements of type T; see CustomRule.
   template <Element T, class R>
   requires CustomRule<R, T>
-  static UpdateRule custom(R rule) {
-    return UpdateRule(std::make_shared<const CustomRuleDefinition<R, T>>(std::move(rule)));
-  }
+  static UpdateRule custom(R rule) { return from_functions(custom_rule_functions<T>(std::move(rule))); }
 
   UpdateRule() : UpdateRule(add()) {}
 
-  UpdateRuleKind kind() const { return definition_->kind(); }
+  UpdateRuleKind kind() const;
   // "adagrad"; a custom rule's own name.
-  std::string name() const { return definition_->name(); }
+  std::string name() const;
   // Name and parameters in full precision: what ranks compare.
-  std::string to_string() const { return definition_->to_string(); }
-  Merge merge() const { return definition_->merge(); }
+  std::string to_string() const;
+  Merge merge() const;
   // Whether a push may have a scale other than 1.
-  bool accepts_scale(ElementType type) const { return definition_->accepts_scale(type); }
+  bool accepts_scale(ElementType type) const;
   // Throws ConfigurationError for impossible parameters and for elements that the rule cannot work on.
-  void check(ElementType type) const { definition_->check(type); }
+  void check(ElementType type) const;
 
   // Valid as long as a copy of this rule.
-  StateSize state_size() const { return definition_->state_size(); }
+  StateSize state_size() const;
   // Elements of state beside a value of `length` elements.
-  std::size_t state_elements(std::size_t length) const { return state_size().elements(length); }
+  std::size_t state_elements(std::size_t length) const;
 
   const RuleDefinition& definition() const { return *definition_; }
 
  private:
   explicit UpdateRule(std::shared_ptr<const RuleDefinition> definition)
       : definition_(std::move(definition)) {}
+  static UpdateRule from_functions(CustomRuleFunctions functions);
 
   std::shared_ptr<const RuleDefinition> definition_;
 };

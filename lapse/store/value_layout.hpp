@@ -1,4 +1,4 @@
-// Where things lie in a slot.
+// The layout of a slot.
 #pragma once
 
 #include <cstddef>

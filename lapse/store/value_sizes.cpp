@@ -10,11 +10,11 @@
 namespace lapse {
 
 namespace {
-constexpr std::size_t kMostValueBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxValueBytes = std::size_t{1} << 30;
 }
 
 std::size_t ValueSizes::most_elements(ElementType type) {
-  return kMostValueBytes / element_bytes(type);
+  return kMaxValueBytes / element_bytes(type);
 }
 
 ValueSizes::ValueSizes(const ValueLayout& layout)
@@ -50,11 +50,11 @@ std::size_t ValueSizes::checked(Key key) const {
         fmt::format("the function of value lengths gives {} elements for key {}: expected 1 to {}", length,
                     key.value(), most_elements(layout_.type)));
   }
-  if (layout_.content_bytes(length) > kMostValueBytes) {
+  if (layout_.content_bytes(length) > kMaxValueBytes) {
     throw ConfigurationError(
         fmt::format("the value of key {} with {} elements and the state of its update rule would have {} "
                     "bytes: at most {}",
-                    key.value(), length, layout_.content_bytes(length), kMostValueBytes));
+                    key.value(), length, layout_.content_bytes(length), kMaxValueBytes));
   }
   return length;
 }

@@ -34,6 +34,8 @@ class ValueSizes {
       return layout_.length;
     return lengths_.empty() ? checked(key) : lengths_[key.index()];
   }
+  // The lengths by key, where there is a list of them; else null.
+  const std::uint32_t* listed_lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
   // Bytes of the value; of the value and the update rule's state; of the slot for both.
   std::size_t value_bytes(Key key) const {
     if (value_bytes_ != 0) [[likely]]

@@ -30,6 +30,20 @@ ALLOWED = {
 MPI_RESTRICTED = ("lapse/", "adapm/", "io/")
 MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp")
 
+# What a program that uses the server includes. All headers of the project that it sees then: at most so many, with
+# at most so many lines together, and none of the library's inner parts.
+PUBLIC_HEADERS = ("lapse/ps/parameter_server.hpp", "lapse/transport/mpi/environment.hpp")
+MAX_PUBLIC_HEADERS = 25
+MAX_PUBLIC_LINES = 2000
+_PUBLIC_PROTOCOL = ("lapse/protocol/registered_function.hpp", "lapse/protocol/unanswered_count.hpp")
+_PUBLIC_DIRECTORY = ("lapse/directory/home_map_kind.hpp",)
+_INNER_FOLDERS = {
+    "lapse/protocol": _PUBLIC_PROTOCOL,
+    "lapse/directory": _PUBLIC_DIRECTORY,
+    "lapse/transport": ("lapse/transport/mpi/environment.hpp",),
+}
+_INNER_HEADERS = ("lapse/ps/worker_core.hpp", "lapse/store/store.hpp", "lapse/store/slab.hpp", "lapse/store/region.hpp")
+
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -87,3 +101,21 @@ def check_mpi(root):
     for path, number, _, header in _includes(root):
         if header == "mpi.h" and path.startswith(MPI_RESTRICTED) and not path.startswith(MPI_ALLOWED):
             yield Problem(path, number, f"includes <mpi.h>: allowed are {', '.join(MPI_ALLOWED)}")
+
+
+def check_public_headers(root):
+    """A user's program sees few headers of the project, and none of its inner parts."""
+    for path in PUBLIC_HEADERS:
+        if not (root / path).is_file():
+            yield Problem(path, 0, "does not exist: users include it")
+            return
+    seen = sorted({header for path in PUBLIC_HEADERS for header in closure(root, path)})
+    for header in seen:
+        folder = _folder(header)
+        if header in _INNER_HEADERS or header not in _INNER_FOLDERS.get(folder, (header,)):
+            yield Problem(header, 0, f"a program that includes {' and '.join(PUBLIC_HEADERS)} sees this inner header")
+    lines = sum(len((root / header).read_text(encoding="utf-8").splitlines()) for header in seen)
+    if len(seen) > MAX_PUBLIC_HEADERS:
+        yield Problem(PUBLIC_HEADERS[0], 0, f"shows a program {len(seen)} headers of the project: at most {MAX_PUBLIC_HEADERS}")
+    if lines > MAX_PUBLIC_LINES:
+        yield Problem(PUBLIC_HEADERS[0], 0, f"shows a program {lines} lines of the project: at most {MAX_PUBLIC_LINES}")

@@ -21,6 +21,7 @@ import word_rules
 CHECKS = {
     "arrows": include_rules.check_arrows,
     "mpi": include_rules.check_mpi,
+    "public_headers": include_rules.check_public_headers,
     "file_length": text_rules.check_file_length,
     "unfinished": text_rules.check_unfinished,
     "sleeps": text_rules.check_sleeps,

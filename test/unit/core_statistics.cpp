@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 

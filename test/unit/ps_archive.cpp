@@ -1,6 +1,7 @@
 // What ranks give each other in collective calls: there and back, and damaged.
 #include "lapse/ps/archive.hpp"
 
+#include "lapse/core/counters.hpp"
 #include "lapse/core/statistics.hpp"
 #include "test/support/catch.hpp"
 

@@ -28,17 +28,17 @@ void check_parameters(const Rule& rule, ElementType type) {
 
 }  // namespace
 
-std::string Adagrad::to_string() const {
+std::string AdagradRule::to_string() const {
   return text_of(*this);
 }
-void Adagrad::check(ElementType type) const {
+void AdagradRule::check(ElementType type) const {
   check_parameters(*this, type);
 }
 
-std::string RowwiseAdagrad::to_string() const {
+std::string RowwiseAdagradRule::to_string() const {
   return text_of(*this);
 }
-void RowwiseAdagrad::check(ElementType type) const {
+void RowwiseAdagradRule::check(ElementType type) const {
   check_parameters(*this, type);
 }
 

@@ -4,23 +4,14 @@
 #include <algorithm>
 #include <string>
 
+#include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {
 
-// For each element, with the gradient g:
-//
-//     g      = g + l2 * value
-//     G     += g * g
-//     value -= learning_rate * g / (sqrt(G) + epsilon)
-//
-// Duchi, Hazan & Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization", JMLR
-// 12 (2011), figure 1 with diagonal matrices; epsilon is outside the root. State: G, one number per element.
-struct Adagrad {
-  double learning_rate = 0.01;
-  double l2 = 0;
-  double initial_accumulator = 0;  // G before the first push
-  double epsilon = 1e-10;          // keeps the quotient finite while G is 0
+// Adagrad as the library runs it: its name, its checks and the first state of a value.
+struct AdagradRule : Adagrad {
+  using Parameters = Adagrad;
 
   static constexpr UpdateRuleKind kKind = UpdateRuleKind::adagrad;
   static constexpr const char* kName = "adagrad";
@@ -35,20 +26,9 @@ struct Adagrad {
   }
 };
 
-// Adagrad with one accumulator for the whole value, a row of an embedding table:
-//
-//     g      = g + l2 * value
-//     G     += mean over the elements of g * g
-//     value -= learning_rate * g / (sqrt(G) + epsilon)
-//
-// Gupta, Bengio & Weston, "Training Highly Multiclass Classifiers", JMLR 15 (2014), section 4.2 (one rate per
-// class); for embeddings: Mudigere et al., "Software-Hardware Co-design for Fast and Scalable Training of
-// Deep Learning Recommendation Models", ISCA 2022. State: G, one number.
-struct RowwiseAdagrad {
-  double learning_rate = 0.01;
-  double l2 = 0;
-  double initial_accumulator = 0;
-  double epsilon = 1e-10;
+// RowwiseAdagrad as the library runs it: its name, its checks and the first state of a value.
+struct RowwiseAdagradRule : RowwiseAdagrad {
+  using Parameters = RowwiseAdagrad;
 
   static constexpr UpdateRuleKind kKind = UpdateRuleKind::rowwise_adagrad;
   static constexpr const char* kName = "rowwise_adagrad";

@@ -6,12 +6,12 @@
 
 namespace lapse {
 
-std::string Adam::to_string() const {
+std::string AdamRule::to_string() const {
   return fmt::format("{}(learning_rate={}, beta1={}, beta2={}, epsilon={}, l2={})", kName, learning_rate,
                      beta1, beta2, epsilon, l2);
 }
 
-void Adam::check(ElementType type) const {
+void AdamRule::check(ElementType type) const {
   const ParameterCheck check(to_string(), type);
   check.not_negative("learning_rate", learning_rate);
   check.below_one("beta1", beta1);

@@ -4,29 +4,14 @@
 #include <algorithm>
 #include <string>
 
+#include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {
 
-// With the gradient g and t, the number of pushes to this value:
-//
-//     g      = g + l2 * value
-//     t     += 1
-//     m      = beta1 * m + (1 - beta1) * g
-//     v      = beta2 * v + (1 - beta2) * g * g
-//     value -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
-//
-// Kingma & Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1. State: m and v for each
-// element, then t. In float, t stops at 2^24 pushes, the last number that float can count to; beta^t is 0
-// long before for every beta up to 0.999997, so that the steps stay the same.
-//
-// A value that is pushed to rarely keeps its m and v meanwhile (they decay with its own pushes alone).
-struct Adam {
-  double learning_rate = 0.001;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double l2 = 0;
+// Adam as the library runs it: its name, its checks and the first state of a value.
+struct AdamRule : Adam {
+  using Parameters = Adam;
 
   static constexpr UpdateRuleKind kKind = UpdateRuleKind::adam;
   static constexpr const char* kName = "adam";

@@ -3,14 +3,25 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "lapse/store/element_type.hpp"
-#include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {
+
+// How pushes to copies of one value come together at its owner.
+enum class Merge : std::uint8_t {
+  // A holder applies the rule to its copy; the difference of the whole slot travels and the owner adds it.
+  additive_slot,
+  // Gradients are summed and travel with their count; the owner applies the rule once for the sum.
+  gradient,
+  // Pushes do not commute: such a table is never replicated.
+  none,
+};
 
 // What a type R must offer to be an update rule for elements of type T. All functions are const and called by
 // several threads at once, for different values. They run under the key's latch: they must not block and must
@@ -32,53 +43,49 @@ concept CustomRule = Element<T> && std::copy_constructible<R> &&
   rule.apply(value, state, constant, scale);
 };
 
-// A custom rule behind the interface of all rules.
-template <class R, Element T>
-requires CustomRule<R, T>
-class CustomRuleDefinition final : public RuleDefinition, private CustomStateSize {
- public:
-  explicit CustomRuleDefinition(R rule) : rule_(std::move(rule)) {}
-
-  UpdateRuleKind kind() const override { return UpdateRuleKind::custom; }
-  std::string name() const override { return rule_.name(); }
-  std::string to_string() const override { return "custom(" + std::string(rule_.name()) + ")"; }
-  Merge merge() const override {
-    if constexpr (requires {
-                    { rule_.merge() } -> std::convertible_to<Merge>;
-                  }) {
-      return rule_.merge();
-    } else {
-      return Merge::gradient;
-    }
-  }
-  StateSize state_size() const override { return {.custom = this}; }
-  bool accepts_scale(ElementType) const override { return true; }
-  void check(ElementType type) const override {
-    if (type != element_type<T>()) wrong_element_type(to_string(), element_type<T>(), type);
-  }
-
-  RuleLoop loop(ElementType, Isa) const override {
-    return
-        [](const void* rule, std::byte* value, const std::byte* update, std::size_t elements, float scale) {
-          const auto& self = *static_cast<const R*>(rule);
-          T* const begin = reinterpret_cast<T*>(value);
-          self.apply(std::span<T>(begin, elements), state_of(self, begin, elements),
-                     std::span<const T>(reinterpret_cast<const T*>(update), elements), scale);
-        };
-  }
-  const void* parameters() const override { return &rule_; }
-  void initialise(ElementType, std::byte* value, std::size_t elements) const override {
-    T* const begin = reinterpret_cast<T*>(value);
-    rule_.initialise(std::span<const T>(begin, elements), state_of(rule_, begin, elements));
-  }
-
- private:
-  std::size_t state_elements(std::size_t length) const override { return rule_.state_elements(length); }
-  static std::span<T> state_of(const R& rule, T* value, std::size_t elements) {
-    return {value + elements, static_cast<std::size_t>(rule.state_elements(elements))};
-  }
-
-  R rule_;
+// A custom rule without its type: what the library calls. The first argument is always `rule`; optimizer
+// state is stored behind the elements of the value.
+struct CustomRuleFunctions {
+  ElementType type = ElementType::float32;
+  std::string name;
+  Merge merge = Merge::gradient;
+  std::shared_ptr<const void> rule;
+  std::size_t (*state_elements)(const void* rule, std::size_t length) = nullptr;
+  void (*initialise)(const void* rule, std::byte* value, std::size_t elements) = nullptr;
+  void (*apply)(const void* rule, std::byte* value, const std::byte* update, std::size_t elements,
+                float scale) = nullptr;
 };
+
+template <Element T, CustomRule<T> R>
+CustomRuleFunctions custom_rule_functions(R rule) {
+  static constexpr auto state_of = [](const R& self, T* value, std::size_t elements) {
+    return std::span<T>(value + elements, static_cast<std::size_t>(self.state_elements(elements)));
+  };
+  CustomRuleFunctions functions;
+  functions.type = element_type<T>();
+  functions.name = rule.name();
+  if constexpr (requires {
+                  { rule.merge() } -> std::convertible_to<Merge>;
+                }) {
+    functions.merge = rule.merge();
+  }
+  functions.rule = std::make_shared<const R>(std::move(rule));
+  functions.state_elements = [](const void* self, std::size_t length) -> std::size_t {
+    return static_cast<const R*>(self)->state_elements(length);
+  };
+  functions.initialise = [](const void* self, std::byte* value, std::size_t elements) {
+    const R& typed = *static_cast<const R*>(self);
+    T* const begin = reinterpret_cast<T*>(value);
+    typed.initialise(std::span<const T>(begin, elements), state_of(typed, begin, elements));
+  };
+  functions.apply = [](const void* self, std::byte* value, const std::byte* update, std::size_t elements,
+                       float scale) {
+    const R& typed = *static_cast<const R*>(self);
+    T* const begin = reinterpret_cast<T*>(value);
+    typed.apply(std::span<T>(begin, elements), state_of(typed, begin, elements),
+                std::span<const T>(reinterpret_cast<const T*>(update), elements), scale);
+  };
+  return functions;
+}
 
 }  // namespace lapse

@@ -6,17 +6,17 @@
 
 namespace lapse {
 
-std::string Ftrl::to_string() const {
+std::string FtrlRule::to_string() const {
   return fmt::format("{}(alpha={}, beta={}, l1={}, l2={})", kName, alpha, beta, l1, l2);
 }
 
-void Ftrl::check(ElementType type) const {
+void FtrlRule::check(ElementType type) const {
   const ParameterCheck check(to_string(), type);
   check.positive("alpha", alpha);
   check.not_negative("beta", beta);
   check.not_negative("l1", l1);
   check.not_negative("l2", l2);
-  // The divisor of a value that nobody has pushed to.
+  // The divisor of a value before its first push.
   check.positive("beta / alpha + l2", beta / alpha + l2);
 }
 

@@ -4,30 +4,14 @@
 #include <cmath>
 #include <string>
 
+#include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {
 
-// For each element, with the gradient g:
-//
-//     sigma = (sqrt(n + g * g) - sqrt(n)) / alpha
-//     z    += g - sigma * value
-//     n    += g * g
-//     value = 0                                                              where |z| <= l1
-//     value = -(z - sign(z) * l1) / ((beta + sqrt(n)) / alpha + l2)          elsewhere
-//
-// McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013, algorithm 1. The learning rate
-// of a step is alpha / (beta + sqrt(n)); a push's scale multiplies it by multiplying the g in z (not in n),
-// which for l1 = l2 = 0 is the same thing.
-//
-// State: z for each element, then n for each. A value that was initialised or set to w has n = 0 and the z
-// for which the last line gives w: -(w * (beta / alpha + l2) + sign(w) * l1), or 0 for w = 0. Rounding of z
-// makes that exact up to about |z| times the rounding unit in (beta / alpha + l2) * w.
-struct Ftrl {
-  double alpha = 0.1;
-  double beta = 1;
-  double l1 = 0;
-  double l2 = 0;
+// Ftrl as the library runs it: its name, its checks and the first state of a value.
+struct FtrlRule : Ftrl {
+  using Parameters = Ftrl;
 
   static constexpr UpdateRuleKind kKind = UpdateRuleKind::ftrl;
   static constexpr const char* kName = "ftrl";

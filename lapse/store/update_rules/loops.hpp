@@ -9,10 +9,7 @@
 #include <type_traits>
 
 #include "lapse/store/kernels.hpp"
-#include "lapse/store/update_rules/adagrad.hpp"
-#include "lapse/store/update_rules/adam.hpp"
-#include "lapse/store/update_rules/ftrl.hpp"
-#include "lapse/store/update_rules/sgd.hpp"
+#include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/sum_loops.hpp"
 
 namespace lapse::loops {

@@ -5,14 +5,16 @@
 
 namespace lapse {
 
-// `Rule`: the parameters, which also say the rule's name, merge class, state, checks and first state; the
-// loops are among the kernels.
+// `Rule`: the parameters with the rule's name, merge class, state, checks and first state; the loops are
+// among the kernels and take the parameters alone.
 template <class Rule>
 class OptimiserDefinition final : public RuleDefinition {
  public:
-  OptimiserDefinition(const Rule& rule, RuleLoop Kernels<float>::*float_loop,
+  using Parameters = typename Rule::Parameters;
+
+  OptimiserDefinition(const Parameters& parameters, RuleLoop Kernels<float>::*float_loop,
                       RuleLoop Kernels<double>::*double_loop)
-      : rule_(rule), float_loop_(float_loop), double_loop_(double_loop) {}
+      : rule_{parameters}, float_loop_(float_loop), double_loop_(double_loop) {}
 
   UpdateRuleKind kind() const override { return Rule::kKind; }
   std::string name() const override { return Rule::kName; }
@@ -26,7 +28,7 @@ class OptimiserDefinition final : public RuleDefinition {
     return type == ElementType::float32 ? kernels_for<float>(isa).*float_loop_
                                         : kernels_for<double>(isa).*double_loop_;
   }
-  const void* parameters() const override { return &rule_; }
+  const void* parameters() const override { return static_cast<const Parameters*>(&rule_); }
   void initialise(ElementType type, std::byte* value, std::size_t elements) const override {
     if (type == ElementType::float32) {
       rule_.initialise(reinterpret_cast<float*>(value), elements);

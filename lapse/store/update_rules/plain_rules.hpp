@@ -26,7 +26,7 @@ class PlainDefinition final : public RuleDefinition {
       return kAdd ? kernels.add_rule : kernels.assign_rule;
     });
   }
-  // The loops look at none.
+  // The loops use none.
   const void* parameters() const override { return this; }
   void initialise(ElementType, std::byte*, std::size_t) const override {}
 

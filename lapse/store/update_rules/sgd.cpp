@@ -6,11 +6,11 @@
 
 namespace lapse {
 
-std::string Sgd::to_string() const {
+std::string SgdRule::to_string() const {
   return fmt::format("{}(learning_rate={}, l2={})", kName, learning_rate, l2);
 }
 
-void Sgd::check(ElementType type) const {
+void SgdRule::check(ElementType type) const {
   const ParameterCheck check(to_string(), type);
   check.not_negative("learning_rate", learning_rate);
   check.not_negative("l2", l2);

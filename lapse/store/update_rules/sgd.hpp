@@ -3,16 +3,14 @@
 
 #include <string>
 
+#include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {
 
-//     value -= learning_rate * (g + l2 * value)
-//
-// for the gradient g (Robbins & Monro 1951, with L2 regularisation). No state.
-struct Sgd {
-  double learning_rate = 0.01;
-  double l2 = 0;  // strength of the L2 regularisation
+// Sgd as the library runs it: its name, its checks and the first state of a value.
+struct SgdRule : Sgd {
+  using Parameters = Sgd;
 
   static constexpr UpdateRuleKind kKind = UpdateRuleKind::sgd;
   static constexpr const char* kName = "sgd";

@@ -1,0 +1,25 @@
+#include "lapse/ps/lease_hold.hpp"
+
+#include <fmt/format.h>
+
+#include "lapse/core/error.hpp"
+#include "lapse/ps/worker_core.hpp"
+
+namespace lapse {
+
+LeaseHold::~LeaseHold() {
+  if (worker_ != nullptr) worker_->abandon_lease();
+}
+
+void LeaseHold::release() {
+  if (worker_ != nullptr) worker_->end_lease();
+}
+
+const LeasePart& LeaseHold::part(const TableHandle& table) const {
+  for (const LeasePart& part : parts_) {
+    if (&part.table.state() == &table.state()) return part;
+  }
+  throw UsageError(fmt::format("the lease has no keys of table '{}'", table.name()));
+}
+
+}  // namespace lapse

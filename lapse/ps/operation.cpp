@@ -1,0 +1,26 @@
+#include "lapse/ps/operation.hpp"
+
+#include <memory>
+
+#include "lapse/ps/worker_core.hpp"
+
+namespace lapse {
+
+bool Operation::is_done() const {
+  return state_->orphaned || state_->done();
+}
+
+void Operation::finish() {
+  if (state_->orphaned) return;
+  worker_->wait_for(*state_);
+  const std::unique_ptr<UserCodeFailed> failure = std::move(state_->failure);
+  detach();
+  if (failure) throw UserCodeFailed(*failure);
+}
+
+void Operation::detach() noexcept {
+  OperationState& state = *std::exchange(state_, nullptr);
+  if (!state.orphaned) worker_->abandon(state);
+}
+
+}  // namespace lapse

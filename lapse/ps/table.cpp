@@ -1,0 +1,36 @@
+#include "lapse/ps/table.hpp"
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/table_shard.hpp"
+
+namespace lapse {
+
+TableHandle::TableHandle(TableShard& state, const void* server)
+    : server_(server),
+      last_key_(state.store().last_key()),
+      length_(state.store().sizes().uniform() ? state.store().sizes().layout().length : 0),
+      memory_(&state.store()),
+      push_rule_{.loop = state.definition().rule.loop(),
+                 .parameters = state.definition().rule.parameters(),
+                 .is_add = state.definition().rule.kind() == UpdateRuleKind::add,
+                 .is_custom = state.definition().rule.kind() == UpdateRuleKind::custom,
+                 .accepts_scale = state.definition().rule.accepts_scale()},
+      id_(state.id()),
+      is_sparse_(state.store().is_sparse()),
+      lengths_(state.store().sizes().listed_lengths()),
+      state_(&state) {}
+
+const std::string& TableHandle::name() const {
+  return state_->name();
+}
+
+std::size_t TableHandle::state_elements(std::size_t length) const {
+  return state_->store().sizes().layout().state_elements(length);
+}
+
+std::size_t TableHandle::other_length(Key key) const {
+  if (!has(key)) throw KeyOutOfRange(name(), key, keys(), state_->definition().rank);
+  return state_->store().sizes().length(key);
+}
+
+}  // namespace lapse

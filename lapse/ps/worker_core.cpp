@@ -1,0 +1,274 @@
+#include "lapse/ps/worker_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "lapse/protocol/user_code.hpp"
+#include "lapse/ps/lease_hold.hpp"
+#include "lapse/ps/lease_taker.hpp"
+#include "lapse/ps/local_access.hpp"
+#include "lapse/ps/operation_builder.hpp"
+#include "lapse/ps/stall_watch.hpp"
+
+namespace lapse {
+
+using Busy = WorkerGate::Busy;
+using BusyGuard = WorkerGate::BusyGuard;
+
+WorkerCore::~WorkerCore() {
+  // A lease that was carried out of the worker's function ends with it.
+  if (lease_ != nullptr) abandon_lease();
+  endpoint_.orphan_handles();
+}
+
+// --- before an access ---
+
+void WorkerCore::check_call(const void* server, Allowed allowed) const {
+  if (server != phase_.server) {
+    throw UsageError(
+        fmt::format("a worker of rank {} was given a table of another server", phase_.rank.value()));
+  }
+  switch (gate_.busy()) {
+    case Busy::no:
+      break;
+    case Busy::user_code:
+      throw UsageError("the server was called from a function that runs under a key's latch");
+    case Busy::engine:
+      throw UsageError("the server was called from code of the application that it runs itself");
+    case Busy::lease:
+      if (allowed == Allowed::under_lease) break;
+      throw UsageError(
+          fmt::format("worker {} on rank {} called the server while it holds a lease: only release, "
+                      "pull_if_local and localize "
+                      "are possible",
+                      index(), phase_.rank.value()));
+  }
+}
+
+bool WorkerCore::not_local() const {
+  phase_.protocol.failure().check();
+  return false;
+}
+
+// --- accesses ---
+
+Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
+                             const AccessRequest& request) {
+  wait_for_room();
+  TableShard& state = table.state();
+  TableCounters& counters = gate_.counters(table);
+  std::uint64_t& done =
+      request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
+  const std::size_t first = endpoint_.unanswered().total() == 0 ? LocalAccess::run(state, keys, request) : 0;
+  done += first;
+  if (first == keys.size()) return {};
+  LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
+  OperationBuilder builder(endpoint_, state, request, phase_.protocol.access());
+  {
+    std::optional<BusyGuard> guard;
+    if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
+    while (const std::optional<Row> row = local.next_undone()) builder.add(*row, local.cursor());
+  }
+  std::optional<UserCodeFailed>& failure = local.failure();
+  if (builder.empty()) {
+    if (failure) throw UserCodeFailed(*failure);
+    return {};
+  }
+  // The caller learns of all failures in one place.
+  if (failure) builder.fail(*failure);
+  return submit(builder);
+}
+
+Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> keys) {
+  constexpr std::size_t kFarAhead = 24;
+  constexpr std::size_t kWordsAhead = 16;
+  // A holder must not wait: what it asks for comes on top.
+  if (gate_.busy() != Busy::lease) wait_for_room();
+  const Store& store = table.state().store();
+  const AccessRequest request{.operation = {.kind = OperationKind::localize}};
+  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
+    if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
+    if (!has_main_copy(store.word(keys[i]).role())) builder.add(keys[i]);
+  }
+  return builder.empty() ? Operation() : submit(builder);
+}
+
+bool WorkerCore::read_uninitialized(const TableShard& table, Key key, std::byte* to) {
+  if (!table.store().is_sparse()) return false;
+  const BusyGuard guard(gate_, Busy::user_code);
+  return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
+}
+
+const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
+  LeaseRequest& request = endpoint_.lease_request();
+  const auto& items = request.items;
+  const auto found =
+      std::ranges::lower_bound(items, std::pair(table.id().value(), key.value()), {}, &LeaseRequest::order);
+  const bool held = found != items.end() && found->table == &table && found->key == key;
+  return held ? request.content(*found) : nullptr;
+}
+
+bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {
+  const TableShard& state = table.state();
+  const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
+  if (leased != nullptr) {
+    std::memcpy(to, leased, state.value_bytes(key));
+  } else if (endpoint_.unanswered().contains(table.id(), key) ||
+             !(state.store().read(key, to) || read_uninitialized(state, key, to))) {
+    return not_local();
+  }
+  ++gate_.counters(table).local_pulls;
+  return true;
+}
+
+void WorkerCore::for_each_local(const TableHandle& table,
+                                const std::function<void(Key, const std::byte*, std::size_t)>& f) {
+  check_call(table.server());
+  wait_all();
+  const TableShard& state = table.state();
+  std::vector<std::byte> value;
+  state.store().for_each_here([&](Key key) {
+    if (!state.serves(key)) return;
+    value.resize(state.value_bytes(key));
+    if (state.store().read(key, value.data())) f(key, value.data(), table.length(key));
+  });
+}
+
+void WorkerCore::submit(Submission& submission) {
+  const BusyGuard guard(gate_, Busy::engine);
+  phase_.engine.submit(submission);
+}
+
+Operation WorkerCore::submit(OperationBuilder& builder) {
+  OperationState& state = builder.finish();
+  Operation handle(*this, state);
+  submit(state);
+  return handle;
+}
+
+// --- handles ---
+
+void WorkerCore::wait_for(const OperationState& operation) {
+  if (operation.done()) return;
+  wait_until([&] { return operation.done(); },
+             operation.kind == OperationKind::localize ? "a localize" : "an answer");
+}
+
+void WorkerCore::abandon(OperationState& operation) noexcept {
+  if (!operation.done() && operation.destination != nullptr) {
+    if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) {
+      // Waiting for the engine here could wait indefinitely: it may be waiting for the latch that is held.
+      phase_.logger.error("an unfinished pull was destroyed by a function that runs under a key's latch");
+      std::terminate();
+    }
+    const BusyGuard guard(gate_, Busy::engine);
+    phase_.engine.exclusively([&] { operation.destination = nullptr; });
+  }
+  endpoint_.release(operation);
+}
+
+// --- leases ---
+
+Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
+  check_call(phase_.server);
+  phase_.protocol.failure().check();
+  LeaseTaker taker(*this);
+  taker.begin(parts);
+  while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
+  return taker.take();
+}
+
+void WorkerCore::submit_lease(LeaseRequest& request) {
+  request.handler = &phase_.protocol.leases();
+  submit(request);
+}
+
+Lease WorkerCore::hold(std::vector<LeasePart> parts) {
+  auto lease = std::make_unique<LeaseHold>(*this, std::move(parts));
+  lease_ = lease.get();
+  gate_.set_busy(Busy::lease);
+  return Lease(std::move(lease));
+}
+
+void WorkerCore::let_go() {
+  std::exchange(lease_, nullptr)->ended();
+  gate_.set_busy(Busy::no);
+}
+
+void WorkerCore::end_lease() {
+  LeaseTaker taker(*this);
+  taker.begin_release();
+  if (!taker.released()) wait_until([&] { return taker.released(); }, "the end of its lease");
+}
+
+void WorkerCore::abandon_lease() noexcept {
+  try {
+    end_lease();
+  } catch (const Error&) {
+    // Some rank has failed: no other worker waits for the keys any more.
+  }
+}
+
+// --- waiting ---
+
+void WorkerCore::wait_for_room() {
+  const auto room = [this] {
+    return endpoint_.open() < phase_.options.max_outstanding_operations &&
+           endpoint_.open_bytes() < phase_.options.max_outstanding_bytes;
+  };
+  if (!room()) [[unlikely]] {
+    wait_until([&] { return room() || endpoint_.open() == 0; }, "room for a further operation");
+  }
+}
+
+template <class Done>
+void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::WaitFor for_whom) {
+  check_call(phase_.server);
+  const Failure& failure = phase_.protocol.failure();
+  StallWatch watch(phase_.options.stall_report);
+  bool stalled = false;
+  for (;;) {
+    stalled = false;
+    const BusyGuard guard(gate_, Busy::engine);
+    const auto ended = [&] {
+      if (done() || failure.raised() || stalled) return true;
+      stalled = watch.due();
+      return stalled;
+    };
+    phase_.engine.wait(endpoint_.bell(), ended, for_whom);
+    if (done()) return;
+    failure.check();
+    phase_.logger.warning(
+        "worker {} on rank {} has waited for {} s for {}: {} operations with {} keys are unanswered", index(),
+        phase_.rank.value(), phase_.options.stall_report.count(), what, endpoint_.open(),
+        endpoint_.unanswered().total());
+    watch.restart();
+  }
+}
+
+void WorkerCore::wait_all() {
+  wait_until([this] { return endpoint_.open() == 0; }, "all its operations");
+  if (const std::unique_ptr<UserCodeFailed> failure = endpoint_.take_failure())
+    throw UserCodeFailed(*failure);
+}
+
+const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
+  wait_all();
+  phase_.protocol.failure().check();
+  std::uint64_t round = 0;
+  {
+    const BusyGuard guard(gate_, Busy::engine);
+    round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+  }
+  wait_until([&] { return phase_.group.completed(round); }, what, ProgressEngine::WaitFor::workers);
+  return phase_.group.result();
+}
+
+}  // namespace lapse

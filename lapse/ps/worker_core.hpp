@@ -1,0 +1,128 @@
+// What of a worker is not inlined into the user's program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/tree_reduction.hpp"
+#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/ps/access_request.hpp"
+#include "lapse/ps/argument_checks.hpp"
+#include "lapse/ps/lease.hpp"
+#include "lapse/ps/operation.hpp"
+#include "lapse/ps/phase.hpp"
+#include "lapse/ps/worker_gate.hpp"
+
+namespace lapse {
+
+class OperationBuilder;
+
+// Brings the calls of one worker to the memory of its rank and to the engine, and waits for answers. Calls of
+// Worker that Worker's comments describe have no comment here.
+//
+// Thread safety: the worker's thread.
+class WorkerCore {
+ public:
+  // The gate is the worker's; it outlives the core.
+  WorkerCore(const Phase& phase, WorkerEndpoint& endpoint, WorkerGate& gate)
+      : phase_(phase), endpoint_(endpoint), gate_(gate), arguments_(phase.rank) {}
+  // Ends a lease that is still held; handles of operations do nothing any more.
+  ~WorkerCore();
+  WorkerCore(const WorkerCore&) = delete;
+  WorkerCore& operator=(const WorkerCore&) = delete;
+
+  const Phase& phase() const { return phase_; }
+  Rank rank() const { return phase_.rank; }
+  std::size_t index() const { return phase_.first_worker + endpoint_.local_index(); }
+  WorkerEndpoint& endpoint() { return endpoint_; }
+  const WorkerEndpoint& endpoint() const { return endpoint_; }
+  const ArgumentChecks& arguments() const { return arguments_; }
+  TableCounters& counters(const TableHandle& table) { return gate_.counters(table); }
+
+  // --- before an access ---
+
+  enum class Allowed : std::uint8_t { when_free, under_lease };
+
+  // Every access passes here before the store is touched, unless the gate is open for it (WorkerGate). Throws
+  // UsageError when the worker cannot be called now or the table is another server's, KeyOutOfRange.
+  void admit(const TableHandle& table, std::span<const Key> keys,
+             Allowed allowed = Allowed::when_free) const {
+    if (!gate_.is_free(table)) [[unlikely]]
+      check_call(table.server(), allowed);
+    arguments_.keys(table.state(), keys);
+  }
+  // The same with as many elements as the values of the keys have; else LengthMismatch.
+  void admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
+                    std::size_t elements, Allowed allowed = Allowed::when_free) const {
+    admit(table, keys, allowed);
+    arguments_.elements(table.state(), keys, what, elements);
+  }
+  void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
+  // False; throws PeerFailed instead when some rank has failed, so that trying again and again comes to an
+  // end.
+  bool not_local() const;
+
+  // --- accesses that were admitted ---
+
+  Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
+  Operation localize(const TableHandle& table, std::span<const Key> keys);
+  bool read_if_local(const TableHandle& table, Key key, std::byte* to);
+  void for_each_local(const TableHandle& table,
+                      const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
+
+  // --- handles ---
+
+  void wait_for(const OperationState& operation);
+  // The handle of the operation is going. An answer that is still to come is discarded.
+  void abandon(OperationState& operation) noexcept;
+
+  // --- leases ---
+
+  Lease lease(std::span<const LeaseKeys> parts);
+  // The lease request of the endpoint goes to the engine.
+  void submit_lease(LeaseRequest& request);
+  // The worker holds these keys from now on.
+  Lease hold(std::vector<LeasePart> parts);
+  // The worker holds nothing any more; its keys are still to be given back.
+  void let_go();
+  // Gives back what is held and waits until that is over.
+  void end_lease();
+  // The same where a failure of some rank ends it.
+  void abandon_lease() noexcept;
+
+  // --- together ---
+
+  void wait_all();
+  // Collective over all workers: their contributions, combined.
+  const Bytes& collective(Bytes contribution, std::string_view what);
+
+ private:
+  void submit(Submission& submission);
+  Operation submit(OperationBuilder& builder);
+  // Waits while as much is in flight as the options allow.
+  void wait_for_room();
+  // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
+  template <class Done>
+  void wait_until(Done&& done, std::string_view what,
+                  ProgressEngine::WaitFor for_whom = ProgressEngine::WaitFor::answers);
+  // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
+  bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
+  // The value of a key that the worker's lease holds; null when it does not.
+  const std::byte* leased_value(const TableShard& table, Key key);
+
+  const Phase& phase_;
+  WorkerEndpoint& endpoint_;
+  WorkerGate& gate_;
+  const ArgumentChecks arguments_;
+  LeaseHold* lease_ = nullptr;  // the one that is held
+};
+
+}  // namespace lapse

@@ -1,0 +1,66 @@
+// Whether a worker may use memory at once.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "lapse/core/counter_values.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/unanswered_count.hpp"
+#include "lapse/ps/table.hpp"
+
+namespace lapse {
+
+// What the inlined accesses of a worker look at before they touch the store; part of the worker, kept by its
+// core. The gate is open only where WorkerCore::admit would find nothing to do: whatever else must stand
+// before an access, such as a consistency policy, keeps the gate closed, and the access goes through the
+// core.
+//
+// Thread safety: the worker's thread.
+class WorkerGate {
+ public:
+  // Why this worker cannot be called now.
+  enum class Busy : std::uint8_t {
+    no,
+    user_code,  // code of the application runs under a latch, on this thread
+    engine,     // this thread drives the engine, which may run such code
+    lease,      // the worker holds keys that others may wait for
+  };
+  class BusyGuard {
+   public:
+    BusyGuard(WorkerGate& gate, Busy now) : gate_(gate), before_(std::exchange(gate.busy_, now)) {}
+    BusyGuard(const BusyGuard&) = delete;
+    BusyGuard& operator=(const BusyGuard&) = delete;
+    ~BusyGuard() { gate_.busy_ = before_; }
+
+   private:
+    WorkerGate& gate_;
+    Busy before_;
+  };
+
+  // `counters`: of the worker, by table.
+  WorkerGate(const void* server, const UnansweredCount& unanswered, TableCounters* counters)
+      : server_(server), unanswered_(&unanswered), counters_(counters) {}
+
+  // The worker is free, nothing of it is unanswered, and the key is one that a table of this server can have.
+  bool is_open(const TableHandle& table, Key key) const {
+    return (table.server() == server_) & table.has(key) & (unanswered_->total() == 0) & (busy_ == Busy::no);
+  }
+
+  // The worker may be called with the table.
+  bool is_free(const TableHandle& table) const { return table.server() == server_ && busy_ == Busy::no; }
+
+  const void* server() const { return server_; }
+  TableCounters& counters(const TableHandle& table) { return counters_[table.id().value()]; }
+  Busy busy() const { return busy_; }
+  // For states that do not end with a scope.
+  void set_busy(Busy busy) { busy_ = busy; }
+
+ private:
+  const void* server_;
+  const UnansweredCount* unanswered_;
+  TableCounters* counters_;
+  Busy busy_ = Busy::no;
+};
+
+}  // namespace lapse

@@ -1,0 +1,50 @@
+#include "lapse/store/slot_access.hpp"
+
+#include <cstring>
+#include <thread>
+
+#include "lapse/store/slab.hpp"
+
+namespace lapse {
+
+bool SlotAccess::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
+  const SlotBits latched = latch_open_owner(word);
+  if (!latched.latched()) return false;
+  std::memcpy(to, address_of(latched), bytes);
+  // Nothing was written: reads that are in flight stay valid, so the sequence stays.
+  word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
+  return true;
+}
+
+SlotBits SlotAccess::latch_contended(Word& word) const {
+  constexpr int kSpins = 100;
+  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  for (int spins = 0;;) {
+    const SlotBits seen(bits);
+    if (!is_open(seen)) return SlotBits();
+    if (!seen.latched()) {
+      if (word.compare_exchange_weak(bits, seen.with_latch().bits(), std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+        std::atomic_thread_fence(std::memory_order_release);
+        return seen.with_latch();
+      }
+      continue;
+    }
+    if (++spins > kSpins) {
+      std::this_thread::yield();
+      spins = 0;
+    }
+    bits = word.load(std::memory_order_relaxed);
+  }
+}
+
+bool SlotAccess::is_own_private(std::uint32_t slot) const {
+  const SlabAllocator* slots = private_slots_.load(std::memory_order_acquire);
+  return slots != nullptr && slots->is_own(slot);
+}
+
+std::byte* SlotAccess::private_address(std::uint32_t slot) const {
+  return private_slots_.load(std::memory_order_acquire)->address(slot);
+}
+
+}  // namespace lapse

@@ -1,0 +1,52 @@
+// What an access to memory looks at in a slot word.
+#pragma once
+
+#include <cstdint>
+
+namespace lapse {
+
+// A part of SlotWord, which draws the layout and explains each bit: may memory be used, where, and the latch.
+class SlotBits {
+ public:
+  static constexpr int kSequenceShift = 40;
+  static constexpr int kRoleShift = 36;
+  static constexpr std::uint64_t kLatchBit = std::uint64_t{1} << 39;
+  static constexpr std::uint64_t kRoleMask = std::uint64_t{7} << kRoleShift;
+  // The highest bit of the role; alone, the role of an owner.
+  static constexpr std::uint64_t kUsableBit = std::uint64_t{4} << kRoleShift;
+  static constexpr std::uint64_t kOwnerBits = kUsableBit;
+  static constexpr std::uint64_t kPrivateBit = std::uint64_t{1} << 34;
+  static constexpr std::uint64_t kLeasedBit = std::uint64_t{1} << 33;
+  static constexpr std::uint64_t kLowMask = 0xffff'ffffU;
+
+  constexpr SlotBits() = default;
+  constexpr explicit SlotBits(std::uint64_t bits) : bits_(bits) {}
+
+  constexpr std::uint64_t bits() const { return bits_; }
+  constexpr bool latched() const { return (bits_ & kLatchBit) != 0; }
+  constexpr bool leased() const { return (bits_ & kLeasedBit) != 0; }
+  constexpr bool is_private() const { return (bits_ & kPrivateBit) != 0; }
+  constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
+
+  // The main copy is local and no worker leases it: every worker that can address the slot may use its
+  // memory, with the latch held or, for reading, while no thread holds the latch.
+  constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
+  // A value is usable here, any worker of the domain can address it, no worker leases it and no thread is
+  // writing: an optimistic read may begin.
+  constexpr bool is_readable() const {
+    return (bits_ & (kUsableBit | kLeasedBit | kLatchBit | kPrivateBit)) == kUsableBit;
+  }
+
+  constexpr SlotBits with_latch() const { return SlotBits(bits_ | kLatchBit); }
+  // After a write: unlatched, sequence raised.
+  constexpr SlotBits after_write() const {
+    return SlotBits((bits_ & ~kLatchBit) + (std::uint64_t{1} << kSequenceShift));
+  }
+
+  constexpr bool operator==(const SlotBits&) const = default;
+
+ protected:
+  std::uint64_t bits_ = 0;
+};
+
+}  // namespace lapse

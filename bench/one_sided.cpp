@@ -67,9 +67,9 @@ void send(Transport& transport, Rank to, std::size_t bytes, Transport::Lane lane
 }
 
 // Collective over two ranks. Rank 0 sends `rounds` packets of the bulk lane to rank 1, which answers each,
-// with `under_way` of them unanswered at most. Returns the seconds on rank 0, 0 elsewhere.
+// with `in_flight` of them unanswered at most. Returns the seconds on rank 0, 0 elsewhere.
 double exchange(MPI_Comm communicator, Transport& transport, std::size_t rounds, std::size_t bytes,
-                std::size_t under_way) {
+                std::size_t in_flight) {
   const bool asks = transport.rank() == Rank(0);
   const Rank other(asks ? 1 : 0);
   std::size_t handled = 0;
@@ -80,7 +80,7 @@ double exchange(MPI_Comm communicator, Transport& transport, std::size_t rounds,
   MPI_Barrier(communicator);
   const Clock::time_point begin = Clock::now();
   for (std::size_t sent = 0; handled < rounds || !transport.idle();) {
-    for (; asks && sent < rounds && sent - handled < under_way; ++sent)
+    for (; asks && sent < rounds && sent - handled < in_flight; ++sent)
       send(transport, other, bytes, Transport::Lane::bulk);
     transport.poll(handler, 1);
   }
@@ -137,17 +137,17 @@ class OneSided {
   }
 
  private:
-  void measure(const std::string& name, Transport& transport, std::size_t bytes, std::size_t under_way) {
+  void measure(const std::string& name, Transport& transport, std::size_t bytes, std::size_t in_flight) {
     if (!bench_.selected(name)) return;
     const std::size_t rounds = rounds_of(bench_, bytes);
-    const bool stream = under_way > 1;
+    const bool stream = in_flight > 1;
     const auto figure = [&](double seconds) {
       const auto count = static_cast<double>(rounds);
       return stream ? static_cast<double>(bytes) * count / seconds : 1e6 * seconds / count;
     };
     bench_.measure(
         {name, stream ? "bandwidth" : "latency", stream ? "B/s" : "us", 2, 1}, kRuns,
-        [&] { return figure(exchange(bench_.plain(), transport, rounds, bytes, under_way)); }, "MPI messages",
+        [&] { return figure(exchange(bench_.plain(), transport, rounds, bytes, in_flight)); }, "MPI messages",
         [&] {
           return figure(plain(rounds, {bytes, kAnswerBytes}, stream));
         });

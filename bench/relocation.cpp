@@ -51,10 +51,10 @@ double plain_turn(const Bench& bench, const RelocationCase& what, std::size_t ke
   const MessagePair messages{what.batch * kKeyBytes, what.batch * (kKeyBytes + kValueBytes)};
   const std::size_t batches = keys / what.batch;
   if (what.ranks == 3) return triangle(bench.plain(), batches, messages);
-  if (what.under_way == 1) return ping_pong(bench.plain(), batches, messages);
+  if (what.in_flight == 1) return ping_pong(bench.plain(), batches, messages);
   double seconds = 0;
-  for (std::size_t done = 0; done < batches; done += what.under_way) {
-    seconds += pipelined_ping_pong(bench.plain(), what.under_way, messages);
+  for (std::size_t done = 0; done < batches; done += what.in_flight) {
+    seconds += pipelined_ping_pong(bench.plain(), what.in_flight, messages);
   }
   return seconds;
 }

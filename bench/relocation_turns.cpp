@@ -14,16 +14,16 @@ namespace {
 // Seconds in which the worker localized all keys.
 double localize_all(Worker& worker, const RelocationCase& what, const Table<float>& table,
                     std::span<const Key> keys) {
-  std::vector<Operation> under_way;
-  under_way.reserve(what.under_way);
+  std::vector<Operation> in_flight;
+  in_flight.reserve(what.in_flight);
   const Clock::time_point begin = Clock::now();
   while (!keys.empty()) {
-    for (std::size_t i = 0; i < what.under_way; ++i) {
-      under_way.push_back(worker.localize(table, keys.first(what.batch)));
+    for (std::size_t i = 0; i < what.in_flight; ++i) {
+      in_flight.push_back(worker.localize(table, keys.first(what.batch)));
       keys = keys.subspan(what.batch);
     }
-    for (Operation& operation : under_way) operation.wait();
-    under_way.clear();
+    for (Operation& operation : in_flight) operation.wait();
+    in_flight.clear();
   }
   return seconds_between(begin, Clock::now());
 }
@@ -31,7 +31,7 @@ double localize_all(Worker& worker, const RelocationCase& what, const Table<floa
 }  // namespace
 
 RelocationTurns::Keys RelocationTurns::prepare(const RelocationCase& what) {
-  const std::uint64_t count = bench_.size(what.keys, what.batch * std::max<std::size_t>(5, what.under_way));
+  const std::uint64_t count = bench_.size(what.keys, what.batch * std::max<std::size_t>(5, what.in_flight));
   const bool three = what.ranks == 3;
   // Of three ranks, rank 2 is the home of the last third.
   Keys keys{server_.create_table<float>({.name = what.name,

@@ -20,7 +20,7 @@ struct RelocationCase {
   std::size_t keys;   // of the table
   std::size_t turns;  // of localizing all of them, in a run; even
   std::size_t batch;
-  std::size_t under_way;         // batches; 1: each is waited for
+  std::size_t in_flight;         // batches; 1: each is waited for
   std::size_t length = kLength;  // floats of a value
 };
 

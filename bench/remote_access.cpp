@@ -27,7 +27,7 @@ struct RemoteCase {
   std::size_t batch;          // keys in a call
   std::size_t accesses;       // keys in a run
   bool computing;             // the other rank does not wait in the server
-  std::size_t under_way = 1;  // calls; 1: each is waited for
+  std::size_t in_flight = 1;  // calls; 1: each is waited for
 };
 
 const std::vector<RemoteCase> kCases = {
@@ -60,11 +60,11 @@ class RemoteAccess {
 
   void measure(const RemoteCase& what) {
     const std::size_t accesses =
-        bench_.size(what.accesses, what.batch * std::max<std::size_t>(10, what.under_way));
+        bench_.size(what.accesses, what.batch * std::max<std::size_t>(10, what.in_flight));
     const std::vector<Key> keys = random_keys(kKeys, kKeys, accesses, 0);
     const MessagePair messages = payload(what);
     const std::size_t calls = accesses / what.batch;
-    const bool rate = what.batch > 1 || what.under_way > 1;
+    const bool rate = what.batch > 1 || what.in_flight > 1;
     // From the seconds of a run.
     const auto figure = [&](double seconds) {
       const auto count = static_cast<double>(accesses);
@@ -73,7 +73,7 @@ class RemoteAccess {
     bench_.measure(
         {what.name, rate ? "rate" : "latency", rate ? "keys/s" : "ns", 2, 1, domain_of(server_.options())},
         kRuns, [&] { return figure(run(what, keys)); }, "MPI ping-pong",
-        [&] { return figure(plain_run(calls, what.under_way, messages)); });
+        [&] { return figure(plain_run(calls, what.in_flight, messages)); });
     expected_ += (bench_.runs(kRuns) + 1) * accesses;
   }
 
@@ -90,11 +90,11 @@ class RemoteAccess {
   }
 
   // Collective. Seconds of rank 0 for messages with the payload of so many calls.
-  double plain_run(std::size_t calls, std::size_t under_way, const MessagePair& messages) const {
-    if (under_way == 1) return ping_pong(bench_.plain(), calls, messages);
+  double plain_run(std::size_t calls, std::size_t in_flight, const MessagePair& messages) const {
+    if (in_flight == 1) return ping_pong(bench_.plain(), calls, messages);
     double seconds = 0;
-    for (std::size_t done = 0; done < calls; done += under_way) {
-      seconds += pipelined_ping_pong(bench_.plain(), under_way, messages);
+    for (std::size_t done = 0; done < calls; done += in_flight) {
+      seconds += pipelined_ping_pong(bench_.plain(), in_flight, messages);
     }
     return seconds;
   }
@@ -118,19 +118,19 @@ class RemoteAccess {
 
   double access_all(Worker& worker, const RemoteCase& what, std::span<const Key> keys) {
     const std::size_t floats = what.batch * kLength;
-    std::vector<float> values(what.under_way * floats, 1.0F);
-    std::vector<Operation> under_way;
-    under_way.reserve(what.under_way);
+    std::vector<float> values(what.in_flight * floats, 1.0F);
+    std::vector<Operation> in_flight;
+    in_flight.reserve(what.in_flight);
     const Clock::time_point begin = Clock::now();
     while (!keys.empty()) {
-      for (std::size_t call = 0; call < what.under_way; ++call) {
+      for (std::size_t call = 0; call < what.in_flight; ++call) {
         const std::span<float> rows = std::span(values).subspan(call * floats, floats);
-        under_way.push_back(what.push ? worker.push(table_, keys.first(what.batch), rows)
+        in_flight.push_back(what.push ? worker.push(table_, keys.first(what.batch), rows)
                                       : worker.pull(table_, keys.first(what.batch), rows));
         keys = keys.subspan(what.batch);
       }
-      for (Operation& operation : under_way) operation.wait();
-      under_way.clear();
+      for (Operation& operation : in_flight) operation.wait();
+      in_flight.clear();
     }
     return seconds_between(begin, Clock::now());
   }

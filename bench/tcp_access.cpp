@@ -23,7 +23,7 @@ struct TcpCase {
   bool push;
   std::size_t batch;      // keys in a call
   std::size_t calls;      // in a run
-  std::size_t under_way;  // calls; 1: each is waited for
+  std::size_t in_flight;  // calls; 1: each is waited for
 };
 
 const std::vector<TcpCase> kCases = {
@@ -33,19 +33,19 @@ const std::vector<TcpCase> kCases = {
     {"tcp pull batch 100", false, 100, 5'000, 8},
 };
 
-// Collective over two ranks. Rank 0 sends `rounds` requests to rank 1, each before all but `under_way` - 1 of
+// Collective over two ranks. Rank 0 sends `rounds` requests to rank 1, each before all but `in_flight` - 1 of
 // the answers to those before are there. Returns the seconds on rank 0, 0 elsewhere.
-double overlapping_ping_pong(MPI_Comm communicator, int rank, std::size_t rounds, std::size_t under_way,
+double overlapping_ping_pong(MPI_Comm communicator, int rank, std::size_t rounds, std::size_t in_flight,
                              const MessagePair& messages) {
   std::vector<std::byte> request(messages.request_bytes);
-  std::vector<std::byte> answers(under_way * messages.answer_bytes);
-  std::vector<MPI_Request> open(under_way, MPI_REQUEST_NULL);
+  std::vector<std::byte> answers(in_flight * messages.answer_bytes);
+  std::vector<MPI_Request> open(in_flight, MPI_REQUEST_NULL);
   const int request_bytes = static_cast<int>(messages.request_bytes);
   const int answer_bytes = static_cast<int>(messages.answer_bytes);
   MPI_Barrier(communicator);
   const Clock::time_point begin = Clock::now();
   for (std::size_t round = 0; round < rounds; ++round) {
-    const std::size_t place = round % under_way;
+    const std::size_t place = round % in_flight;
     std::byte* const answer = answers.data() + place * messages.answer_bytes;
     if (rank == 0) {
       MPI_Wait(&open[place], MPI_STATUS_IGNORE);
@@ -71,9 +71,9 @@ class TcpAccess {
             {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})) {}
 
   void measure(const TcpCase& what) {
-    const std::size_t calls = bench_.size(what.calls, 4 * what.under_way);
+    const std::size_t calls = bench_.size(what.calls, 4 * what.in_flight);
     const std::vector<Key> keys = random_keys(kKeys, kKeys, calls * what.batch, 0);
-    const bool rate = what.under_way > 1;
+    const bool rate = what.in_flight > 1;
     // From the seconds of a run.
     const auto figure = [&](double seconds) {
       return rate ? static_cast<double>(keys.size()) / seconds : 1e9 * seconds / static_cast<double>(calls);
@@ -104,19 +104,19 @@ class TcpAccess {
 
   double access_all(Worker& worker, const TcpCase& what, std::span<const Key> keys) {
     const std::size_t call_values = what.batch * kLength;
-    std::vector<float> values(what.under_way * call_values, 1.0F);
-    std::vector<Operation> under_way(what.under_way);
+    std::vector<float> values(what.in_flight * call_values, 1.0F);
+    std::vector<Operation> in_flight(what.in_flight);
     const Clock::time_point begin = Clock::now();
     for (std::size_t call = 0; !keys.empty(); ++call, keys = keys.subspan(what.batch)) {
-      const std::size_t place = call % what.under_way;
-      Operation& operation = under_way[place];
+      const std::size_t place = call % what.in_flight;
+      Operation& operation = in_flight[place];
       operation.wait();  // The oldest, whose values are overwritten next.
       const std::span<float> own = std::span(values).subspan(place * call_values, call_values);
       const std::span<const Key> batch = keys.first(what.batch);
       operation = what.push ? worker.push(table_, batch, own) : worker.pull(table_, batch, own);
-      if (what.under_way == 1) operation.wait();
+      if (what.in_flight == 1) operation.wait();
     }
-    for (Operation& operation : under_way) operation.wait();
+    for (Operation& operation : in_flight) operation.wait();
     return seconds_between(begin, Clock::now());
   }
 
@@ -124,8 +124,8 @@ class TcpAccess {
   double plain(const TcpCase& what, std::size_t calls) const {
     const MessagePair messages = what.push ? MessagePair{what.batch * (kKeyBytes + kValueBytes), kKeyBytes}
                                            : MessagePair{what.batch * kKeyBytes, what.batch * kValueBytes};
-    if (what.under_way == 1) return ping_pong(bench_.plain(), calls, messages);
-    return overlapping_ping_pong(bench_.plain(), bench_.rank(), calls, what.under_way, messages);
+    if (what.in_flight == 1) return ping_pong(bench_.plain(), calls, messages);
+    return overlapping_ping_pong(bench_.plain(), bench_.rank(), calls, what.in_flight, messages);
   }
 
   Bench& bench_;

@@ -27,7 +27,7 @@ void LatencyHidingRunner::run(Worker& worker, std::uint64_t epoch, const SgdStep
   localize_columns(worker, window).wait();
   while (!window.empty()) {
     const std::span<const io::Cell> next = take_window();
-    const Operation under_way = localize_columns(worker, next);
+    const Operation in_flight = localize_columns(worker, next);
     for (const io::Cell& cell : window) trainer.train(cell, steps);
     window = next;
   }

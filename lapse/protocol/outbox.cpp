@@ -27,8 +27,8 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
   if (!pending.packet.empty()) {
     FrameHeader& last = pending.last_header;
     const bool same_frame = last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max();
-    const std::size_t most_bytes = kFrameAlignment - 1 + sizeof header + header.record_bytes;
-    if (pending.packet.size() + (same_frame ? header.record_bytes : most_bytes) > packet_bytes_) {
+    const std::size_t max_bytes = kFrameAlignment - 1 + sizeof header + header.record_bytes;
+    if (pending.packet.size() + (same_frame ? header.record_bytes : max_bytes) > packet_bytes_) {
       send_full(pending);
     } else if (same_frame) {
       ++last.count;

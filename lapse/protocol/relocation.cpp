@@ -102,7 +102,7 @@ void Relocation::instruct(TableShard& table, Key key, const KeyQueue::Instruct& 
     switch (instruction(word.role(), word.leased())) {
       case Instruction::transfer:
         return transfer(table, key, instruct,
-                        [&](std::byte* to) { return table.store().hand_over(key, to, instruct.next); });
+                        [&](std::byte* to) { return table.store().transfer_ownership(key, to, instruct.next); });
       case Instruction::queue: {
         const auto record = table.arrival_record(key);
         if (!record) return false;
@@ -171,7 +171,7 @@ class Relocation::Drain {
         table_.store().release_slot(key_, slot_);
         table_.store().pass_on(key_, instruct.next);
       } else {
-        table_.store().hand_over_leased(key_, to, instruct.next);
+        table_.store().transfer_leased_ownership(key_, to, instruct.next);
       }
       return true;
     });

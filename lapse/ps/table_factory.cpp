@@ -162,13 +162,13 @@ std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition
   MemoryBudget budget(regions_, fmt::format("table '{}' on rank {}", options.name, transport_.rank().value()),
                       options.memory_limit_bytes);
   // Addresses for as much as memory could ever hold.
-  const std::uint64_t most_bytes =
+  const std::uint64_t max_bytes =
       options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();
   const std::uint64_t slot_bytes = options.lengths ? ValueLayout::kSlotAlignment : plan.layout.slot_bytes();
   const std::uint64_t max_keys = options.max_keys.value_or(
-      std::max<std::uint64_t>(1, most_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
+      std::max<std::uint64_t>(1, max_bytes / (SparseWords::kBytesPerKey + slot_bytes)));
   const std::uint64_t max_units =
-      options.lengths ? std::max<std::uint64_t>(1, most_bytes / plan.sizes.unit_bytes()) : max_keys;
+      options.lengths ? std::max<std::uint64_t>(1, max_bytes / plan.sizes.unit_bytes()) : max_keys;
   OwnershipTable owners(definition.homes.own_keys(), definition.self_domain());
   const auto make_store = [&] {
     return Store(budget, KeyWords::sparse(budget, max_keys), std::move(plan.sizes), max_units, 0);

@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kSmallSlab = std::size_t{64} << 10;
 constexpr std::size_t kLargeSlab = std::size_t{2} << 20;
 // No slot has this number.
-constexpr std::uint32_t kMostUnits = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kMaxUnits = std::numeric_limits<std::uint32_t>::max();
 // Beyond this much memory slabs are large: at most one eighth is ever committed in vain.
 constexpr std::size_t kLargeTable = 8 * kLargeSlab;
 }  // namespace
 
 SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units)
     : unit_bytes_(unit_bytes),
-      max_units_(std::min<std::uint64_t>(max_units, kMostUnits)),
+      max_units_(std::min<std::uint64_t>(max_units, kMaxUnits)),
       owner_label_(regions.whose()) {
   if (max_units_ > std::numeric_limits<std::size_t>::max() / 2 / unit_bytes_) {
     throw OutOfMemory(fmt::format("{}: {} slots of {} bytes exceed the address space", owner_label_,

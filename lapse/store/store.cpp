@@ -124,7 +124,7 @@ void Store::forget(Key key, Slot slot) {
   count_here(key, false);
 }
 
-bool Store::hand_over(Key key, std::byte* to, Domain next) {
+bool Store::transfer_ownership(Key key, std::byte* to, Domain next) {
   Word* word = words_.find(key);
   const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
@@ -141,7 +141,7 @@ bool Store::hand_over(Key key, std::byte* to, Domain next) {
   return true;
 }
 
-void Store::hand_over_leased(Key key, std::byte* to, Domain next) {
+void Store::transfer_leased_ownership(Key key, std::byte* to, Domain next) {
   Word& word = leased_word(key);
   const SlotWord now(word.load(std::memory_order_acquire));
   std::memcpy(to, address(now.slot()), sizes_.content_bytes(key));

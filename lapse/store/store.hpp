@@ -144,9 +144,9 @@ class Store : public SlotAccess {
   void pass_on(Key key, Domain next);
   // owner, open -> absent: copies value and optimizer state to `to` and releases the slot. The new owner is
   // kept as location hint. False, and nothing has happened, when the key is or was leased.
-  bool hand_over(Key key, std::byte* to, Domain next);
+  bool transfer_ownership(Key key, std::byte* to, Domain next);
   // The same for a leased key whose lease has ended and is being drained.
-  void hand_over_leased(Key key, std::byte* to, Domain next);
+  void transfer_leased_ownership(Key key, std::byte* to, Domain next);
   // Changes the location hint of an absent key; nothing when the key is in another role, or when it has no
   // word and there is no memory for one: nothing is lost with a hint but a shorter way.
   void set_hint(Key key, Domain hint);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxValueBytes = std::size_t{1} << 30;
 }
 
-std::size_t ValueSizes::most_elements(ElementType type) {
+std::size_t ValueSizes::max_elements(ElementType type) {
   return kMaxValueBytes / element_bytes(type);
 }
 
@@ -45,10 +45,10 @@ ValueSizes ValueSizes::listed(const ValueLayout& layout, std::uint64_t keys, con
 
 std::size_t ValueSizes::checked(Key key) const {
   const std::size_t length = function_(key);
-  if (length == 0 || length > most_elements(layout_.type)) {
+  if (length == 0 || length > max_elements(layout_.type)) {
     throw ConfigurationError(
         fmt::format("the function of value lengths gives {} elements for key {}: expected 1 to {}", length,
-                    key.value(), most_elements(layout_.type)));
+                    key.value(), max_elements(layout_.type)));
   }
   if (layout_.content_bytes(length) > kMaxValueBytes) {
     throw ConfigurationError(

@@ -60,7 +60,7 @@ class ValueSizes {
   // Bytes this object keeps beside constants.
   std::size_t bytes() const { return lengths_.capacity() * sizeof(std::uint32_t); }
   // Elements of a value, at most.
-  static std::size_t most_elements(ElementType type);
+  static std::size_t max_elements(ElementType type);
 
  private:
   static constexpr std::size_t kUnitBytes = ValueLayout::kSlotAlignment;

@@ -15,13 +15,13 @@ lapse_cluster_program(history HOSTS 4 RANKS 4)
 lapse_cluster_program(history HOSTS 2,2 RANKS 4 TRANSPORT ucx)
 
 # Bulk payloads by windows: of osc/pt2pt over TCP, of osc/ucx over UCX.
-lapse_cluster_program(landing HOSTS 2 RANKS 2 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
-lapse_cluster_program(landing HOSTS 2 RANKS 2 TRANSPORT ucx)
+lapse_cluster_program(rma_rings HOSTS 2 RANKS 2 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
+lapse_cluster_program(rma_rings HOSTS 2 RANKS 2 TRANSPORT ucx)
 # Owners looked up by the same, also where several ranks of a host share the owners' memory.
-lapse_cluster_program(look_ups HOSTS 3 RANKS 3 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
-lapse_cluster_program(look_ups HOSTS 1,2,1 RANKS 4 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
-lapse_cluster_program(look_ups HOSTS 3 RANKS 3 TRANSPORT ucx)
-lapse_cluster_program(look_ups HOSTS 2,1,1 RANKS 4 TRANSPORT ucx)
+lapse_cluster_program(lookups HOSTS 3 RANKS 3 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
+lapse_cluster_program(lookups HOSTS 1,2,1 RANKS 4 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
+lapse_cluster_program(lookups HOSTS 3 RANKS 3 TRANSPORT ucx)
+lapse_cluster_program(lookups HOSTS 2,1,1 RANKS 4 TRANSPORT ucx)
 function(lapse_cluster_rma_history hosts ranks transport osc)
   lapse_cluster_test(history.rma HOSTS ${hosts} RANKS ${ranks} TRANSPORT ${transport}
     COMMAND env LAPSE_RMA=on OMPI_MCA_osc=${osc} mpirun -n ${ranks} $<TARGET_FILE:history>)

@@ -59,7 +59,7 @@ CampaignSize CampaignSize::from_environment(std::uint64_t steps) {
   if (const char* text = std::getenv("SIMULATION_STEPS")) size.steps = std::strtoull(text, nullptr, 10);
   if (const char* text = std::getenv("SIMULATION_SEED")) {
     size.first_seed = std::strtoull(text, nullptr, 10);
-    size.most_seeds = 1;
+    size.max_seeds = 1;
   }
   return size;
 }
@@ -68,7 +68,7 @@ CampaignResult run_campaign(const ScenarioLimits& limits, const CampaignSize& si
   const Router library_router;
   const Router& router = limits.router == nullptr ? library_router : *limits.router;
   CampaignResult result;
-  for (std::uint64_t seed = size.first_seed; result.steps < size.steps && result.seeds < size.most_seeds;
+  for (std::uint64_t seed = size.first_seed; result.steps < size.steps && result.seeds < size.max_seeds;
        ++seed) {
     const Scenario scenario = Scenario::draw(seed, limits);
     const RunResult run = run_once(scenario, router, {});

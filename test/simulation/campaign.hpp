@@ -14,7 +14,7 @@ namespace lapse::test {
 struct CampaignSize {
   std::uint64_t steps = 0;  // stop after the seed with which so many have been made
   std::uint64_t first_seed = 1;
-  std::uint64_t most_seeds = UINT64_MAX;
+  std::uint64_t max_seeds = UINT64_MAX;
 
   // The environment variables SIMULATION_STEPS (default `steps`) and SIMULATION_SEED (default: from 1; if
   // given, this seed only).

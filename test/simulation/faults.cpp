@@ -70,12 +70,12 @@ class OvertakesLookUps : public Router {
   }
 };
 
-constexpr std::uint64_t kMostSeeds = 10000;
+constexpr std::uint64_t kMaxSeeds = 10000;
 
 void expect_violation(const std::string& fault, ScenarioLimits limits, const Router& router) {
   limits.router = &router;
   const CampaignResult result =
-      run_campaign(limits, {.steps = UINT64_MAX, .first_seed = 1, .most_seeds = kMostSeeds});
+      run_campaign(limits, {.steps = UINT64_MAX, .first_seed = 1, .max_seeds = kMaxSeeds});
   REQUIRE(result.failure);
   std::cout << fault << ": found with seed " << result.failure->seed << " after " << result.steps
             << " steps: " << result.failure->problem << "\n";
@@ -94,7 +94,7 @@ TEST_CASE("simulation finds an entry rule for messages only") {
 }
 
 TEST_CASE("simulation finds a home that routes by its role with four ranks") {
-  expect_violation("home routes by its role", {.least_ranks = 4, .most_ranks = 4, .location_caches = false},
+  expect_violation("home routes by its role", {.least_ranks = 4, .max_ranks = 4, .location_caches = false},
                    HomeRoutesByRole());
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("simulation finds a neighbour that uses memory while an operation of i
   for (const bool caches : {false, true}) {
     expect_violation(
         "neighbour uses memory at once, caches " + std::string(caches ? "on" : "off"),
-        {.least_ranks = 4, .most_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
+        {.least_ranks = 4, .max_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
         NeighbourUsesMemoryAtOnce());
   }
 }
@@ -113,12 +113,12 @@ TEST_CASE("simulation finds an operation that overtakes one whose owner is being
                     .location_caches = true,
                     .home = HomeMapKind::hash,
                     .sparse = false,
-                    .look_ups = true},
+                    .lookups = true},
                    OvertakesLookUps());
 }
 
 TEST_CASE("simulation finds a neighbour that changes the entry from the home to its own domain") {
   expect_violation("neighbour switches its entry",
-                   {.least_ranks = 4, .most_ranks = 5, .sparse = false, .domain_ranks = 2},
+                   {.least_ranks = 4, .max_ranks = 5, .sparse = false, .domain_ranks = 2},
                    NeighbourSwitchesEntry());
 }

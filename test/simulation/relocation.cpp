@@ -25,7 +25,7 @@ void expect_no_violation(const ScenarioLimits& limits) {
   CHECK(result.counters.remote_pulls > result.seeds);
   CHECK(result.counters.forwarded > 0);
   // Held until a stale location is out of the way.
-  if (limits.location_caches == false || limits.most_ranks == 2) {
+  if (limits.location_caches == false || limits.max_ranks == 2) {
     CHECK(result.counters.held == 0);
   } else {
     CHECK(result.counters.held > 0);
@@ -35,19 +35,19 @@ void expect_no_violation(const ScenarioLimits& limits) {
 }  // namespace
 
 TEST_CASE("relocation: two ranks") {
-  expect_no_violation({.least_ranks = 2, .most_ranks = 2});
+  expect_no_violation({.least_ranks = 2, .max_ranks = 2});
 }
 
 TEST_CASE("relocation: three ranks without location caches") {
-  expect_no_violation({.least_ranks = 3, .most_ranks = 3, .location_caches = false});
+  expect_no_violation({.least_ranks = 3, .max_ranks = 3, .location_caches = false});
 }
 
 TEST_CASE("relocation: three to five ranks with location caches") {
-  expect_no_violation({.least_ranks = 3, .most_ranks = 5, .location_caches = true});
+  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .location_caches = true});
 }
 
 TEST_CASE("relocation: four and five ranks with a home map of the user") {
-  expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::custom});
+  expect_no_violation({.least_ranks = 4, .max_ranks = 5, .home = HomeMapKind::custom});
 }
 
 TEST_CASE("relocation: any scenario") {
@@ -56,7 +56,7 @@ TEST_CASE("relocation: any scenario") {
 
 TEST_CASE("a seed gives the same run each time") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const CampaignSize one{.steps = UINT64_MAX, .first_seed = seed, .most_seeds = 1};
+    const CampaignSize one{.steps = UINT64_MAX, .first_seed = seed, .max_seeds = 1};
     CHECK(run_campaign({}, one).steps == run_campaign({}, one).steps);
   }
 }

@@ -18,7 +18,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   Scenario scenario;
   scenario.seed = seed;
   scenario.ranks = static_cast<std::int32_t>(
-      between(static_cast<std::uint64_t>(limits.least_ranks), static_cast<std::uint64_t>(limits.most_ranks)));
+      between(static_cast<std::uint64_t>(limits.least_ranks), static_cast<std::uint64_t>(limits.max_ranks)));
   for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) scenario.workers.push_back(between(0, 3));
   if (scenario.all_workers() == 0) scenario.workers.back() = 1;
   scenario.shape.keys = coin() ? 1 : between(2, 4);
@@ -39,7 +39,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.little_memory = scenario.domain_ranks > 1 && coin();
   // From one record to a few.
   if (coin()) scenario.packet_bytes = between(1, 300);
-  scenario.look_ups = limits.look_ups.value_or(coin());
+  scenario.lookups = limits.lookups.value_or(coin());
   return scenario;
 }
 
@@ -73,7 +73,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;
-    settings.most_touches = 3;
+    settings.max_touches = 3;
   }
   return settings;
 }
@@ -87,7 +87,7 @@ std::string Scenario::to_string() const {
       "{} interruptions, {} speeds, {} calls of each worker",
       seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys,
       shape.sparse ? "sparse" : "dense", shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off",
-      location_caches ? "on" : "off", look_ups ? "on" : "off", separate_bulk_lane ? 2 : 1,
+      location_caches ? "on" : "off", lookups ? "on" : "off", separate_bulk_lane ? 2 : 1,
       packet_bytes ? fmt::format("up to {} bytes", *packet_bytes) : "as usual", home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
       long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls);

@@ -19,13 +19,13 @@ namespace lapse::test {
 // What a test fixes; everything else is drawn.
 struct ScenarioLimits {
   std::int32_t least_ranks = 2;
-  std::int32_t most_ranks = 5;
+  std::int32_t max_ranks = 5;
   std::optional<bool> location_caches = {};
   std::optional<HomeMapKind> home = {};
   std::optional<bool> sparse = {};
   std::optional<bool> leases = {};
   std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
-  std::optional<bool> look_ups = {};
+  std::optional<bool> lookups = {};
   bool wrong_owners = false;       // what is looked up is anything
   bool holders_wait = false;       // a fault: who holds a lease waits for further keys
   const Router* router = nullptr;  // null: the library's
@@ -41,7 +41,7 @@ struct Scenario {
   bool leases = false;
   bool holders_wait = false;
   bool location_caches = true;
-  bool look_ups = false;  // owners are read in the memory of homes, where that is of use
+  bool lookups = false;  // owners are read in the memory of homes, where that is of use
   bool wrong_owners = false;
   bool separate_bulk_lane = true;
   HomeMapKind home = HomeMapKind::hash;

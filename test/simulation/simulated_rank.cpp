@@ -95,7 +95,7 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   TableShard& table = protocol_.registry().add(
       factory.make(std::move(plan), TableId(static_cast<std::uint32_t>(tables.size())),
                    {.domains = domains_, .rank = phase_.rank, .homes = std::move(homes)}, part));
-  if (scenario.look_ups && table.may_look_up_owners()) expose_owners(scenario, table);
+  if (scenario.lookups && table.may_look_up_owners()) expose_owners(scenario, table);
 }
 
 void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {

@@ -85,7 +85,7 @@ void Simulation::collect_choices() {
     }
     if (simulated.waiting_submissions() > 0)
       add_choice({Actor::submission, rank, 0}, 4 * engine_speed_[rank]);
-    for (std::size_t read = 0; read < network_.reads_under_way(Rank(static_cast<std::int32_t>(rank))); ++read)
+    for (std::size_t read = 0; read < network_.reads_in_flight(Rank(static_cast<std::int32_t>(rank))); ++read)
       add_choice({Actor::read, rank, read}, network_speed_[2 * rank * ranks_.size()]);
     // Time is a choice, too: what waits for a moment may find that it has come at any step.
     if (simulated.protocol().next_deadline()) add_choice({Actor::deadline, rank, 0}, engine_speed_[rank]);

@@ -21,15 +21,15 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
   };
   WorkloadSettings settings;
   settings.calls = calls;
-  settings.most_pending = one_of(1, 3, 8, 20);
-  settings.most_keys = one_of(1, 2, 5);
+  settings.max_pending = one_of(1, 3, 8, 20);
+  settings.max_keys = one_of(1, 2, 5);
   settings.synchronous = one_of(0.0, 0.2, 0.6, 1.0);
   settings.wait_for_all = one_of(0.0, 0.05, 0.2);
   settings.detached = one_of(0.0, 0.0, 0.1);
   settings.weights = {one_of(1U, 3U, 6U),  one_of(1U, 3U, 6U), 1,
                       one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U),
                       one_of(0U, 2U),      one_of(0U, 1U, 4U)};
-  settings.most_touches = one_of(0, 1, 5);
+  settings.max_touches = one_of(0, 1, 5);
   return settings;
 }
 
@@ -102,7 +102,7 @@ void RandomWorkload::make_call() {
   }
   last_.client = random_.below(clients_.size());
   TableClient& client = *clients_[last_.client];
-  const std::size_t keys = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.most_keys);
+  const std::size_t keys = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.max_keys);
   for (std::size_t i = 0; i < keys; ++i) last_.keys.push_back(Key(random_.below(client.keys())));
 
   ++calls_;
@@ -122,7 +122,7 @@ void RandomWorkload::make_call() {
     wait_for_newest_ = true;
   } else if (random_.uniform() < settings_.wait_for_all) {
     wait_for_ = pending_.size();
-  } else if (pending_.size() >= settings_.most_pending) {
+  } else if (pending_.size() >= settings_.max_pending) {
     wait_for_ = 1;
   }
 }
@@ -135,11 +135,11 @@ void RandomWorkload::begin_lease() {
     const bool again = std::ranges::any_of(parts, [&](const auto& part) { return part.client == client; });
     if (again || random_.below(3) == 0) continue;
     LeasePlay::Part part{client, {}};
-    const std::size_t keys = random_.below(settings_.most_keys + 1);
+    const std::size_t keys = random_.below(settings_.max_keys + 1);
     for (std::size_t i = 0; i < keys; ++i) part.keys.push_back(Key(random_.below(client->keys())));
     parts.push_back(std::move(part));
   }
-  leases_->begin(std::move(parts), random_.below(settings_.most_touches + 1));
+  leases_->begin(std::move(parts), random_.below(settings_.max_touches + 1));
 }
 
 std::string RandomWorkload::last_step() const {

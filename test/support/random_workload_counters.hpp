@@ -22,8 +22,8 @@ struct CountArgument {
   std::uint64_t worker = 0;
 };
 struct CountResult {
-  static constexpr std::size_t kMostWorkers = 16;
-  std::array<std::int64_t, kMostWorkers> before{};
+  static constexpr std::size_t kMaxWorkers = 16;
+  std::array<std::int64_t, kMaxWorkers> before{};
 };
 template <Element T>
 CountResult count(Key, std::span<T> value, const CountArgument& argument) {

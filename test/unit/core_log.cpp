@@ -39,11 +39,11 @@ TEST_CASE("the sink is called by one thread at a time") {
   constexpr int kThreads = 4;
   constexpr int kMessages = 200;
   std::atomic<int> inside = 0;
-  std::atomic<int> most_inside = 0;
+  std::atomic<int> max_inside = 0;
   std::atomic<int> calls = 0;
   Logger logger(LogLevel::debug, [&](LogLevel, std::string_view) {
     const int now_inside = ++inside;
-    if (now_inside > most_inside) most_inside = now_inside;
+    if (now_inside > max_inside) max_inside = now_inside;
     std::this_thread::yield();  // Lets the others in, if they can come.
     --inside;
     ++calls;
@@ -56,5 +56,5 @@ TEST_CASE("the sink is called by one thread at a time") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(calls == kThreads * kMessages);
-  CHECK(most_inside == 1);
+  CHECK(max_inside == 1);
 }

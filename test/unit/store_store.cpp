@@ -50,9 +50,9 @@ struct Fixture {
     if (!store.read(key, reinterpret_cast<std::byte*>(value.data()))) return {};
     return value;
   }
-  Value hand_over(Key key, Domain next) {
+  Value transfer_ownership(Key key, Domain next) {
     Value value(kLength);
-    CHECK(store.hand_over(key, reinterpret_cast<std::byte*>(value.data()), next));
+    CHECK(store.transfer_ownership(key, reinterpret_cast<std::byte*>(value.data()), next));
     return value;
   }
   void arrive(Key key, const Value& value) {
@@ -119,7 +119,7 @@ TEST_CASE("Reading does not change a word") {
 TEST_CASE("A key that is handed over is absent, with the new owner as hint, and frees its slot") {
   Fixture fixture;
   CHECK(fixture.store.keys_here() == 2);
-  CHECK(fixture.hand_over(Key(2), Domain(6)) == Value{1, 2, 3, 4, 5});
+  CHECK(fixture.transfer_ownership(Key(2), Domain(6)) == Value{1, 2, 3, 4, 5});
   CHECK(fixture.store.keys_here() == 1);
   const auto word = fixture.store.word(Key(2));
   CHECK(word.role() == Role::absent);
@@ -158,7 +158,7 @@ TEST_CASE("The sequence of a word rises through every change of role") {
     last = now;
     return higher;
   };
-  fixture.hand_over(Key(2), Domain(1));
+  fixture.transfer_ownership(Key(2), Domain(1));
   CHECK(rises());
   fixture.store.begin_arrival(Key(2), 0);
   CHECK(rises());
@@ -192,8 +192,8 @@ TEST_CASE("Transitions that the roles do not allow throw and change nothing") {
   refused(absent, [&] { store.publish_owner(absent, Slot{}); });
   refused(owned, [&] { store.pass_on(owned, Domain(0)); });
   refused(absent, [&] { store.pass_on(absent, Domain(0)); });
-  refused(absent, [&] { store.hand_over(absent, value.data(), Domain(0)); });
-  refused(arriving, [&] { store.hand_over(arriving, value.data(), Domain(0)); });
+  refused(absent, [&] { store.transfer_ownership(absent, value.data(), Domain(0)); });
+  refused(arriving, [&] { store.transfer_ownership(arriving, value.data(), Domain(0)); });
 }
 
 TEST_CASE("A hint changes absent words only") {

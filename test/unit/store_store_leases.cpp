@@ -141,7 +141,7 @@ TEST_CASE("Only a key that is here and open can be leased") {
     CHECK_THROWS_AS(store.release_lease(kKey), ProtocolError);
     CHECK_THROWS_AS(store.set_lease(kKey, LeaseState::none), ProtocolError);
     std::vector<std::byte> value(kLength * 4);
-    CHECK_THROWS_AS(store.hand_over_leased(kKey, value.data(), Domain(1)), ProtocolError);
+    CHECK_THROWS_AS(store.transfer_leased_ownership(kKey, value.data(), Domain(1)), ProtocolError);
     CHECK(fixture.read() == kFirst);
   }
 }
@@ -152,12 +152,12 @@ TEST_CASE("A leased key is not handed over; one whose lease has ended is") {
   auto* to = reinterpret_cast<std::byte*>(value.data());
   REQUIRE(fixture.store.grant_lease(kKey));
   const SlotWord held = fixture.word();
-  CHECK_FALSE(fixture.store.hand_over(kKey, to, Domain(4)));
+  CHECK_FALSE(fixture.store.transfer_ownership(kKey, to, Domain(4)));
   CHECK(fixture.word() == held);
   CHECK(value == Value(kLength));
   CHECK(fixture.store.keys_here() == 1);
   fixture.write_leased(8);
-  fixture.store.hand_over_leased(kKey, to, Domain(4));
+  fixture.store.transfer_leased_ownership(kKey, to, Domain(4));
   CHECK(value == Value{8, 2, 3, 4, 5});
   CHECK(fixture.word().role() == Role::absent);
   CHECK(fixture.word().hint() == Domain(4));

@@ -129,7 +129,7 @@ class Engine {
     const LeaseState lease = queue.empty() ? LeaseState::held : LeaseState::held_and_queued;
     if (++ends_ % 3 == 0) {
       Value value;
-      store_.hand_over_leased(taker.key, reinterpret_cast<std::byte*>(value.data()), Domain(1));
+      store_.transfer_leased_ownership(taker.key, reinterpret_cast<std::byte*>(value.data()), Domain(1));
       store_.begin_arrival(taker.key, 0);
       const Slot slot = store_.allocate_slot(taker.key);
       std::memcpy(store_.address(slot), value.data(), sizeof value);
@@ -217,7 +217,7 @@ TEST_CASE("A lease that another rank takes and ends in memory puts a hand-over o
   try {
     // Until both have met often enough.
     for (std::uint64_t moves = 0; moves < 100 * kChanges || refused < kChanges; ++moves) {
-      while (!store.hand_over(key, bytes, Domain(1))) ++refused;
+      while (!store.transfer_ownership(key, bytes, Domain(1))) ++refused;
       store.begin_arrival(key, 0);
       const Slot slot = store.allocate_slot(key);
       std::memcpy(store.address(slot), bytes, sizeof content);

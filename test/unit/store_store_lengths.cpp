@@ -97,7 +97,7 @@ TEST_CASE("Value and state move whole, whatever their length, and disturb no nei
       const std::vector<Key> keys{Key(step % 13), Key(step % 13 + 13), Key(step % 13 + 26)};
       for (const Key key : keys) {
         Elements gone(elements_of(key) + 1, -1);
-        REQUIRE(store.hand_over(key, reinterpret_cast<std::byte*>(gone.data()), Domain(1)));
+        REQUIRE(store.transfer_ownership(key, reinterpret_cast<std::byte*>(gone.data()), Domain(1)));
         REQUIRE(gone.back() == -1);
         gone.pop_back();
         REQUIRE(gone == content_of(key, generation[key.index()]));
@@ -135,10 +135,10 @@ TEST_CASE("A function of lengths that throws leaves no key latched") {
   auto* to = reinterpret_cast<std::byte*>(content.data());
   fails = true;
   CHECK_THROWS_AS(store.read(Key(5), to), std::runtime_error);
-  CHECK_THROWS_AS(store.hand_over(Key(5), to, Domain(1)), std::runtime_error);
+  CHECK_THROWS_AS(store.transfer_ownership(Key(5), to, Domain(1)), std::runtime_error);
   fails = false;
   CHECK_FALSE(store.word(Key(5)).latched());
-  REQUIRE(store.hand_over(Key(5), to, Domain(1)));
+  REQUIRE(store.transfer_ownership(Key(5), to, Domain(1)));
   CHECK(content == content_of(Key(5), 0));
 }
 

@@ -160,13 +160,13 @@ TEST_CASE("Private slots are handed over, come back, and are used before shared 
   SharedDomain::create(store, Key(2), 3);
   CHECK(store.is_private(Key(2)));
   Value value(2);
-  CHECK(store.hand_over(Key(2), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1)));
+  CHECK(store.transfer_ownership(Key(2), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1)));
   CHECK(value == Value{3, 3});
   CHECK(store.word(Key(2)).role() == Role::absent);
   CHECK(store.word(Key(2)).hint() == lapse::Domain(1));
   CHECK_FALSE(store.is_private(Key(2)));
   // The shared slot is free now: what comes next takes it, and then the private one that came back.
-  CHECK(store.hand_over(Key(0), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1)));
+  CHECK(store.transfer_ownership(Key(0), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1)));
   for (const std::uint64_t key : {std::uint64_t{5}, std::uint64_t{6}}) {
     store.begin_arrival(Key(key), 0);
     const Slot slot = store.allocate_slot(Key(key));
@@ -176,7 +176,7 @@ TEST_CASE("Private slots are handed over, come back, and are used before shared 
     store.publish_owner(Key(key), slot, key == 6 ? LeaseState::held : LeaseState::none);
   }
   CHECK(store.is_private(Key(6)));
-  store.hand_over_leased(Key(6), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1));
+  store.transfer_leased_ownership(Key(6), reinterpret_cast<std::byte*>(value.data()), lapse::Domain(1));
   CHECK(value == Value{7, 7});
   CHECK(domain.notices[0] == 1);
   CHECK(store.keys_here() == 2);

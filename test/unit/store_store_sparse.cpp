@@ -54,9 +54,9 @@ struct Fixture {
     if (!store.read(key, reinterpret_cast<std::byte*>(value.data()))) return {};
     return value;
   }
-  Value hand_over(Key key, Domain next) {
+  Value transfer_ownership(Key key, Domain next) {
     Value value(kLength);
-    CHECK(store.hand_over(key, reinterpret_cast<std::byte*>(value.data()), next));
+    CHECK(store.transfer_ownership(key, reinterpret_cast<std::byte*>(value.data()), next));
     return value;
   }
 };
@@ -120,7 +120,7 @@ TEST_CASE("A key of a sparse store arrives and is handed over as often as it lik
     CHECK(fixture.read(kNew) == kFirst);
     CHECK(fixture.store.keys_here() == 3);
     CHECK(fixture.store.content_bytes_here() == 3 * kBytes);
-    CHECK(fixture.hand_over(kNew, Domain(6)) == kFirst);
+    CHECK(fixture.transfer_ownership(kNew, Domain(6)) == kFirst);
     CHECK(fixture.store.word(kNew).hint() == Domain(6));
     CHECK(fixture.store.keys_here() == 2);
     CHECK(fixture.store.content_bytes_here() == 2 * kBytes);
@@ -173,8 +173,8 @@ TEST_CASE("Transitions that the roles do not allow throw, with and without a wor
   refused(kOwned, [&] { store.begin_arrival(kOwned, 1); });
   refused(kNew, [&] { store.publish_owner(kNew, Slot{}); });
   refused(kNew, [&] { store.pass_on(kNew, Domain(0)); });
-  refused(Key(99), [&] { store.hand_over(Key(99), value.data(), Domain(0)); });
-  refused(Key(99), [&] { store.hand_over_leased(Key(99), value.data(), Domain(0)); });
+  refused(Key(99), [&] { store.transfer_ownership(Key(99), value.data(), Domain(0)); });
+  refused(Key(99), [&] { store.transfer_leased_ownership(Key(99), value.data(), Domain(0)); });
   refused(Key(99), [&] { store.release_lease(Key(99)); });
   refused(Key(99), [&] { store.set_lease(Key(99), lapse::LeaseState::held); });
   CHECK(store.keys_here() == 2);

@@ -73,7 +73,7 @@ std::uint64_t move(Store& store, const std::atomic<bool>& stop) {
   std::uint64_t moves = 0;
   for (; moves == 0 || !stop.load(std::memory_order_relaxed); ++moves) {
     const Key key(moves % kKeys);
-    store.hand_over(key, value.data(), Domain(1));
+    store.transfer_ownership(key, value.data(), Domain(1));
     store.set_hint(key, Domain(2));
     const Slot other = moves % 2 == 0 ? store.allocate_slot(key) : Slot{};
     store.begin_arrival(key, 0);

@@ -41,10 +41,10 @@ void check_type() {
 
 template <class T>
 void check_wrap() {
-  constexpr T kMost = std::numeric_limits<T>::max();
+  constexpr T kMax = std::numeric_limits<T>::max();
   constexpr T kLeast = std::numeric_limits<T>::min();
-  CHECK(applied<T>(UpdateRule::add(), {kMost, kLeast, kLeast}, {T{1}, T{-1}, kLeast}) ==
-        std::vector<T>{kLeast, kMost, T{0}});
+  CHECK(applied<T>(UpdateRule::add(), {kMax, kLeast, kLeast}, {T{1}, T{-1}, kLeast}) ==
+        std::vector<T>{kLeast, kMax, T{0}});
 }
 
 std::string problem(const UpdateRule& rule, ElementType type) {

@@ -73,9 +73,9 @@ TEST_CASE("Computed lengths are asked for again and again, for any key") {
 }
 
 TEST_CASE("A length of nothing and one that is too large are refused with the key and what is possible") {
-  const std::size_t most = ValueSizes::most_elements(ElementType::float32);
+  const std::size_t most = ValueSizes::max_elements(ElementType::float32);
   CHECK(most == (std::size_t{1} << 28));
-  CHECK(ValueSizes::most_elements(ElementType::int64) == (std::size_t{1} << 27));
+  CHECK(ValueSizes::max_elements(ElementType::int64) == (std::size_t{1} << 27));
   for (const std::size_t bad : {std::size_t{0}, most + 1, ~std::size_t{0}}) {
     const auto f = [&](Key key) { return key == Key(3) ? bad : std::size_t{1}; };
     const std::string listed = thrown_text<ConfigurationError>([&] { ValueSizes::listed(kLayout, 10, f); });

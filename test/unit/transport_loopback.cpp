@@ -149,7 +149,7 @@ TEST_CASE("a remote read looks once, and is delivered later") {
   const std::uint32_t number =
       network.endpoint(Rank{2}).remote_reads()->expose(std::as_bytes(std::span(words)));
   for (const std::uint64_t tag : {0U, 1U}) reader.remote_reads()->begin(Rank{2}, number, 8, tag);
-  REQUIRE(network.reads_under_way(Rank{0}) == 2);
+  REQUIRE(network.reads_in_flight(Rank{0}) == 2);
   REQUIRE_FALSE(reader.idle());
   REQUIRE_FALSE(network.advance_read(Rank{0}, 0));
   words[1] = 12;

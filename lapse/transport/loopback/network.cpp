@@ -86,8 +86,8 @@ void LoopbackNetwork::send(Rank from, Rank to, PacketBuffer packet, Transport::L
   }
 }
 
-std::size_t LoopbackNetwork::reads_under_way(Rank reader) const {
-  check(reader, "reads_under_way");
+std::size_t LoopbackNetwork::reads_in_flight(Rank reader) const {
+  check(reader, "reads_in_flight");
   return endpoints_[reader.index()]->reads_.in_flight();
 }
 

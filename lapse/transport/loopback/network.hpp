@@ -53,7 +53,7 @@ class LoopbackNetwork {
 
   // Remote reads of a rank that are in flight, and the next step of one of them
   // (LoopbackRemoteReads::advance).
-  std::size_t reads_under_way(Rank reader) const;
+  std::size_t reads_in_flight(Rank reader) const;
   bool advance_read(Rank reader, std::size_t index);
 
   // Delivers exactly one packet: the oldest, or packet `index` of the bag (counted in sending order).

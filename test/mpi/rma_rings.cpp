@@ -47,10 +47,10 @@ std::byte filling(Rank from, const Head& head, std::size_t i) {
 // the ordered lane in order.
 class LaneTraffic {
  public:
-  LaneTraffic(Transport& transport, std::size_t packets, std::size_t most_bytes, std::uint64_t seed)
+  LaneTraffic(Transport& transport, std::size_t packets, std::size_t max_bytes, std::uint64_t seed)
       : transport_(transport),
         packets_(packets),
-        most_bytes_(most_bytes),
+        max_bytes_(max_bytes),
         random_(seed, transport.rank().index()),
         sent_(static_cast<std::size_t>(transport.ranks())),
         next_ordered_(sent_.size()),
@@ -70,7 +70,7 @@ class LaneTraffic {
     while (sent_[to] == packets_) to = (to + 1) % sent_.size();
     const Head head{sent_[to]++, random_.below(3) == 0 ? 1U : 0U};
     ++sent_all_;
-    const std::size_t bytes = sizeof head + random_.below(random_.below(2) == 0 ? 300 : most_bytes_);
+    const std::size_t bytes = sizeof head + random_.below(random_.below(2) == 0 ? 300 : max_bytes_);
     PacketBuffer packet = transport_.acquire_buffer();
     std::byte* const begin = packet.extend(bytes);
     std::memcpy(begin, &head, sizeof head);
@@ -103,7 +103,7 @@ class LaneTraffic {
 
   Transport& transport_;
   const std::size_t packets_;
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   RandomEngine random_;
   std::vector<std::uint64_t> sent_;  // by receiver
   std::vector<std::uint64_t> next_ordered_;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSteps = 600'000;  // of each test case, unless SIMULATI
 void expect_no_violation(ScenarioLimits limits) {
   limits.location_caches = true;
   limits.sparse = false;
-  limits.look_ups = true;
+  limits.lookups = true;
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
   if (result.failure) FAIL(result.failure->report);
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
@@ -31,22 +31,22 @@ void expect_no_violation(ScenarioLimits limits) {
 }  // namespace
 
 TEST_CASE("look-ups: three to five ranks") {
-  expect_no_violation({.least_ranks = 3, .most_ranks = 5, .home = HomeMapKind::hash});
+  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .home = HomeMapKind::hash});
 }
 
 TEST_CASE("look-ups: four and five ranks, homes in blocks, with leases") {
-  expect_no_violation({.least_ranks = 4, .most_ranks = 5, .home = HomeMapKind::range, .leases = true});
+  expect_no_violation({.least_ranks = 4, .max_ranks = 5, .home = HomeMapKind::range, .leases = true});
 }
 
 TEST_CASE("look-ups: three domains, two of them of two ranks") {
   for (const HomeMapKind home : {HomeMapKind::hash, HomeMapKind::range})
-    expect_no_violation({.least_ranks = 5, .most_ranks = 5, .home = home, .domain_ranks = 2});
+    expect_no_violation({.least_ranks = 5, .max_ranks = 5, .home = home, .domain_ranks = 2});
 }
 
 TEST_CASE("look-ups: whatever is read, it is a hint at most") {
   for (const std::int32_t domain_ranks : {1, 2}) {
     expect_no_violation({.least_ranks = 5,
-                         .most_ranks = 5,
+                         .max_ranks = 5,
                          .home = HomeMapKind::hash,
                          .domain_ranks = domain_ranks,
                          .wrong_owners = true});
@@ -54,10 +54,10 @@ TEST_CASE("look-ups: whatever is read, it is a hint at most") {
 }
 
 TEST_CASE("look-ups: none without location caches or where they would be of no use") {
-  for (const ScenarioLimits& limits : {ScenarioLimits{.location_caches = false, .look_ups = true},
-                                       ScenarioLimits{.most_ranks = 2, .look_ups = true},
-                                       ScenarioLimits{.home = HomeMapKind::custom, .look_ups = true},
-                                       ScenarioLimits{.sparse = true, .look_ups = true}}) {
+  for (const ScenarioLimits& limits : {ScenarioLimits{.location_caches = false, .lookups = true},
+                                       ScenarioLimits{.max_ranks = 2, .lookups = true},
+                                       ScenarioLimits{.home = HomeMapKind::custom, .lookups = true},
+                                       ScenarioLimits{.sparse = true, .lookups = true}}) {
     const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps / 20));
     if (result.failure) FAIL(result.failure->report);
     CHECK(result.counters.owner_lookups == 0);

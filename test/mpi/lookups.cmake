@@ -1,12 +1,12 @@
-lapse_test(look_ups
-  SOURCES look_ups.cpp
+lapse_test(lookups
+  SOURCES lookups.cpp
   DEPENDS lapse::ps fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank 2
   TIMEOUT 60)
 
 # Windows of given memory cannot be made: one line says so, and keys of unknown owners are asked for at home.
-lapse_add_test(look_ups.no_window
+lapse_add_test(lookups.no_window
   COMMAND env LAPSE_RMA=on LAPSE_DOMAIN=rank OMPI_MCA_osc=sm
           "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" success
           "owners are not looked up by remote memory access, accesses to keys of unknown owners go by their homes"

@@ -1,7 +1,7 @@
 // What can go wrong while bytes of an input are read.
 #pragma once
 
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 
 namespace lapse::io {
 

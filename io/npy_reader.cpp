@@ -10,7 +10,7 @@
 #include <optional>
 #include <system_error>
 
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 
 namespace lapse::io {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 
 namespace lapse::io {
 

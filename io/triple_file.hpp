@@ -12,7 +12,7 @@
 #include "io/line_reader.hpp"
 #include "io/text_fields.hpp"
 #include "io/vocabulary.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 
 namespace lapse::io {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/json.hpp"
 
 namespace lapse::apps {

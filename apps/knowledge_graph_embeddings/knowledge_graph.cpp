@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse::apps {

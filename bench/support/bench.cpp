@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "bench/support/server.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 
 namespace lapse::bench {

@@ -19,26 +19,11 @@ PeerFailed::PeerFailed(Rank origin, std::string text)
       origin_(origin),
       text_(std::move(text)) {}
 
-namespace {
-std::string place(std::string_view file, std::uint64_t line, std::uint64_t column) {
-  if (line == 0) return std::string(file);
-  if (column == 0) return fmt::format("{}:{}", file, line);
-  return fmt::format("{}:{}:{}", file, line, column);
-}
-}  // namespace
-
 UserCodeFailed::UserCodeFailed(std::string_view table, Key key, Rank where, std::string text)
     : Error(fmt::format("code of the application failed for key {} of table '{}' on rank {}: {}", key.value(),
                         table, where.value(), text)),
       key_(key),
       where_(where),
       text_(std::move(text)) {}
-
-FileError::FileError(std::string_view file, std::string_view problem, std::uint64_t line,
-                     std::uint64_t column)
-    : Error(fmt::format("{}: {}", place(file, line, column), problem)),
-      file_(file),
-      line_(line),
-      column_(column) {}
 
 }  // namespace lapse

@@ -10,14 +10,12 @@
 
 namespace lapse {
 
-class Error : public std::runtime_error {
- public:
+struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // A call that can never succeed as it was made: wrong argument, wrong order of calls, wrong thread.
-class UsageError : public Error {
- public:
+struct UsageError : Error {
   using Error::Error;
 };
 
@@ -35,44 +33,31 @@ class LengthMismatch : public UsageError {
 };
 
 // A call on a server, worker or operation after close().
-class ClosedError : public UsageError {
- public:
+struct ClosedError : UsageError {
   using UsageError::UsageError;
 };
-
 // A collective call that the ranks made differently, or in a different order.
-class CollectiveMismatch : public UsageError {
- public:
+struct CollectiveMismatch : UsageError {
   using UsageError::UsageError;
 };
-
 // An option, environment variable or specification with an unknown name or an impossible value.
-class ConfigurationError : public Error {
- public:
+struct ConfigurationError : Error {
   using Error::Error;
 };
-
 // MPI is not initialised, already finalized, or offers a thread level that is too low.
-class MpiStateError : public Error {
- public:
+struct MpiStateError : Error {
   using Error::Error;
 };
-
 // An MPI call that failed; names the call.
-class MpiError : public Error {
- public:
+struct MpiError : Error {
   using Error::Error;
 };
-
 // Memory that is not there: how much was asked for, how much is available, for what.
-class OutOfMemory : public Error {
- public:
+struct OutOfMemory : Error {
   using Error::Error;
 };
-
 // A message or an internal state that the protocol does not allow. Always a defect, never the user's fault.
-class ProtocolError : public Error {
- public:
+struct ProtocolError : Error {
   using Error::Error;
 };
 
@@ -104,21 +89,6 @@ class UserCodeFailed : public Error {
   Key key_;
   Rank where_;
   std::string text_;
-};
-
-// A file that cannot be used: name, and where it applies line and column (from 1; 0: does not apply).
-class FileError : public Error {
- public:
-  FileError(std::string_view file, std::string_view problem, std::uint64_t line = 0,
-            std::uint64_t column = 0);
-  const std::string& file() const { return file_; }
-  std::uint64_t line() const { return line_; }
-  std::uint64_t column() const { return column_; }
-
- private:
-  std::string file_;
-  std::uint64_t line_;
-  std::uint64_t column_;
 };
 
 }  // namespace lapse

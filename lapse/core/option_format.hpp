@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/options.hpp"
+#include "lapse/core/option_table.hpp"
 
 namespace lapse::detail {
 

@@ -11,6 +11,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/nearest_names.hpp"
 #include "lapse/core/option_format.hpp"
+#include "lapse/core/option_table.hpp"
 
 namespace lapse {
 

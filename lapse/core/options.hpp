@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -75,24 +74,5 @@ struct Options {
 
   bool operator==(const Options&) const = default;
 };
-
-// A line of the table of all options.
-struct OptionDescription {
-  std::string_view name;
-  std::string_view unit;  // Empty for words and plain counts.
-  std::uint64_t minimum;  // Smallest and largest allowed value of a number, in its unit.
-  std::uint64_t maximum;
-  std::string_view meaning;
-  void (*parse)(Options& options, std::string_view text, const OptionDescription& description);
-  std::string (*print)(const Options& options);
-  std::string (*values)(const OptionDescription& description);  // "on, off", "1 to 1024"
-
-  std::string environment_name() const;
-};
-
-std::span<const OptionDescription> option_table();
-
-// The text of docs/options.md.
-std::string options_document();
 
 }  // namespace lapse

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lapse/core/options.hpp"
+#include "lapse/core/option_table.hpp"
 
 int main(int count, char** arguments) {
   const std::string document = lapse::options_document();

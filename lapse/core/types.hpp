@@ -42,6 +42,9 @@ using Clock = StrongInteger<struct ClockTag, std::int64_t>;
 // Of a main copy: raised by every change, moves with the value.
 using Version = StrongInteger<struct VersionTag, std::uint64_t>;
 
+// How a reduction combines the elements of workers.
+enum class Reduce : std::uint8_t { sum, min, max };
+
 }  // namespace lapse
 
 template <class Tag, std::integral Representation>

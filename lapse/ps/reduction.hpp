@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "lapse/core/types.hpp"
 #include "lapse/protocol/tree_reduction.hpp"
-#include "lapse/ps/reduce.hpp"
 
 namespace lapse {
 

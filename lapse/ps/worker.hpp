@@ -17,7 +17,6 @@
 #include "lapse/ps/function.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
-#include "lapse/ps/reduce.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker_gate.hpp"
 #include "lapse/store/slot_access.hpp"

@@ -13,7 +13,7 @@
 #include "apps/common/progress_line.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/common/worker_counts.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

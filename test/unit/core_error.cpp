@@ -1,5 +1,5 @@
 // The texts of the errors: each names what was wrong, where, and what was expected.
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 
 #include "test/support/catch.hpp"
 

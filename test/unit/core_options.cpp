@@ -1,5 +1,5 @@
 // The table of options: reading, printing, ranges, the environment.
-#include "lapse/core/options.hpp"
+#include "lapse/core/option_table.hpp"
 
 #include <cstdlib>
 #include <limits>

@@ -10,7 +10,7 @@
 #include "io/rating_file.hpp"
 #include "io/triple_file.hpp"
 #include "io/vocabulary_file.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"

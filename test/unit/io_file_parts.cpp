@@ -9,7 +9,7 @@
 #include "io/file_part.hpp"
 #include "io/line_reader.hpp"
 #include "io/rating_file.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"

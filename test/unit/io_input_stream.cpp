@@ -10,7 +10,7 @@
 
 #include "io/input_error.hpp"
 #include "io/line_reader.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"

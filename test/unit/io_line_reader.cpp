@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "io/npy_reader.hpp"
 #include "io/npy_writer.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/vocabulary_merge.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_temporary_file.hpp"

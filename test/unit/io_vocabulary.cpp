@@ -9,7 +9,7 @@
 
 #include "io/vocabulary_file.hpp"
 #include "io/vocabulary_merge.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"

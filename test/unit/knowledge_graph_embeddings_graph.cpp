@@ -2,7 +2,7 @@
 #include <string>
 
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

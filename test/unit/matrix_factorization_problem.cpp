@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/matrix_factorization/baseline.hpp"
-#include "lapse/core/error.hpp"
+#include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

@@ -1,0 +1,164 @@
+#include "lapse/protocol/termination_detection.hpp"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/protocol/rank_protocol.hpp"
+#include "lapse/transport/loopback/network.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/frame_modules.hpp"
+
+using namespace lapse;
+
+namespace {
+
+constexpr FrameKind kTask{static_cast<std::uint16_t>(0)};  // a number that no module of a rank takes
+
+// Work that spreads: each frame is a task that may send further ones, at once or when the rank is told to.
+class Spreading final : public test::ModuleStandIn {
+ public:
+  Spreading(Outbox& outbox, RandomEngine& random, std::int32_t ranks)
+      : ModuleStandIn({{.kind = kTask, .lane = FrameLane::free}}),
+        outbox_(outbox),
+        random_(random),
+        ranks_(ranks) {}
+
+  void handle_frame(Rank, const FrameHeader& header, const std::byte*) override { kept_ += header.count; }
+  bool idle(IdleLevel level) const override {
+    return kept_ == 0 && (level == IdleLevel::answered || !dirty_);
+  }
+
+  bool has_work() const { return kept_ > 0 || dirty_; }
+  // One kept task, or, without one, what keeps the rank from being synced.
+  void work() {
+    if (kept_ == 0) {
+      dirty_ = false;
+      return;
+    }
+    --kept_;
+    for (std::uint64_t more = random_.below(2); more > 0; --more) send();
+  }
+  void send() {
+    FrameHeader header;
+    header.kind = static_cast<std::uint16_t>(kTask);
+    outbox_.append(Rank(static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)))),
+                   header);
+  }
+  void make_dirty() { dirty_ = true; }
+
+ private:
+  Outbox& outbox_;
+  RandomEngine& random_;
+  std::int32_t ranks_;
+  std::uint64_t kept_ = 0;
+  bool dirty_ = false;
+};
+
+struct RankUnderTest {
+  RankUnderTest(Transport& transport, RandomEngine& random)
+      : protocol(transport, router), spreading(protocol.outbox(), random, transport.ranks()) {
+    protocol.add(spreading);
+    protocol.termination().start();
+  }
+
+  Router router;
+  RankProtocol protocol;
+  Spreading spreading;
+  QuiescenceRequest request;
+};
+
+// Several detections one after the other, as inside of a phase. Ranks ask for each at moments of their own; before
+// that, and until no task is left, tasks spread.
+void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
+  RandomEngine random(seed);
+  LoopbackNetwork network(ranks, seed % 2 == 0);
+  std::vector<std::unique_ptr<RankUnderTest>> all;
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    all.push_back(std::make_unique<RankUnderTest>(network.endpoint(Rank(rank)), random));
+  for (std::uint64_t detection = 1; detection <= 3; ++detection) {
+    for (auto& rank : all) {
+      for (std::uint64_t tasks = random.below(4); tasks > 0; --tasks) rank->spreading.send();
+      if (random.below(2) == 0) rank->spreading.make_dirty();
+      rank->request.level = level;
+    }
+    std::vector<bool> asked(all.size(), false);
+    const auto completed_somewhere = [&] {
+      return std::ranges::any_of(
+          all, [&](auto& rank) { return rank->protocol.termination().completed() == detection; });
+    };
+    const auto left = [&] {
+      return std::ranges::any_of(
+          all, [&](auto& rank) { return rank->protocol.termination().completed() != detection; });
+    };
+    for (int step = 0; left(); ++step) {
+      REQUIRE(step < 100'000);
+      const std::size_t at = random.below(all.size());
+      RankUnderTest& rank = *all[at];
+      switch (random.below(4)) {
+        case 0:
+          if (asked[at] || random.below(3) != 0) break;
+          asked[at] = true;
+          rank.protocol.termination().handle_submission(rank.request);
+          break;
+        case 1:
+          if (rank.spreading.has_work()) rank.spreading.work();
+          break;
+        case 2: {
+          const auto choices = network.deliverable();
+          if (choices.empty()) break;
+          const auto choice = choices[random.below(choices.size())];
+          const bool bag = choice.lane == Transport::Lane::bulk;
+          RankProtocol& to = all[choice.to.index()]->protocol;
+          network.deliver(
+              choice, [&](Rank from, std::span<const std::byte> packet) { to.handle_packet(from, packet); },
+              bag ? random.below(choice.count) : 0);
+          to.end_turn();
+          break;
+        }
+        default:
+          rank.protocol.end_turn();
+          break;
+      }
+      if (!completed_somewhere()) continue;
+      // From now on there is nothing that could begin anew.
+      for (const auto& other : all) REQUIRE(other->spreading.idle(level));
+      for (const auto& choice : network.deliverable()) {
+        network.deliver(choice, [&](Rank from, std::span<const std::byte> packet) {
+          FrameHeader header;
+          std::memcpy(&header, packet.data(), sizeof header);
+          REQUIRE(header.kind != static_cast<std::uint16_t>(kTask));
+          all[choice.to.index()]->protocol.handle_packet(from, packet);
+        });
+        all[choice.to.index()]->protocol.end_turn();
+        break;
+      }
+    }
+    for (const bool one : asked) REQUIRE(one);
+    // What is not part of the level asked for goes on.
+    for (auto& rank : all) {
+      while (rank->spreading.has_work()) rank->spreading.work();
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Termination is detected when nothing is left, again and again, whatever the order of deliveries") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (const std::int32_t ranks : {1, 2, 3, 5}) run(ranks, IdleLevel::synced, seed);
+  }
+}
+
+TEST_CASE("The level answered does not wait for what has only to be synced") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) run(3, IdleLevel::answered, seed);
+}
+
+TEST_CASE("A second request while a detection runs is refused") {
+  RandomEngine random(1);
+  LoopbackNetwork network(2, false);
+  RankUnderTest rank(network.endpoint(Rank(0)), random);
+  rank.protocol.termination().handle_submission(rank.request);
+  CHECK_THROWS_AS(rank.protocol.termination().handle_submission(rank.request), ProtocolError);
+}

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"

@@ -4,8 +4,13 @@
 #include <thread>
 
 #include "lapse/store/slab.hpp"
+#include "lapse/store/sparse_lookup.hpp"
 
 namespace lapse {
+
+SlotAccess::Word* SlotAccess::find_sparse(Key key) const {
+  return sparse_->find(key);
+}
 
 bool SlotAccess::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
   const SlotBits latched = latch_open_owner(word);

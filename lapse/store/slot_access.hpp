@@ -9,11 +9,11 @@
 #include "lapse/core/types.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/slot_bits.hpp"
-#include "lapse/store/sparse_lookup.hpp"
 
 namespace lapse {
 
 class SlabAllocator;
+class SparseLookup;
 
 // What of a Store is inlined into a worker's access to one key: the way from a key to its slot word, from
 // there to its slot, the optimistic read and the latch.
@@ -32,7 +32,7 @@ class SlotAccess {
   Word* find(Key key) const {
     if (dense_ != nullptr) [[likely]]
       return &dense_[key.index()];
-    return sparse_->find(key);
+    return find_sparse(key);
   }
 
   // Copies the value, `bytes` long, to `to`; false when the key is not local or leased.
@@ -129,6 +129,7 @@ class SlotAccess {
     ~Unlatch() { word.store(latched.after_write().bits(), std::memory_order_release); }
   };
 
+  Word* find_sparse(Key key) const;
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
   // As latch_open_owner, for a slot word that another thread has latched or changed meanwhile.
   SlotBits latch_contended(Word& word) const;

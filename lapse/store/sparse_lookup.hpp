@@ -9,7 +9,7 @@
 
 namespace lapse {
 
-// What of SparseWords is inlined into an access: the arrays of the hash table and the search in them.
+// What of SparseWords an access needs: the arrays of the hash table and the search in them.
 //
 // Thread safety: any thread, also while SparseWords inserts a key or splits a bucket.
 //

@@ -7,6 +7,7 @@
 #include "io/shuffle.hpp"
 #include "io/zipf_distribution.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/option_table.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse::bench {

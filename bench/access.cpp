@@ -1,14 +1,13 @@
-// Time of one access: 10,000 keys of 25 floats, random keys, the sequence drawn beforehand and the same for
-// the plain twin; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000,
-// computing 1,000).
+// Time of one access: 10,000 keys of 25 floats, random keys, drawn beforehand, the same sequence for the
+// baseline; 20 runs of 100,000 accesses for each worker (remote, one key at a time: 20,000, computing 1,000).
 //
-//   case                            ranks  metric   plain twin
+//   case                            ranks  metric   baseline
 //   local pull                        1    latency  copy of a row of an array of the same shape
 //   local push                        1    latency  adding to a row of an array under a latch in the row
 //   local pull 2 workers              1    latency  the same, two threads; each worker has half of the keys
 //   local push 2 workers              1    latency  the same
 //   local push 2 workers shared       1    latency  the same; both workers use all keys
-//   sparse pull                       1    latency  the same of a dense table
+//   sparse pull                       1    latency  the same call on a dense table
 //   sparse push                       1    latency  the same
 //   sparse pull batch 100             1    latency  the same
 //   local pull batch 100              1    rate     copies of the same rows, one after the other
@@ -17,11 +16,11 @@
 //   remote pull, remote push          2    latency  MPI ping-pong of messages of the same payload
 //   remote pull computing             2    latency  the same (its other side waits in MPI)
 //   remote push computing             2    latency  the same
-//   remote pull async                 2    rate     the same, 100 messages under way at once
+//   remote pull async                 2    rate     the same, 100 messages in flight at once
 //   remote push async                 2    rate     the same
 //   remote pull batch N               2    rate     MPI ping-pong with the payload of N keys
 //   remote push batch N               2    rate     the same
-//   remote pull batch 100 async       2    rate     the same, 10 messages under way at once
+//   remote pull batch 100 async       2    rate     the same, 10 messages in flight at once
 //   remote push batch 100 async       2    rate     the same
 //   neighbour pull, neighbour push    2    latency  the same loop over keys that the rank serves itself
 //   moved pull, moved push            3    latency  MPI ping-pong of messages of the same payload
@@ -37,7 +36,7 @@
 // Remote (N: 10, 100, 1000): the keys have their home at the other rank and are there; each call is waited
 // for, but for "async". The other rank waits in a barrier, where it helps; with "computing" its worker
 // computes instead and leaves the requests to its server progress thread. Moved: home, owner and requester
-// are three ranks; location caches know the owner after the first access. In both, ranks share no memory.
+// are three ranks; location caches store the owner after the first access. In both, ranks share no memory.
 // Neighbour: the ranks share memory (option domain=host); the keys are served by the other rank, which waits
 // in a barrier.
 //

@@ -2,7 +2,7 @@
 // Zipf distributed (exponent 1.1), rank 32, no biases, single precision. Stochastic gradient descent in
 // blocks: each worker visits its cells row by row.
 //
-//   case                 ranks x workers of each  metric  plain twin
+//   case                 ranks x workers of each  metric  baseline
 //   1x1                          1 x 1            epoch   hand-written MPI and threads, as many of each
 //   1x2, lease 1x2               1 x 2            epoch   the same
 //   1x4, lease 1x4               1 x 4            epoch   the same; to compare with 4x1
@@ -11,8 +11,8 @@
 //   lease 1x1                    1 x 1            epoch   one loop in one thread over arrays
 //
 // With "lease", a worker leases each block and trains it in place; else there is one access for the column of
-// a cell and two (pull, push) for its row. The twins do the same arithmetic on the cells in the same order:
-// when a case ends, its factors must be those of the twin, bit for bit.
+// a cell and two (pull, push) for its row. The baselines do the same arithmetic on the cells in the same
+// order: when a case ends, its factors must be those of the baseline, bit for bit.
 //
 // An epoch lasts from one barrier of all workers to the next and contains the barriers, relocations, leases
 // and messages between and of the blocks. 7 runs of one epoch. The cells per second of both medians and the
@@ -80,7 +80,7 @@ class PlainLoop {
     apps::sort_by_row(cells_);
   }
 
-  // Seconds.
+  // Returns the seconds.
   double run_epoch(const apps::SgdSteps& steps) {
     const Clock::time_point begin = Clock::now();
     const std::size_t length = model_.length();
@@ -99,15 +99,15 @@ class PlainLoop {
   std::vector<float> factors_;
 };
 
-// A twin has done the same work only when it has found the same. Throws Error.
-void expect_equal(std::span<const float> factors, std::span<const float> twin) {
-  const auto [here, there] = std::ranges::mismatch(factors, twin);
-  if (here == factors.end()) return;
+// A baseline has done the same work only when it has found the same factors. Throws Error.
+void expect_equal(std::span<const float> factors, std::span<const float> baseline) {
+  const auto [factor, plain_factor] = std::ranges::mismatch(factors, baseline);
+  if (factor == factors.end()) return;
   throw Error(fmt::format("the plain program found other factors: element {} is {}, the server's is {}",
-                          there - twin.begin(), *there, *here));
+                          plain_factor - baseline.begin(), *plain_factor, *factor));
 }
 
-// Of the medians; the first epoch of each, to warm up, does not count.
+// Prints the cells per second of the median epochs; the first epoch of each, to warm up, does not count.
 void print_rate(const Bench& bench, std::size_t cells, const std::vector<double>& epochs,
                 const std::vector<double>& plain_epochs) {
   if (bench.rank() != 0) return;
@@ -138,8 +138,12 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   std::vector<double> epochs;
   std::vector<double> plain_epochs;
   bench.measure(
-      {name, "epoch", "s", bench.ranks(), workers * bench.ranks()}, kRuns,
-      [&] { return epochs.emplace_back(trainer.run_epoch().cost.seconds); },
+      {.name = name,
+       .metric = "epoch",
+       .unit = "s",
+       .ranks = bench.ranks(),
+       .workers = workers * bench.ranks()},
+      kRuns, [&] { return epochs.emplace_back(trainer.run_epoch().cost.seconds); },
       one_loop ? "plain loop, one thread" : "hand-written MPI",
       [&] { return plain_epochs.emplace_back(one_loop ? loop.run_epoch(steps) : by_hand.run_epoch(steps)); });
   print_rate(bench, problem.train.size(), epochs, plain_epochs);
@@ -147,7 +151,7 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   const double error = trainer.evaluate().train_rmse;
   if (bench.rank() == 0) fmt::print(stderr, "  error after {} epochs {:.6f}\n", epochs.size(), error);
   server.close();
-  if (bench.twins()) expect_equal(found, one_loop ? loop.factors() : by_hand.factors());
+  if (bench.baselines()) expect_equal(found, one_loop ? loop.factors() : by_hand.factors());
   // Everything was local: the blocks had been brought before. What is done to leased memory is not counted.
   std::uint64_t local = 0;
   for (const apps::EpochRecord& record : trainer.epochs()) {

@@ -17,23 +17,23 @@ namespace {
 
 constexpr std::size_t kRuns = 10;
 
-// Of the table `finished`, at rank 2: how often rank 0 has finished a run.
+// Key of the table `finished`, at rank 2: its value is the number of runs that rank 0 has finished.
 constexpr Key kFinished(2);
 
 struct FirstCase {
   std::string name;
-  std::size_t batch;  // keys in a call
-  std::size_t calls;  // in a run
-  bool computing;     // the home does not wait in the server
+  std::size_t batch;       // keys in a call
+  std::size_t calls;       // in a run
+  bool computing = false;  // the home does not wait in the server
 };
 
 const std::vector<FirstCase> kCases = {
-    {"first pull", 1, 1000, false},
-    {"first pull computing", 1, 200, true},
-    {"first pull batch 100", 100, 50, false},
+    {.name = "first pull", .batch = 1, .calls = 1000},
+    {.name = "first pull computing", .batch = 1, .calls = 200, .computing = true},
+    {.name = "first pull batch 100", .batch = 100, .calls = 50},
 };
 
-// A server whose rank 0 pulls keys that it does not know from rank 1; their home is rank 2.
+// A server whose rank 0 pulls keys from rank 1 without knowing that rank 1 owns them; their home is rank 2.
 class FirstAccess {
  public:
   FirstAccess(const FirstCase& what, RmaChoice rma, std::size_t calls, std::size_t runs)
@@ -52,7 +52,7 @@ class FirstAccess {
     });
   }
 
-  // Collective. Microseconds of a call on rank 0, of the keys that are next.
+  // Collective. Pulls the next keys. Returns the microseconds of a call on rank 0.
   double run() {
     const std::span<const Key> keys = std::span(keys_).subspan(runs_ * keys_of_run_, keys_of_run_);
     ++runs_;
@@ -71,11 +71,11 @@ class FirstAccess {
   }
 
   // Collective.
-  void close(bool looks_up) {
+  void close(bool lookups) {
     const TableCounters total = server_.statistics().table_total(table_.id());
     server_.close();
-    expect_count("owners looked up", total.owner_lookups, looks_up ? runs_ * keys_of_run_ : 0);
-    expect_count("accesses sent on by the home", total.forwarded, looks_up ? 0 : runs_ * keys_of_run_);
+    expect_count("owner lookups", total.owner_lookups, lookups ? runs_ * keys_of_run_ : 0);
+    expect_count("accesses forwarded by the home", total.forwarded, lookups ? 0 : runs_ * keys_of_run_);
   }
 
  private:
@@ -94,11 +94,11 @@ class FirstAccess {
   }
 
   void compute_until_finished(Worker& worker) {
-    constexpr int kStepsBetweenLooks = 10'000;
+    constexpr int kStepsBetweenPolls = 10'000;
     std::array<std::int64_t, 1> finished{};
     double value = 0;
     while (finished[0] < static_cast<std::int64_t>(runs_)) {
-      for (int step = 0; step < kStepsBetweenLooks; ++step) value = value * 0.5 + 1;
+      for (int step = 0; step < kStepsBetweenPolls; ++step) value = value * 0.5 + 1;
       touch(&value);
       worker.pull_if_local(finished_, kFinished, finished);
     }
@@ -121,12 +121,12 @@ void measure_first_access(Bench& bench) {
     if (!bench.selected(where + what.name)) continue;
     const std::size_t calls = bench.size(what.calls, 3);
     const std::size_t runs = bench.runs(kRuns) + 1;
-    FirstAccess looking_up(what, RmaChoice::on, calls, runs);
+    FirstAccess by_lookup(what, RmaChoice::on, calls, runs);
     FirstAccess by_home(what, RmaChoice::off, calls, runs);
     bench.measure(
-        {where + what.name, "latency", "us", 3, 1, "rank"}, kRuns, [&] { return looking_up.run(); },
-        "by the home", [&] { return by_home.run(); });
-    looking_up.close(true);
+        {.name = where + what.name, .metric = "latency", .unit = "us", .ranks = 3, .domain = "rank"}, kRuns,
+        [&] { return by_lookup.run(); }, "by the home", [&] { return by_home.run(); });
+    by_lookup.close(true);
     by_home.close(false);
   }
 }

@@ -2,16 +2,16 @@
 // 1,000 in each call, and waits for each call; another one pulls random existing keys, one at a time,
 // meanwhile. One run.
 //
-//   case                     metric    plain twin
+//   case                     metric    baseline
 //   insertions               rate      none   keys per second, the whole growth
-//   bytes per key            overhead  none   (words + ownership + slabs - values) / keys at the end
+//   bytes per key            overhead  none   (slot words + ownership + slabs - values) / keys at the end
 //   longest pause writing    pause     none   longest call of the writer, ms
 //   longest pause reading    pause     none   longest time between two values of the reader, ms
 //
 // The file beside the results, CSV, has a line for each quarter of a second: seconds, keys, insertions per
 // second, longest pauses of writer and reader in it, in ms. Pauses in which the scheduler took the core away
-// from the thread itself are counted apart and printed: they say something about the machine. (The thread
-// that works for the writer may lose its core as well; nothing tells.)
+// from the thread itself are counted apart and printed: their cause is the machine. (The thread that works
+// for the writer may lose its core as well, which is not detected.)
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sys/resource.h>
@@ -26,6 +26,7 @@
 #include "bench/support/bench.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
+#include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse::bench {
@@ -38,14 +39,14 @@ constexpr std::uint64_t kSmokeKeys = 20'000;
 constexpr std::uint64_t kBatch = 1000;
 constexpr std::size_t kElements = 4;
 constexpr double kInterval = 0.25;
-constexpr std::uint64_t kFewestReads = 100;
+constexpr std::uint64_t kMinReads = 100;
 
 // The n-th key, spread over 64 bits.
 Key nth_key(std::uint64_t n) {
   return Key(mix_bits(n + 1));
 }
 
-// Pauses of one thread, which calls pass() each time that it gets something.
+// Pauses of one thread, which calls pass() whenever a call of the server has returned.
 class Pauses {
  public:
   explicit Pauses(double intervals_from) : start_(intervals_from) {}
@@ -53,8 +54,8 @@ class Pauses {
   void pass(double now) {
     const double pause = now - last_;
     last_ = now;
-    // Looking at every pause would be most of the work. Short ones come without a loss of the core.
-    if (pause < kWorthALook) {
+    // To check every pause would be most of the work. In a short pause the thread has not lost its core.
+    if (pause < kCheckedPause) {
       longest_ = std::max(longest_, pause);
       return;
     }
@@ -80,7 +81,7 @@ class Pauses {
   }
 
  private:
-  static constexpr double kWorthALook = 20e-6;
+  static constexpr double kCheckedPause = 20e-6;  // seconds; shorter pauses are not checked
 
   static long preemptions_now() {
     rusage usage{};
@@ -152,8 +153,8 @@ class Growth {
     RandomEngine random(1);
     std::array<float, kElements> value{};
     reader_.start(now());
-    // Also when the scheduler let this thread in only after a short growth.
-    while (!finished_.load(std::memory_order_acquire) || reads_ < kFewestReads) {
+    // A minimum, as the scheduler may let this thread run only after a short growth.
+    while (!finished_.load(std::memory_order_acquire) || reads_ < kMinReads) {
       const std::uint64_t n = random.below(existing_.load(std::memory_order_acquire));
       worker.pull(table_, nth_key(n), value).wait();
       if (value[0] != static_cast<float>(n)) throw UsageError("a key that exists was read wrongly");
@@ -168,10 +169,14 @@ class Growth {
     const double rate = static_cast<double>(last_ - kFirstKeys) / seconds_;
     const double beside = static_cast<double>(use.words + use.ownership + use.slabs - use.values) / keys;
     expect_count("bytes of values", use.values, last_ * kElements * sizeof(float));
-    bench_.add({"insertions", "rate", "keys/s", 1, 2}, "", {{rate}, {}});
-    bench_.add({"bytes per key", "overhead", "bytes", 1, 2}, "", {{beside}, {}});
-    bench_.add({"longest pause writing", "pause", "ms", 1, 2}, "", {{1e3 * writer_.longest()}, {}});
-    bench_.add({"longest pause reading", "pause", "ms", 1, 2}, "", {{1e3 * reader_.longest()}, {}});
+    bench_.add({.name = "insertions", .metric = "rate", .unit = "keys/s", .workers = 2}, "",
+               {.values = {rate}, .baselines = {}});
+    bench_.add({.name = "bytes per key", .metric = "overhead", .unit = "bytes", .workers = 2}, "",
+               {.values = {beside}, .baselines = {}});
+    bench_.add({.name = "longest pause writing", .metric = "pause", .unit = "ms", .workers = 2}, "",
+               {.values = {1e3 * writer_.longest()}, .baselines = {}});
+    bench_.add({.name = "longest pause reading", .metric = "pause", .unit = "ms", .workers = 2}, "",
+               {.values = {1e3 * reader_.longest()}, .baselines = {}});
     fmt::print(stderr,
                "{} reads; longest pauses when the scheduler took the core away: writing {:.2f} ms, "
                "reading {:.2f} ms\n",
@@ -198,14 +203,14 @@ class Growth {
   Table<float> table_;
   std::uint64_t last_;
   Clock::time_point begin_;
-  // shared
+  // Written by the writer, read by both.
   std::atomic<std::uint64_t> existing_{0};
   std::atomic<bool> finished_{false};
-  // of the writer
+  // Used by the writer alone.
   Pauses writer_;
   std::vector<std::uint64_t> keys_at_;  // after each interval
   double seconds_ = 0;
-  // of the reader
+  // Used by the reader alone.
   Pauses reader_;
   std::uint64_t reads_ = 0;
 };

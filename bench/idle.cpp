@@ -1,11 +1,11 @@
-// What the server costs while nobody uses it: workers compute and never call it. 2 ranks with one worker
+// What the server costs while no worker uses it: workers compute and never call it. 2 ranks with one worker
 // each; 10 runs of 80 million steps of arithmetic.
 //
-//   case             ranks  metric   plain twin
+//   case             ranks  metric   baseline
 //   computing          2    latency  the same steps in a thread of each rank, without a server; ms
 //   progress thread    2    share    none   CPU time of the thread that drives the rank's communication
 //
-// Both are those of rank 0. The share is a percentage of the time of the phase, with its agreement at the
+// Both are measured on rank 0. The share is a percentage of the time of the phase, with its agreement at the
 // start and its proof of quiet at the end.
 #include <mpi.h>
 
@@ -23,14 +23,14 @@ namespace {
 constexpr std::size_t kRuns = 10;
 constexpr std::size_t kSteps = 80'000'000;
 
-// Of the calling thread.
+// CPU time of the calling thread.
 double cpu_seconds() {
   std::timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Milliseconds. Each step needs the result of the one before.
+// Returns milliseconds. Each step needs the result of the step before.
 double compute(std::size_t steps) {
   const Clock::time_point begin = Clock::now();
   double value = 0;
@@ -39,7 +39,7 @@ double compute(std::size_t steps) {
   return 1e3 * seconds_between(begin, Clock::now());
 }
 
-// Collective.
+// Collective. Returns milliseconds.
 double compute_without_server(MPI_Comm communicator, std::size_t steps) {
   double milliseconds = 0;
   MPI_Barrier(communicator);
@@ -62,17 +62,27 @@ void measure_idle(Bench& bench) {
       milliseconds = compute(steps);
     });
     const double share = (cpu_seconds() - cpu_before) / seconds_between(begin, Clock::now());
-    const double plain = bench.twins() ? compute_without_server(bench.plain(), steps) : 0;
+    const double plain = bench.baselines() ? compute_without_server(bench.plain(), steps) : 0;
     if (run == 0) continue;  // to warm up
     computing.values.push_back(milliseconds);
-    if (bench.twins()) computing.twins.push_back(plain);
+    if (bench.baselines()) computing.baselines.push_back(plain);
     shares.values.push_back(100 * share);
   }
   if (bench.selected("computing")) {
-    bench.add({"computing", "latency", "ms", bench.ranks(), bench.ranks()}, "no server", computing);
+    bench.add({.name = "computing",
+               .metric = "latency",
+               .unit = "ms",
+               .ranks = bench.ranks(),
+               .workers = bench.ranks()},
+              "no server", computing);
   }
   if (bench.selected("progress thread")) {
-    bench.add({"progress thread", "share", "%", bench.ranks(), bench.ranks()}, "", shares);
+    bench.add({.name = "progress thread",
+               .metric = "share",
+               .unit = "%",
+               .ranks = bench.ranks(),
+               .workers = bench.ranks()},
+              "", shares);
   }
   server.close();
 }

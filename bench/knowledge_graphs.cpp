@@ -2,17 +2,17 @@
 // random triples with 10,000 entities and 100 relations; 10 negatives for each side of a triple, batches of 8
 // triples, Adagrad. Relations are localized once, entities ahead of their use.
 //
-//   case           ranks x workers of each  metric  plain twin
+//   case           ranks x workers of each  metric  baseline
 //   1x1                    1 x 1            epoch   one loop in one thread over arrays
 //   1x2                    1 x 2            epoch   the same
 //   1x4                    1 x 4            epoch   the same; to compare with 4x1
 //   2x1                    2 x 1            epoch   the same
 //   4x1                    4 x 1            epoch   the same
 //
-// The twin does the same arithmetic; for one worker, which pulls no embeddings ahead of their use, in the
+// The baseline does the same arithmetic; for one worker, which pulls no embeddings ahead of their use, in the
 // same order: then the losses must be equal, bit for bit. An epoch lasts from one barrier of all workers to
-// the next. While the twin runs on rank 0 the other ranks sleep in the server. 5 runs of one epoch. Losses
-// and the share of local accesses go to standard error.
+// the next. While the baseline runs on rank 0, the other ranks sleep in the server. 5 runs of one epoch.
+// Losses and the share of local accesses go to standard error.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -44,7 +44,7 @@ apps::TrainingOptions training_options(std::int32_t ranks, std::int32_t workers)
   apps::TrainingOptions options;
   options.workers = {workers};
   options.model.dimensions = 32;
-  // Of one worker everything is here: nothing is worth reading ahead.
+  // With one worker every embedding is local: pulling ahead gains nothing.
   if (ranks * workers == 1) options.runner.prefetch = 0;
   return options;
 }
@@ -62,7 +62,12 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
   double plain_loss = 0;
   apps::PhaseCost cost;
   bench.measure(
-      {name, "epoch", "s", bench.ranks(), workers * bench.ranks()}, kRuns,
+      {.name = name,
+       .metric = "epoch",
+       .unit = "s",
+       .ranks = bench.ranks(),
+       .workers = workers * bench.ranks()},
+      kRuns,
       [&] {
         const apps::EpochRecord record = trainer.run_epoch();
         loss = record.loss;
@@ -83,9 +88,9 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
   if (bench.rank() != 0) return;
   fmt::print(stderr, "  {:.1f} % of the accesses local; loss {:.6f}", 100 * apps::local_share(cost.accesses),
              loss);
-  if (bench.twins()) fmt::print(stderr, ", plain {:.6f}", plain_loss);
+  if (bench.baselines()) fmt::print(stderr, ", plain {:.6f}", plain_loss);
   fmt::print(stderr, "\n");
-  if (bench.twins() && bench.ranks() * workers == 1 && loss != plain_loss) {
+  if (bench.baselines() && bench.ranks() * workers == 1 && loss != plain_loss) {
     throw Error(fmt::format("the plain program has the loss {}, the server {}", plain_loss, loss));
   }
 }

@@ -20,8 +20,8 @@ constexpr std::size_t kAccesses = 100'000;
 
 using Row = std::array<float, kLength>;
 
-// The plain program for pushes: a latch of one byte, in the row, because no other place is faster: it comes
-// with a cache line of the value, and two keys do not share a line only for their latches.
+// The plain program for pushes: a latch of one byte, in the row, because no other position is faster: it
+// comes with a cache line of the value, and two keys do not share a line only for their latches.
 struct LatchedRow {
   std::atomic_flag latch;
   Row value{};
@@ -38,17 +38,17 @@ struct LatchedRow {
 
 struct LocalCase {
   std::string name;
-  bool push;
-  std::int32_t workers;
-  bool shared;  // every worker uses all keys; else each its own part
+  bool push = false;
+  std::int32_t workers = 1;
+  bool shared = true;  // every worker uses all keys; else each its own part
 };
 
 const std::vector<LocalCase> kCases = {
-    {"local pull", false, 1, true},
-    {"local push", true, 1, true},
-    {"local pull 2 workers", false, 2, false},
-    {"local push 2 workers", true, 2, false},
-    {"local push 2 workers shared", true, 2, true},
+    {.name = "local pull"},
+    {.name = "local push", .push = true},
+    {.name = "local pull 2 workers", .workers = 2, .shared = false},
+    {.name = "local push 2 workers", .push = true, .workers = 2, .shared = false},
+    {.name = "local push 2 workers shared", .push = true, .workers = 2},
 };
 
 // The server's table and the plain arrays, all of the same shape.
@@ -63,7 +63,7 @@ struct Arena {
   std::vector<LatchedRow> latched_rows;
 };
 
-// Each of these visits all keys once, in order. They are not inlined, so that a profile tells them apart.
+// Each of these visits all keys once, in order. They are not inlined, so that a profile shows them apart.
 
 [[gnu::noinline]] void pull_all(Worker& worker, const Arena& arena, std::span<const Key> keys) {
   Row value{};
@@ -110,13 +110,14 @@ void measure_case(Bench& bench, ParameterServer& server, Arena& arena, const Loc
       // The first run warms up. Wall time x workers / keys, and each worker has `accesses` keys.
       const bool counts = run != 0 && self == 0;
       if (counts) series.values.push_back(1e9 * seconds / static_cast<double>(accesses));
-      if (!bench.twins()) continue;
+      if (!bench.baselines()) continue;
       const double plain_seconds =
           timer.time(self, [&] { what.push ? add_all(arena, keys) : copy_all(arena, keys); });
-      if (counts) series.twins.push_back(1e9 * plain_seconds / static_cast<double>(accesses));
+      if (counts) series.baselines.push_back(1e9 * plain_seconds / static_cast<double>(accesses));
     }
   });
-  bench.add({what.name, "latency", "ns", 1, what.workers}, what.push ? "latched add" : "plain copy", series);
+  bench.add({.name = what.name, .metric = "latency", .unit = "ns", .workers = what.workers},
+            what.push ? "latched add" : "plain copy", series);
 }
 
 }  // namespace

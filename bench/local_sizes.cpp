@@ -17,9 +17,9 @@ namespace lapse::bench {
 namespace {
 
 constexpr std::size_t kRuns = 7;
-constexpr std::size_t kAccesses = 100'000;                  // of a worker in a run, but for large values
-constexpr std::size_t kBytes = std::size_t{64} << 20U;      // that a run moves at most
-constexpr std::size_t kCallBytes = std::size_t{64} << 20U;  // of the values of one call, at most
+constexpr std::size_t kAccesses = 100'000;                     // of a worker in a run, but for large values
+constexpr std::size_t kMaxRunBytes = std::size_t{64} << 20U;   // values that a worker moves in a run
+constexpr std::size_t kMaxCallBytes = std::size_t{64} << 20U;  // values of one call
 constexpr std::size_t kSmokeBatch = 100;
 
 struct Size {
@@ -35,26 +35,31 @@ const std::vector<Size> kSizes = {
 
 struct SizeCase {
   std::string name;
-  std::size_t size;  // its place in kSizes
-  bool push;
-  bool zipf;
+  std::size_t size;  // index in kSizes
+  bool push = false;
+  bool zipf = false;
   std::size_t batch;  // keys in a call
   std::int32_t workers = 1;
   bool rate = false;
 };
 
 std::vector<SizeCase> all_cases() {
-  std::vector<SizeCase> cases{{"local pull batch 100", 1, false, false, 100, 1, true}};
+  std::vector<SizeCase> cases{{.name = "local pull batch 100", .size = 1, .batch = 100, .rate = true}};
   const auto add = [&](std::size_t size, bool push, bool zipf, std::size_t batch, std::int32_t workers) {
-    cases.push_back({fmt::format("local {} {} {} batch {}{}", push ? "push" : "pull", kSizes[size].name,
-                                 zipf ? "Zipf" : "uniform", batch, workers == 1 ? "" : " 2 workers"),
-                     size, push, zipf, batch, workers});
+    cases.push_back(
+        {.name = fmt::format("local {} {} {} batch {}{}", push ? "push" : "pull", kSizes[size].name,
+                             zipf ? "Zipf" : "uniform", batch, workers == 1 ? "" : " 2 workers"),
+         .size = size,
+         .push = push,
+         .zipf = zipf,
+         .batch = batch,
+         .workers = workers});
   };
   for (std::size_t size = 0; size < kSizes.size(); ++size) {
     for (const bool push : {false, true}) {
       for (const bool zipf : {false, true}) {
         for (const std::size_t batch : {1, 10, 100, 1000, 10'000}) {
-          if (batch * kSizes[size].length * sizeof(float) > kCallBytes) continue;
+          if (batch * kSizes[size].length * sizeof(float) > kMaxCallBytes) continue;
           add(size, push, zipf, batch, 1);
           if (batch == 1 || batch == 100) add(size, push, zipf, batch, 2);
         }
@@ -74,8 +79,8 @@ class LocalSizes {
     const Table<float>& table = table_of(what.size);
     PlainRows& rows = rows_of(what);
     const std::size_t batch = bench_.size(what.batch, std::min(what.batch, kSmokeBatch));
-    const std::size_t most = std::min(kAccesses, kBytes / (size.length * sizeof(float)));
-    const std::size_t accesses = batch * std::max<std::size_t>(1, bench_.size(most, 100) / batch);
+    const std::size_t max_accesses = std::min(kAccesses, kMaxRunBytes / (size.length * sizeof(float)));
+    const std::size_t accesses = batch * std::max<std::size_t>(1, bench_.size(max_accesses, 100) / batch);
     const std::size_t runs = bench_.runs(kRuns);
     JointTimer timer(static_cast<std::size_t>(what.workers));
     Series series;
@@ -93,13 +98,16 @@ class LocalSizes {
         const double seconds =
             timer.time(self, [&] { access_all(worker, table, what.push, keys, batch, values); });
         if (counts) series.values.push_back(figure(seconds));
-        if (!bench_.twins()) continue;
+        if (!bench_.baselines()) continue;
         const double plain_seconds =
             timer.time(self, [&] { access_all(rows, what.push, keys, batch, values); });
-        if (counts) series.twins.push_back(figure(plain_seconds));
+        if (counts) series.baselines.push_back(figure(plain_seconds));
       }
     });
-    bench_.add({what.name, what.rate ? "rate" : "latency", what.rate ? "keys/s" : "ns", 1, what.workers},
+    bench_.add({.name = what.name,
+                .metric = what.rate ? "rate" : "latency",
+                .unit = what.rate ? "keys/s" : "ns",
+                .workers = what.workers},
                what.push ? "latched add" : "plain gather", series);
     expected_ += static_cast<std::uint64_t>(what.workers) * (runs + 1) * accesses;
   }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # measure_network.sh [options]: measures messages and remote memory access between two hosts of a cluster and writes one
-# file, network-<host>-<date>.txt, with everything that is needed to judge the figures: send it back.
+# file, network-<host>-<date>.txt, with everything that is needed to judge the figures: send the file back.
 #   --programs DIR   the folder with bench_one_sided and bench_relocation; default build/release/bench
 #   --launcher CMD   starts one rank on each of two hosts, the program follows it. Default: srun inside a job of Slurm,
 #                    else mpirun. With mpirun and a host file: --launcher "mpirun --hostfile FILE -n 2 --map-by node"
@@ -11,8 +11,8 @@
 #   salloc -N 2 -n 2 --ntasks-per-node=1 ./bench/measure_network.sh
 #   ./bench/measure_network.sh --launcher "mpirun --host node1,node2 -n 2 --map-by node"
 #
-# Every configuration is tried: what MPI chooses by itself, and with Open MPI UCX and its windows. One that does not work
-# here says so in the file and the next one follows. About five minutes. Nothing but the file is written.
+# Every configuration is tried: what MPI chooses by itself, and with Open MPI UCX and its windows. A configuration that
+# fails is noted in the file, and the next one follows. Takes about five minutes. Only the file is written.
 set -u
 start_folder=$PWD
 cd "$(dirname "$0")/.." || exit

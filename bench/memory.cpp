@@ -1,10 +1,10 @@
 // Memory of a table beside its values: 1 million keys on 2 ranks, each key at its home. Counted, not timed:
-// (words + ownership + slabs - values) / (keys x domains), in bytes.
+// (slot words + ownership + slabs - values) / (keys x domains), in bytes.
 //
-//   case             ranks  plain twin
+//   case             ranks  baseline
 //   dense              2    none   values of 64 floats
 //   dense 25 floats    2    none   values of 25 floats
-//   sparse 4 floats    2    none   values of 4 floats; per key, as a rank has words of its own keys only
+//   sparse 4 floats    2    none   values of 4 floats; per key, as a rank has slot words of its own keys only
 #include <mpi.h>
 
 #include <array>
@@ -48,7 +48,13 @@ void measure_memory(Bench& bench, const std::string& name, std::size_t length, b
   expect_count("bytes of values", total[1], keys * length * sizeof(float));
   const double domains = sparse ? 1 : static_cast<double>(bench.ranks());
   const double overhead = static_cast<double>(total[0] - total[1]) / (static_cast<double>(keys) * domains);
-  bench.add({name, "overhead", "bytes", bench.ranks(), 0, domain}, "", {{overhead}, {}});
+  bench.add({.name = name,
+             .metric = "overhead",
+             .unit = "bytes",
+             .ranks = bench.ranks(),
+             .workers = 0,
+             .domain = domain},
+            "", {.values = {overhead}, .baselines = {}});
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kKeys = 10'000;
 constexpr std::size_t kRuns = 20;
 
-// Collective. Seconds in which rank 0 pulls or pushes all keys, one in each call.
+// Collective. Returns the seconds in which rank 0 pulls or pushes all keys, one in each call.
 double access_all(ParameterServer& server, const Table<float>& table, bool push, std::span<const Key> keys) {
   double seconds = 0;
   server.run_workers(1, [&](Worker& worker) {
@@ -55,8 +55,8 @@ void measure_case(Bench& bench, const std::string& name, bool push, bool caches)
                                     : MessagePair{kKeyBytes, kValueBytes};
   const auto nanoseconds = [&](double seconds) { return 1e9 * seconds / static_cast<double>(count); };
   bench.measure(
-      {name, "latency", "ns", 3, 1, domain_of(server.options())}, kRuns,
-      [&] { return nanoseconds(access_all(server, table, push, keys)); },
+      {.name = name, .metric = "latency", .unit = "ns", .ranks = 3, .domain = domain_of(server.options())},
+      kRuns, [&] { return nanoseconds(access_all(server, table, push, keys)); },
       caches ? "MPI ping-pong" : "MPI triangle",
       [&] {
         return nanoseconds(caches ? ping_pong(bench.plain(), count, messages)
@@ -64,8 +64,8 @@ void measure_case(Bench& bench, const std::string& name, bool push, bool caches)
       });
   const TableCounters total = server.statistics().table_total(table.id());
   server.close();
-  // Once for each key, or at every access, the home sends the access on to the owner.
-  expect_count("accesses sent on by the home", total.forwarded,
+  // The home forwards the access to the owner once for each key, or without caches at every access.
+  expect_count("accesses forwarded by the home", total.forwarded,
                caches ? count : (bench.runs(kRuns) + 1) * count);
 }
 

@@ -37,11 +37,11 @@ std::vector<Key> keys_served_by(Rank rank, std::size_t count) {
     if (domains.serving_rank(Key(key), Domain(0)) == rank) served.emplace_back(key);
   }
   std::vector<Key> drawn;
-  for (const Key place : random_keys(0, served.size(), count, 0)) drawn.push_back(served[place.index()]);
+  for (const Key number : random_keys(0, served.size(), count, 0)) drawn.push_back(served[number.index()]);
   return drawn;
 }
 
-// Collective. Nanoseconds of rank 0 for each key, one in each call.
+// Collective. Returns the nanoseconds of rank 0 per key, one key in each call.
 double access_all(ParameterServer& server, const Table<float>& table, bool push, std::span<const Key> keys) {
   double seconds = 0;
   server.run_workers(1, [&](Worker& worker) {
@@ -88,8 +88,8 @@ void measure_neighbour_access(Bench& bench) {
   for (const bool push : {false, true}) {
     if (!bench.selected(names[push])) continue;
     bench.measure(
-        {names[push], "latency", "ns", 2, 1, domain_of(options)}, kRuns,
-        [&] { return access_all(server, table, push, other); }, "own keys",
+        {.name = names[push], .metric = "latency", .unit = "ns", .ranks = 2, .domain = domain_of(options)},
+        kRuns, [&] { return access_all(server, table, push, other); }, "own keys",
         [&] { return access_all(server, table, push, own); });
   }
   const TableCounters total = server.statistics().table_total(table.id());

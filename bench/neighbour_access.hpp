@@ -5,7 +5,7 @@
 
 namespace lapse::bench {
 
-// Collective over two ranks. Where they cannot share memory it says so and measures nothing.
+// Collective over two ranks. Where the ranks cannot share memory, prints so and measures nothing.
 void measure_neighbour_access(Bench& bench);
 
 }  // namespace lapse::bench

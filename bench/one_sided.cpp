@@ -1,21 +1,18 @@
 // Remote memory access and messages: what a bulk payload costs by each, between two ranks.
 //
-//   case                  metric     what is measured                        plain twin
-//   message S             latency    a packet of S bytes by the transport,   MPI messages: S bytes there, 8
-//   back
-//                                    an answer of 8 bytes back
+//   case                  metric     what is measured                        baseline
+//   message S             latency    a packet of S bytes by the transport,   MPI messages: S bytes there,
+//                                    an answer of 8 bytes back               8 bytes back
 //   window S              latency    the same by an RMA receive ring         the same
-//   message stream S      bandwidth  eight such packets under way at once    the same, eight at once
+//   message stream S      bandwidth  eight such packets in flight at once    the same, eight at once
 //   window stream S       bandwidth  the same by RMA receive rings           the same
 //   owner lookup          latency    8 bytes by MPI_Get and a flush          half a ping-pong of 24 bytes:
-//   the hop
-//                                                                            that knowing the owner would
-//                                                                            save
-//   first pull            latency    3 ranks: a call that waits for one key    the same by the home (rma=off)
-//                                    of unknown owner, which is looked up
-//   first pull computing  latency    the same, while the home's worker         the same
+//                                                                            the hop that a known owner saves
+//   first pull            latency    3 ranks: a call that waits for one key  the same by the home (rma=off)
+//                                    of unknown owner, after a lookup
+//   first pull computing  latency    the same, while the home's worker       the same
 //                                    computes
-//   first pull batch 100  latency    the same as the first, 100 keys in a      the same
+//   first pull batch 100  latency    the same as first pull, 100 keys in a   the same
 //                                    call
 //
 // S is 1 KB, 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB. 2 ranks; 10 runs of at most 16 MB each way. First pulls:
@@ -44,8 +41,8 @@ namespace {
 constexpr std::size_t kRuns = 10;
 constexpr std::size_t kAnswerBytes = 8;
 constexpr std::size_t kHopBytes = 24;
-constexpr std::size_t kUnderWay = 8;
-constexpr std::size_t kRingBytes = std::size_t{64} << 20;  // room for all payloads under way
+constexpr std::size_t kInFlight = 8;
+constexpr std::size_t kRingBytes = std::size_t{64} << 20;  // room for all payloads in flight
 
 struct Size {
   const char* name;
@@ -56,8 +53,8 @@ constexpr Size kSizes[] = {{"1 KB", 1 << 10},   {"4 KB", 1 << 12}, {"16 KB", 1 <
 
 std::size_t rounds_of(const Bench& bench, std::size_t bytes) {
   constexpr std::size_t kBytesOfRun = std::size_t{16} << 20;
-  return bench.size(std::clamp<std::size_t>(kBytesOfRun / bytes, kUnderWay, 400) / kUnderWay * kUnderWay,
-                    kUnderWay);
+  return bench.size(std::clamp<std::size_t>(kBytesOfRun / bytes, kInFlight, 400) / kInFlight * kInFlight,
+                    kInFlight);
 }
 
 void send(Transport& transport, Rank to, std::size_t bytes, Transport::Lane lane) {
@@ -66,8 +63,8 @@ void send(Transport& transport, Rank to, std::size_t bytes, Transport::Lane lane
   transport.send(to, std::move(packet), lane);
 }
 
-// Collective over two ranks. Rank 0 sends `rounds` packets of the bulk lane to rank 1, which answers each,
-// with `in_flight` of them unanswered at most. Returns the seconds on rank 0, 0 elsewhere.
+// Collective over two ranks. Rank 0 sends `rounds` packets of the bulk lane to rank 1, which answers each;
+// at most `in_flight` packets are unanswered. Returns the seconds on rank 0, 0 on rank 1.
 double exchange(MPI_Comm communicator, Transport& transport, std::size_t rounds, std::size_t bytes,
                 std::size_t in_flight) {
   const bool asks = transport.rank() == Rank(0);
@@ -93,7 +90,7 @@ class OneSided {
  public:
   explicit OneSided(Bench& bench) : bench_(bench), where_(on_different_hosts(bench.plain()) ? "tcp " : "") {}
 
-  // What rma=auto would do here, for whoever reads the output.
+  // Prints what rma=auto would choose on these hosts.
   void print_choice() const {
     MpiTransport automatic(MPI_COMM_WORLD);
     if (bench_.rank() == 0)
@@ -110,8 +107,8 @@ class OneSided {
     for (const Size& size : kSizes) {
       measure(where_ + "message " + size.name, messages, size.bytes, 1);
       measure(where_ + "window " + size.name, windows, size.bytes, 1);
-      measure(where_ + "message stream " + size.name, messages, size.bytes, kUnderWay);
-      measure(where_ + "window stream " + size.name, windows, size.bytes, kUnderWay);
+      measure(where_ + "message stream " + size.name, messages, size.bytes, kInFlight);
+      measure(where_ + "window stream " + size.name, windows, size.bytes, kInFlight);
     }
     messages.close();
     windows.close();
@@ -127,8 +124,8 @@ class OneSided {
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, bench_.plain(), &memory, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     bench_.measure(
-        {name, "latency", "us", 2, 1}, kRuns, [&] { return latency(look_up(window, rounds)); },
-        "hop of a message",
+        {.name = name, .metric = "latency", .unit = "us", .ranks = 2}, kRuns,
+        [&] { return latency(read_words(window, rounds)); }, "hop of a message",
         [&] {
           return latency(ping_pong(bench_.plain(), rounds, {kHopBytes, kHopBytes})) / 2;
         });
@@ -146,8 +143,9 @@ class OneSided {
       return stream ? static_cast<double>(bytes) * count / seconds : 1e6 * seconds / count;
     };
     bench_.measure(
-        {name, stream ? "bandwidth" : "latency", stream ? "B/s" : "us", 2, 1}, kRuns,
-        [&] { return figure(exchange(bench_.plain(), transport, rounds, bytes, in_flight)); }, "MPI messages",
+        {.name = name, .metric = stream ? "bandwidth" : "latency", .unit = stream ? "B/s" : "us", .ranks = 2},
+        kRuns, [&] { return figure(exchange(bench_.plain(), transport, rounds, bytes, in_flight)); },
+        "MPI messages",
         [&] {
           return figure(plain(rounds, {bytes, kAnswerBytes}, stream));
         });
@@ -156,13 +154,13 @@ class OneSided {
   double plain(std::size_t rounds, const MessagePair& messages, bool stream) const {
     if (!stream) return ping_pong(bench_.plain(), rounds, messages);
     double seconds = 0;
-    for (std::size_t done = 0; done < rounds; done += kUnderWay)
-      seconds += pipelined_ping_pong(bench_.plain(), kUnderWay, messages);
+    for (std::size_t done = 0; done < rounds; done += kInFlight)
+      seconds += pipelined_ping_pong(bench_.plain(), kInFlight, messages);
     return seconds;
   }
 
-  // Collective. Rank 0 reads from rank 1, which waits in a barrier, where it drives MPI.
-  double look_up(MPI_Win window, std::size_t rounds) const {
+  // Collective. Rank 0 reads words of rank 1, which waits in a barrier, where it drives MPI.
+  double read_words(MPI_Win window, std::size_t rounds) const {
     MPI_Barrier(bench_.plain());
     const Clock::time_point begin = Clock::now();
     for (std::size_t round = 0; bench_.rank() == 0 && round < rounds; ++round) {

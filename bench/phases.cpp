@@ -1,7 +1,7 @@
 // Time of a phase in which nothing happens: what run_workers itself costs, with its agreement at the start
 // and its proof of quiet at the end. 2 ranks with one worker each; 20 runs of 100 phases.
 //
-//   case               ranks  metric   plain twin
+//   case               ranks  metric   baseline
 //   empty run_workers    2    latency  a thread started and joined, an MPI_Barrier before and after
 #include <mpi.h>
 
@@ -30,8 +30,12 @@ void measure_phases(Bench& bench) {
   ParameterServer server(MPI_COMM_WORLD, quiet_options());
   const std::size_t phases = bench.size(kPhases, 5);
   bench.measure(
-      {"empty run_workers", "latency", "us", bench.ranks(), bench.ranks()}, kRuns,
-      [&] { return microseconds(phases, [&] { server.run_workers(1, [](Worker&) {}); }); },
+      {.name = "empty run_workers",
+       .metric = "latency",
+       .unit = "us",
+       .ranks = bench.ranks(),
+       .workers = bench.ranks()},
+      kRuns, [&] { return microseconds(phases, [&] { server.run_workers(1, [](Worker&) {}); }); },
       "thread between MPI barriers",
       [&] {
         return microseconds(phases, [&] {

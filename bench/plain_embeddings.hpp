@@ -17,8 +17,8 @@
 namespace lapse::bench {
 
 // The same arithmetic as that of the server's workers: batches, negatives, loss, and one step of Adagrad for
-// each embedding of a batch. The embeddings lie in arrays and are read there. One worker that pulls nothing
-// ahead (prefetch 0) has the same losses, bit for bit.
+// each embedding of a batch. The embeddings are read where they are stored, in arrays. One worker that pulls
+// nothing ahead (prefetch 0) has the same losses, bit for bit.
 class PlainEmbeddings {
  public:
   // Graph and model must outlive this.
@@ -35,7 +35,7 @@ class PlainEmbeddings {
     Rows(std::uint64_t keys, std::size_t length, const apps::TrainingOptions& options, std::uint64_t seed);
 
     void start_batch();
-    // The place of the key's gradient in the batch.
+    // The position of the key's gradient in the batch.
     std::uint32_t slot(std::uint64_t key) { return slots_.slot(Key(key), keys_); }
     void zero_gradients() { gradients_.assign(keys_.size() * length_, 0.0F); }
     apps::EmbeddingRow row(std::uint32_t slot) {

@@ -19,7 +19,7 @@ void gather(std::span<const float> factors, std::uint64_t first, std::span<const
   }
 }
 
-// The opposite.
+// Copies such an array back to the factors with these numbers.
 void scatter(const float* from, std::uint64_t first, std::span<const std::uint32_t> ids, std::size_t length,
              std::span<float> factors) {
   for (const std::uint32_t id : ids) {
@@ -61,27 +61,27 @@ PlainFactorization::PlainFactorization(MPI_Comm communicator, std::size_t thread
 
 PlainFactorization::Thread PlainFactorization::make_thread(const apps::WorkerCells& cells,
                                                            const apps::BlockSchedule& schedule) const {
-  std::vector<std::uint32_t> row_places(row_count_);
-  std::vector<std::uint32_t> column_places(column_count_);
+  std::vector<std::uint32_t> row_positions(row_count_);
+  std::vector<std::uint32_t> column_positions(column_count_);
   Thread thread;
   thread.row_ids.assign(cells.rows().begin(), cells.rows().end());
   thread.rows.resize(thread.row_ids.size() * model_.length());
-  for (std::uint32_t i = 0; i < thread.row_ids.size(); ++i) row_places[thread.row_ids[i]] = i;
+  for (std::uint32_t i = 0; i < thread.row_ids.size(); ++i) row_positions[thread.row_ids[i]] = i;
   for (const auto& ids : column_ids_) {
-    for (std::uint32_t i = 0; i < ids.size(); ++i) column_places[ids[i]] = i;
+    for (std::uint32_t i = 0; i < ids.size(); ++i) column_positions[ids[i]] = i;
   }
   for (std::size_t block = 0; block < schedule.workers(); ++block) {
     auto& placed = thread.blocks.emplace_back(cells.block(block).begin(), cells.block(block).end());
     for (io::Cell& cell : placed) {
-      cell.row = row_places[cell.row];
-      cell.column = column_places[cell.column];
+      cell.row = row_positions[cell.row];
+      cell.column = column_positions[cell.column];
     }
   }
   return thread;
 }
 
 double PlainFactorization::run_epoch(const apps::SgdSteps& steps) {
-  Barrier barrier(static_cast<std::ptrdiff_t>(threads_.size()), HandOn{this});
+  Barrier barrier(static_cast<std::ptrdiff_t>(threads_.size()), PassOn{this});
   std::barrier<> start(static_cast<std::ptrdiff_t>(threads_.size()));
   std::vector<std::jthread> others;
   for (std::size_t t = 1; t < threads_.size(); ++t) {
@@ -131,14 +131,14 @@ void PlainFactorization::exchange(std::size_t subepoch, MPI_Request receive) {
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-void PlainFactorization::hand_on() {
+void PlainFactorization::pass_on() {
   std::rotate(held_.begin(), held_.begin() + 1, held_.end());
   if (ranks_ > 1) std::swap(held_.back(), spare_);
 }
 
 std::vector<float> PlainFactorization::factors() const {
   const std::size_t length = model_.length();
-  // Of each element all ranks but one have 0; the sum is exact.
+  // All ranks but one have 0 for an element, so the sum is exact.
   std::vector<float> all((row_count_ + column_count_) * length);
   for (std::size_t t = 0; t < threads_.size(); ++t) {
     scatter(threads_[t].rows.data(), 0, threads_[t].row_ids, length, all);

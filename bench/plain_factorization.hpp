@@ -16,13 +16,12 @@
 namespace lapse::bench {
 
 // Distributed stochastic gradient descent by blocks (Gemulla et al., KDD'11) without a server: the same
-// schedule, cells and arithmetic as those of the server's workers, so that the factors are the same, bit for
-// bit.
+// schedule, cells and arithmetic as those of the server's workers, so that the factors are bitwise equal.
 //
-// Each thread owns the rows of its part in an array. A column block is an array that is handed on after every
-// subepoch: within a rank by a pointer, from the first thread of a rank to the last one of the rank before it
-// by a message, which is sent when that thread has finished, without waiting for the other threads. Each
-// rank has one buffer more than threads, into which the next block is received; nothing is ever copied.
+// Each thread owns the rows of its part in an array. A column block is an array that is passed on after every
+// subepoch: within a rank by a pointer, from the first thread of a rank to the last thread of the rank before
+// it by a message, which is sent when the first thread has finished, without waiting for the other threads.
+// Each rank has one buffer more than threads, into which the next block is received; no block is ever copied.
 //
 // Thread safety: used by the main thread of each rank, which is the first of its threads and alone calls MPI.
 // Every call is collective over the ranks.
@@ -46,15 +45,15 @@ class PlainFactorization {
   struct Thread {
     std::vector<std::uint32_t> row_ids;
     std::vector<float> rows;  // in the order of row_ids
-    // By column part: the cells in visiting order; row and column are places in `rows` and in the block.
+    // By column part: the cells in visiting order; row and column are positions in `rows` and in the block.
     std::vector<std::vector<io::Cell>> blocks;
   };
-  // Hands the column blocks on when all threads have finished theirs.
-  struct HandOn {
+  // Passes the column blocks on when all threads have finished theirs.
+  struct PassOn {
     PlainFactorization* owner;
-    void operator()() const noexcept { owner->hand_on(); }
+    void operator()() const noexcept { owner->pass_on(); }
   };
-  using Barrier = std::barrier<HandOn>;
+  using Barrier = std::barrier<PassOn>;
 
   Thread make_thread(const apps::WorkerCells& cells, const apps::BlockSchedule& schedule) const;
   void train_all(std::size_t thread, const apps::SgdSteps& steps, Barrier& barrier);
@@ -68,7 +67,7 @@ class PlainFactorization {
   }
   MPI_Request start_receive(std::size_t subepoch);
   void exchange(std::size_t subepoch, MPI_Request receive);
-  void hand_on();
+  void pass_on();
 
   MPI_Comm communicator_;
   int rank_ = 0;
@@ -76,7 +75,7 @@ class PlainFactorization {
   const apps::FactorModel& model_;
   std::uint64_t row_count_;
   std::uint64_t column_count_;
-  std::size_t first_worker_ = 0;                        // of the schedule, of those of this rank
+  std::size_t first_worker_ = 0;                        // of this rank, in the schedule
   std::vector<std::vector<std::uint32_t>> column_ids_;  // by part
   std::vector<Thread> threads_;
   std::vector<std::vector<float>> buffers_;

@@ -11,8 +11,8 @@
 namespace lapse::bench {
 
 // Rows of equally many floats, twice: bare ones to read, and ones with a latch in front to add to. The latch
-// lies in the row because no other place is faster: it comes with a cache line of the value. Loops are
-// compiled for the lengths 1, 25, 256, 1024 and 10,240, as a program that knows its model would have them.
+// is in the row because no other position is faster: it comes with a cache line of the value. Loops are
+// compiled for the lengths 1, 25, 256, 1024 and 10,240, as a program written for one model would have them.
 //
 // Thread safety: gather and add by any thread.
 class PlainRows {

@@ -1,12 +1,12 @@
 // Relocations per second: keys of 25 floats that go back and forth between ranks 0 and 1, in random order.
 //
-//   case                        ranks  keys of a run  plain twin
+//   case                        ranks  keys of a run  baseline
 //   batch 1 waiting               2         20,000    MPI messages carrying the same bytes: request, answer
 //   batch 100 waiting             2        200,000    the same
 //   batch 10000 waiting           2        500,000    the same
-//   batch 1 async                 2         20,000    the same, a hundred requests under way at once
-//   batch 100 async               2        200,000    the same, twenty requests under way at once
-//   batch 10000 async             2        500,000    the same, five requests under way at once
+//   batch 1 async                 2         20,000    the same, a hundred requests in flight at once
+//   batch 100 async               2        200,000    the same, twenty requests in flight at once
+//   batch 10000 async             2        500,000    the same, five requests in flight at once
 //   three ranks batch 1 waiting   3         20,000    the same in a triangle: request, request, answer
 //   N ranks fighting batch B     2, 3, 4   see relocation_fights.hpp                          none
 //   tcp batch 1 waiting           2         10,000    MPI messages carrying the same bytes: request, answer
@@ -14,10 +14,10 @@
 //   tcp batch 10000 async 1 KB    2        100,000    the same; values of 256 floats
 //
 // One rank localizes all keys, batch by batch, while the other waits in a barrier, where it helps; then they
-// change roles. "waiting": each batch is waited for before the next; "async": so many batches are under way
-// before the first is waited for. The metric is the rate at which keys arrive while one rank asks, the time
-// between the turns left out. Homes are spread over both ranks; in the case of three ranks they are all at
-// rank 2, which waits, so that home, owner and requester are different. 20 runs.
+// change roles. "waiting": each batch is waited for before the next; "async": so many batches are in flight
+// before the first is waited for. The metric is the rate at which keys arrive while one rank localizes, the
+// time between the turns left out. Homes are spread over both ranks; with three ranks all homes are at rank
+// 2, which waits, so that home, owner and requester are different. 20 runs.
 //
 // tcp: the cases when the two ranks are on different hosts, where the others are not run. Their metric
 // bandwidth is the rate times the bytes of a key and its value.
@@ -37,16 +37,16 @@ namespace lapse::bench {
 namespace {
 
 const std::vector<RelocationCase> kCases = {
-    {"batch 1 waiting", 2, 10'000, 2, 1, 1},
-    {"batch 100 waiting", 2, 10'000, 20, 100, 1},
-    {"batch 10000 waiting", 2, 50'000, 10, 10'000, 1},
-    {"batch 1 async", 2, 10'000, 2, 1, 100},
-    {"batch 100 async", 2, 10'000, 20, 100, 20},
-    {"batch 10000 async", 2, 50'000, 10, 10'000, 5},
-    {"three ranks batch 1 waiting", 3, 10'000, 2, 1, 1},
+    {.name = "batch 1 waiting", .keys = 10'000, .turns = 2, .batch = 1},
+    {.name = "batch 100 waiting", .keys = 10'000, .turns = 20, .batch = 100},
+    {.name = "batch 10000 waiting", .keys = 50'000, .turns = 10, .batch = 10'000},
+    {.name = "batch 1 async", .keys = 10'000, .turns = 2, .batch = 1, .in_flight = 100},
+    {.name = "batch 100 async", .keys = 10'000, .turns = 20, .batch = 100, .in_flight = 20},
+    {.name = "batch 10000 async", .keys = 50'000, .turns = 10, .batch = 10'000, .in_flight = 5},
+    {.name = "three ranks batch 1 waiting", .ranks = 3, .keys = 10'000, .turns = 2, .batch = 1},
 };
 
-// Collective. Seconds for messages with the payload of one turn; those of rank 0 count.
+// Collective. Returns the seconds for messages with the payload of one turn; only those of rank 0 count.
 double plain_turn(const Bench& bench, const RelocationCase& what, std::size_t keys) {
   const MessagePair messages{what.batch * kKeyBytes, what.batch * (kKeyBytes + kValueBytes)};
   const std::size_t batches = keys / what.batch;
@@ -63,8 +63,12 @@ void measure_case(Bench& bench, RelocationTurns& turns, const RelocationCase& wh
   const RelocationTurns::Keys keys = turns.prepare(what);
   const std::size_t count = keys.keys.size();
   bench.measure(
-      {what.name, "rate", "keys/s", what.ranks, 1, domain_of(turns.options())}, kRelocationRuns,
-      [&] { return turns.rate(what, keys); }, "MPI messages",
+      {.name = what.name,
+       .metric = "rate",
+       .unit = "keys/s",
+       .ranks = what.ranks,
+       .domain = domain_of(turns.options())},
+      kRelocationRuns, [&] { return turns.rate(what, keys); }, "MPI messages",
       [&] { return static_cast<double>(count) / plain_turn(bench, what, count); });
   turns.finish(keys);
 }

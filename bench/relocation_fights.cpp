@@ -24,8 +24,8 @@ struct FightCase {
 
 constexpr FightCase kCases[] = {{1, 5'000}, {10, 2'000}};
 
-// Collective. Seconds, from the first start to the last end, in which the workers of all ranks localize their
-// keys, batch by batch.
+// Collective. Returns the seconds, from the first start to the last end, in which the workers of all ranks
+// localize their keys, batch by batch.
 double fight(const Bench& bench, ParameterServer& server, const Table<float>& table,
              std::span<const Key> keys, std::size_t batch) {
   double seconds = 0;
@@ -60,8 +60,13 @@ void measure_fights(Bench& bench) {
       // The first run warms up.
       if (run != 0) series.values.push_back(static_cast<double>(after - before) / seconds);
     }
-    bench.add({name, "rate", "keys/s", bench.ranks(), bench.ranks(), domain_of(server.options())}, "",
-              series);
+    bench.add({.name = name,
+               .metric = "rate",
+               .unit = "keys/s",
+               .ranks = bench.ranks(),
+               .workers = bench.ranks(),
+               .domain = domain_of(server.options())},
+              "", series);
   }
   server.close();
 }

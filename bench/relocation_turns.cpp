@@ -11,7 +11,7 @@ namespace lapse::bench {
 
 namespace {
 
-// Seconds in which the worker localized all keys.
+// Returns the seconds in which the worker localized all keys.
 double localize_all(Worker& worker, const RelocationCase& what, const Table<float>& table,
                     std::span<const Key> keys) {
   std::vector<Operation> in_flight;

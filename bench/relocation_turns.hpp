@@ -1,4 +1,4 @@
-// What the cases of the benchmark `relocation` share in which ranks 0 and 1 localize the same keys in turn.
+// The cases of the benchmark `relocation` in which ranks 0 and 1 localize the same keys in turn.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ inline constexpr std::size_t kRelocationRuns = 20;
 
 struct RelocationCase {
   std::string name;
-  std::int32_t ranks;
+  std::int32_t ranks = 2;
   std::size_t keys;   // of the table
-  std::size_t turns;  // of localizing all of them, in a run; even
+  std::size_t turns;  // in a run, each localizes all keys; even
   std::size_t batch;
-  std::size_t in_flight;         // batches; 1: each is waited for
+  std::size_t in_flight = 1;     // batches; 1: each is waited for
   std::size_t length = kLength;  // floats of a value
 };
 
 // One object on each rank, with a server for all cases.
 class RelocationTurns {
  public:
-  // The keys of a case: in random order, and where the first turn of each run finds them.
+  // The keys of a case, in random order; rank 1 owns them when a run begins.
   struct Keys {
     Table<float> table;
     std::vector<Key> keys;
@@ -38,13 +38,14 @@ class RelocationTurns {
 
   const Options& options() const { return server_.options(); }
 
-  // Collective. Makes the case's table. Homes are spread over two ranks; those of three are all at rank 2.
+  // Collective. Makes the case's table. Homes are spread over two ranks; with three ranks all homes are at
+  // rank 2.
   Keys prepare(const RelocationCase& what);
-  // Collective. One run: keys that arrived in a second while a rank localized.
+  // Collective. Makes one run and returns the keys that arrived per second while a rank localized.
   double rate(const RelocationCase& what, const Keys& keys);
   // Collective, after the last run.
   void finish(const Keys& keys);
-  // Collective. Throws UsageError when other relocations were counted than the runs have made.
+  // Collective. Throws UsageError when the counted relocations are not those that the runs have made.
   void close();
 
  private:

@@ -14,37 +14,37 @@ namespace lapse::bench {
 
 namespace {
 
-constexpr std::uint64_t kKeys = 10'000;  // those that are accessed: the upper half, whose home is rank 1
+constexpr std::uint64_t kKeys = 10'000;  // accessed keys: the upper half of the table, whose home is rank 1
 constexpr std::size_t kRuns = 20;
-constexpr std::size_t kUnderWay = 100;  // calls for one key, where several are
+constexpr std::size_t kInFlight = 100;  // calls for one key that are unanswered at once, in the cases async
 
-// Of the table `finished`, at rank 1: how often rank 0 has finished a run.
+// Key of the table `finished`, at rank 1: its value is the number of runs that rank 0 has finished.
 constexpr Key kFinished(1);
 
 struct RemoteCase {
   std::string name;
-  bool push;
-  std::size_t batch;          // keys in a call
+  bool push = false;
+  std::size_t batch = 1;      // keys in a call
   std::size_t accesses;       // keys in a run
-  bool computing;             // the other rank does not wait in the server
+  bool computing = false;     // the other rank does not wait in the server
   std::size_t in_flight = 1;  // calls; 1: each is waited for
 };
 
 const std::vector<RemoteCase> kCases = {
-    {"remote pull", false, 1, 20'000, false},
-    {"remote push", true, 1, 20'000, false},
-    {"remote pull computing", false, 1, 1'000, true},
-    {"remote push computing", true, 1, 1'000, true},
-    {"remote pull async", false, 1, 20'000, false, kUnderWay},
-    {"remote push async", true, 1, 20'000, false, kUnderWay},
-    {"remote pull batch 10", false, 10, 100'000, false},
-    {"remote push batch 10", true, 10, 100'000, false},
-    {"remote pull batch 100", false, 100, 100'000, false},
-    {"remote push batch 100", true, 100, 100'000, false},
-    {"remote pull batch 1000", false, 1000, 100'000, false},
-    {"remote push batch 1000", true, 1000, 100'000, false},
-    {"remote pull batch 100 async", false, 100, 100'000, false, 10},
-    {"remote push batch 100 async", true, 100, 100'000, false, 10},
+    {.name = "remote pull", .accesses = 20'000},
+    {.name = "remote push", .push = true, .accesses = 20'000},
+    {.name = "remote pull computing", .accesses = 1'000, .computing = true},
+    {.name = "remote push computing", .push = true, .accesses = 1'000, .computing = true},
+    {.name = "remote pull async", .accesses = 20'000, .in_flight = kInFlight},
+    {.name = "remote push async", .push = true, .accesses = 20'000, .in_flight = kInFlight},
+    {.name = "remote pull batch 10", .batch = 10, .accesses = 100'000},
+    {.name = "remote push batch 10", .push = true, .batch = 10, .accesses = 100'000},
+    {.name = "remote pull batch 100", .batch = 100, .accesses = 100'000},
+    {.name = "remote push batch 100", .push = true, .batch = 100, .accesses = 100'000},
+    {.name = "remote pull batch 1000", .batch = 1000, .accesses = 100'000},
+    {.name = "remote push batch 1000", .push = true, .batch = 1000, .accesses = 100'000},
+    {.name = "remote pull batch 100 async", .batch = 100, .accesses = 100'000, .in_flight = 10},
+    {.name = "remote push batch 100 async", .push = true, .batch = 100, .accesses = 100'000, .in_flight = 10},
 };
 
 class RemoteAccess {
@@ -65,13 +65,17 @@ class RemoteAccess {
     const MessagePair messages = payload(what);
     const std::size_t calls = accesses / what.batch;
     const bool rate = what.batch > 1 || what.in_flight > 1;
-    // From the seconds of a run.
+    // The case's figure from the seconds of a run.
     const auto figure = [&](double seconds) {
       const auto count = static_cast<double>(accesses);
       return rate ? count / seconds : 1e9 * seconds / count;
     };
     bench_.measure(
-        {what.name, rate ? "rate" : "latency", rate ? "keys/s" : "ns", 2, 1, domain_of(server_.options())},
+        {.name = what.name,
+         .metric = rate ? "rate" : "latency",
+         .unit = rate ? "keys/s" : "ns",
+         .ranks = 2,
+         .domain = domain_of(server_.options())},
         kRuns, [&] { return figure(run(what, keys)); }, "MPI ping-pong",
         [&] { return figure(plain_run(calls, what.in_flight, messages)); });
     expected_ += (bench_.runs(kRuns) + 1) * accesses;
@@ -89,7 +93,7 @@ class RemoteAccess {
     return {what.batch * kKeyBytes, what.batch * kValueBytes};
   }
 
-  // Collective. Seconds of rank 0 for messages with the payload of so many calls.
+  // Collective. Returns the seconds of rank 0 for messages with the payload of so many calls.
   double plain_run(std::size_t calls, std::size_t in_flight, const MessagePair& messages) const {
     if (in_flight == 1) return ping_pong(bench_.plain(), calls, messages);
     double seconds = 0;
@@ -99,7 +103,7 @@ class RemoteAccess {
     return seconds;
   }
 
-  // Collective. Seconds of rank 0 for all keys.
+  // Collective. Returns the seconds of rank 0 for all keys.
   double run(const RemoteCase& what, std::span<const Key> keys) {
     double seconds = 0;
     ++runs_;
@@ -136,11 +140,11 @@ class RemoteAccess {
   }
 
   void compute_until_finished(Worker& worker) {
-    constexpr int kStepsBetweenLooks = 10'000;
+    constexpr int kStepsBetweenPolls = 10'000;
     std::array<std::int64_t, 1> finished{};
     double value = 0;
     while (finished[0] < runs_) {
-      for (int step = 0; step < kStepsBetweenLooks; ++step) value = value * 0.5 + 1;
+      for (int step = 0; step < kStepsBetweenPolls; ++step) value = value * 0.5 + 1;
       touch(&value);
       worker.pull_if_local(finished_, kFinished, finished);
     }

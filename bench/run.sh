@@ -27,8 +27,8 @@ cluster=test/cluster/netns_cluster.sh
 out=bench/results
 programs=
 report=
-# Not bound, the twins neither: bound to a core each, on two cores, the threads of a rank of the server would share one
-# (remote accesses take three times as long), while plain MPI gains less than a fifth.
+# Neither the server nor the baselines are bound to cores: bound to a core each, on two cores, the threads of a rank of
+# the server would share one (remote accesses take three times as long), while plain MPI gains less than a fifth.
 launcher="mpirun --oversubscribe --bind-to none -n"
 options=()
 check_options=()

@@ -33,7 +33,7 @@ const std::vector<SparseCase> kCases = {
     {"sparse pull batch 100", Way::pull_batch},
 };
 
-// Each of these visits all keys once, in order. They are not inlined, so that a profile tells them apart.
+// Each of these visits all keys once, in order. They are not inlined, so that a profile shows them apart.
 
 [[gnu::noinline]] void pull_all(Worker& worker, const Table<float>& table, std::span<const Key> keys) {
   Row value{};
@@ -77,8 +77,9 @@ class SparseAccess {
     const std::vector<Key> mixed = sparse_keys(keys);
     server_.run_workers(1, [&](Worker& worker) {
       bench_.measure(
-          {what.name, "latency", "ns", 1, 1}, kRuns, [&] { return run(worker, sparse_, mixed, what.way); },
-          "dense table", [&] { return run(worker, dense_, keys, what.way); });
+          {.name = what.name, .metric = "latency", .unit = "ns"}, kRuns,
+          [&] { return run(worker, sparse_, mixed, what.way); }, "dense table",
+          [&] { return run(worker, dense_, keys, what.way); });
     });
     expected_ += (bench_.runs(kRuns) + 1) * accesses;
   }
@@ -95,7 +96,7 @@ class SparseAccess {
     return keys;
   }
 
-  // Nanoseconds for each key.
+  // Returns the nanoseconds per key.
   static double run(Worker& worker, const Table<float>& table, std::span<const Key> keys, Way way) {
     const Clock::time_point begin = Clock::now();
     switch (way) {

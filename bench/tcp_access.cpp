@@ -15,26 +15,26 @@ namespace lapse::bench {
 
 namespace {
 
-constexpr std::uint64_t kKeys = 10'000;  // those that are accessed: the upper half, whose home is rank 1
+constexpr std::uint64_t kKeys = 10'000;  // accessed keys: the upper half of the table, whose home is rank 1
 constexpr std::size_t kRuns = 20;
 
 struct TcpCase {
   std::string name;
-  bool push;
-  std::size_t batch;      // keys in a call
-  std::size_t calls;      // in a run
-  std::size_t in_flight;  // calls; 1: each is waited for
+  bool push = false;
+  std::size_t batch;          // keys in a call
+  std::size_t calls;          // in a run
+  std::size_t in_flight = 1;  // calls; 1: each is waited for
 };
 
 const std::vector<TcpCase> kCases = {
-    {"tcp pull", false, 1, 5'000, 1},
-    {"tcp push", true, 1, 5'000, 1},
-    {"tcp pull batch 64", false, 64, 5'000, 1},
-    {"tcp pull batch 100", false, 100, 5'000, 8},
+    {.name = "tcp pull", .batch = 1, .calls = 5'000},
+    {.name = "tcp push", .push = true, .batch = 1, .calls = 5'000},
+    {.name = "tcp pull batch 64", .batch = 64, .calls = 5'000},
+    {.name = "tcp pull batch 100", .batch = 100, .calls = 5'000, .in_flight = 8},
 };
 
-// Collective over two ranks. Rank 0 sends `rounds` requests to rank 1, each before all but `in_flight` - 1 of
-// the answers to those before are there. Returns the seconds on rank 0, 0 elsewhere.
+// Collective over two ranks. Rank 0 sends `rounds` requests to rank 1; at most `in_flight` requests are
+// unanswered. Returns the seconds on rank 0, 0 on rank 1.
 double overlapping_ping_pong(MPI_Comm communicator, int rank, std::size_t rounds, std::size_t in_flight,
                              const MessagePair& messages) {
   std::vector<std::byte> request(messages.request_bytes);
@@ -45,11 +45,11 @@ double overlapping_ping_pong(MPI_Comm communicator, int rank, std::size_t rounds
   MPI_Barrier(communicator);
   const Clock::time_point begin = Clock::now();
   for (std::size_t round = 0; round < rounds; ++round) {
-    const std::size_t place = round % in_flight;
-    std::byte* const answer = answers.data() + place * messages.answer_bytes;
+    const std::size_t slot = round % in_flight;
+    std::byte* const answer = answers.data() + slot * messages.answer_bytes;
     if (rank == 0) {
-      MPI_Wait(&open[place], MPI_STATUS_IGNORE);
-      MPI_Irecv(answer, answer_bytes, MPI_BYTE, 1, 0, communicator, &open[place]);
+      MPI_Wait(&open[slot], MPI_STATUS_IGNORE);
+      MPI_Irecv(answer, answer_bytes, MPI_BYTE, 1, 0, communicator, &open[slot]);
       MPI_Send(request.data(), request_bytes, MPI_BYTE, 1, 0, communicator);
     } else {
       MPI_Recv(request.data(), request_bytes, MPI_BYTE, 0, 0, communicator, MPI_STATUS_IGNORE);
@@ -74,13 +74,14 @@ class TcpAccess {
     const std::size_t calls = bench_.size(what.calls, 4 * what.in_flight);
     const std::vector<Key> keys = random_keys(kKeys, kKeys, calls * what.batch, 0);
     const bool rate = what.in_flight > 1;
-    // From the seconds of a run.
+    // The case's figure from the seconds of a run.
     const auto figure = [&](double seconds) {
       return rate ? static_cast<double>(keys.size()) / seconds : 1e9 * seconds / static_cast<double>(calls);
     };
     bench_.measure(
-        {what.name, rate ? "rate" : "latency", rate ? "keys/s" : "ns", 2, 1}, kRuns,
-        [&] { return figure(run(what, keys)); }, "MPI ping-pong", [&] { return figure(plain(what, calls)); });
+        {.name = what.name, .metric = rate ? "rate" : "latency", .unit = rate ? "keys/s" : "ns", .ranks = 2},
+        kRuns, [&] { return figure(run(what, keys)); }, "MPI ping-pong",
+        [&] { return figure(plain(what, calls)); });
     expected_ += (bench_.runs(kRuns) + 1) * keys.size();
   }
 
@@ -91,7 +92,7 @@ class TcpAccess {
   }
 
  private:
-  // Collective. Seconds of rank 0 for all keys.
+  // Collective. Returns the seconds of rank 0 for all keys.
   double run(const TcpCase& what, std::span<const Key> keys) {
     double seconds = 0;
     server_.run_workers(1, [&](Worker& worker) {
@@ -108,10 +109,10 @@ class TcpAccess {
     std::vector<Operation> in_flight(what.in_flight);
     const Clock::time_point begin = Clock::now();
     for (std::size_t call = 0; !keys.empty(); ++call, keys = keys.subspan(what.batch)) {
-      const std::size_t place = call % what.in_flight;
-      Operation& operation = in_flight[place];
-      operation.wait();  // The oldest, whose values are overwritten next.
-      const std::span<float> own = std::span(values).subspan(place * call_values, call_values);
+      const std::size_t slot = call % what.in_flight;
+      Operation& operation = in_flight[slot];
+      operation.wait();  // The oldest operation: its values are overwritten next.
+      const std::span<float> own = std::span(values).subspan(slot * call_values, call_values);
       const std::span<const Key> batch = keys.first(what.batch);
       operation = what.push ? worker.push(table_, batch, own) : worker.pull(table_, batch, own);
       if (what.in_flight == 1) operation.wait();
@@ -120,7 +121,7 @@ class TcpAccess {
     return seconds_between(begin, Clock::now());
   }
 
-  // Collective. Seconds of rank 0 for messages with the payload of the calls, as many under way at once.
+  // Collective. Returns the seconds of rank 0 for messages with the payload of the calls, as many in flight.
   double plain(const TcpCase& what, std::size_t calls) const {
     const MessagePair messages = what.push ? MessagePair{what.batch * (kKeyBytes + kValueBytes), kKeyBytes}
                                            : MessagePair{what.batch * kKeyBytes, what.batch * kValueBytes};

@@ -18,13 +18,18 @@ namespace lapse::bench {
 namespace {
 
 const std::vector<RelocationCase> kCases = {
-    {"tcp batch 1 waiting", 2, 5'000, 2, 1, 1},
-    {"tcp batch 10000 async", 2, 50'000, 10, 10'000, 5},
-    {"tcp batch 10000 async 1 KB", 2, 50'000, 2, 10'000, 5, 256},
+    {.name = "tcp batch 1 waiting", .keys = 5'000, .turns = 2, .batch = 1},
+    {.name = "tcp batch 10000 async", .keys = 50'000, .turns = 10, .batch = 10'000, .in_flight = 5},
+    {.name = "tcp batch 10000 async 1 KB",
+     .keys = 50'000,
+     .turns = 2,
+     .batch = 10'000,
+     .in_flight = 5,
+     .length = 256},
 };
 
-// Collective over two ranks. Rank 1 sends `bytes` to rank 0 in pieces of 1 MiB, all under way at once, as
-// soon as rank 0 asks. Returns the seconds from there to the last piece on rank 0, 0 elsewhere.
+// Collective over two ranks. Rank 1 sends the buffer to rank 0 in pieces of 1 MiB, all in flight at once, as
+// soon as rank 0 asks. Returns on rank 0 the seconds from its request to the last piece, on rank 1 0.
 double bulk_transfer(MPI_Comm communicator, int rank, std::vector<std::byte>& buffer) {
   constexpr std::size_t kPieceBytes = 1 << 20;
   std::vector<MPI_Request> open((buffer.size() + kPieceBytes - 1) / kPieceBytes);
@@ -52,13 +57,13 @@ double bulk_transfer(MPI_Comm communicator, int rank, std::vector<std::byte>& bu
 }
 
 void add(Bench& bench, const RelocationCase& what, const Series& rates, std::size_t key_bytes) {
-  const char* const twin_name = what.batch > 1 ? "MPI messages of 1 MiB" : "MPI ping-pong";
-  bench.add({what.name, "rate", "keys/s", 2, 1}, twin_name, rates);
+  const char* const baseline_name = what.batch > 1 ? "MPI messages of 1 MiB" : "MPI ping-pong";
+  bench.add({.name = what.name, .metric = "rate", .unit = "keys/s", .ranks = 2}, baseline_name, rates);
   if (what.batch == 1) return;
   Series bandwidths = rates;
   for (double& value : bandwidths.values) value *= static_cast<double>(key_bytes);
-  for (double& twin : bandwidths.twins) twin *= static_cast<double>(key_bytes);
-  bench.add({what.name, "bandwidth", "B/s", 2, 1}, twin_name, bandwidths);
+  for (double& baseline : bandwidths.baselines) baseline *= static_cast<double>(key_bytes);
+  bench.add({.name = what.name, .metric = "bandwidth", .unit = "B/s", .ranks = 2}, baseline_name, bandwidths);
 }
 
 void measure_case(Bench& bench, RelocationTurns& turns, const RelocationCase& what) {
@@ -74,10 +79,10 @@ void measure_case(Bench& bench, RelocationTurns& turns, const RelocationCase& wh
   const std::size_t runs = bench.runs(kRelocationRuns);
   for (std::size_t run = 0; run < runs + 1; ++run) {
     const double value = turns.rate(what, keys);
-    const double twin = bench.twins() ? static_cast<double>(count) / plain_turn() : 0;
+    const double baseline = bench.baselines() ? static_cast<double>(count) / plain_turn() : 0;
     if (run == 0) continue;  // To warm up.
     rates.values.push_back(value);
-    if (bench.twins()) rates.twins.push_back(twin);
+    if (bench.baselines()) rates.baselines.push_back(baseline);
   }
   add(bench, what, rates, key_bytes);
   turns.finish(keys);

@@ -1,7 +1,7 @@
 // Adagrad in the server against Adagrad in the application: 10,000 keys of 25 floats, random keys, each call
 // waited for; 20 runs of 100,000 keys (remote, one key at a time: 20,000).
 //
-//   case                                   ranks  metric    plain twin
+//   case                                   ranks  metric    baseline
 //   adagrad push                             1    latency   pull and push of value and accumulator
 //   adagrad push batch 100                   1    latency   the same
 //   remote adagrad push                      2    latency   the same
@@ -9,11 +9,11 @@
 //   remote adagrad push messages             2    messages  the same
 //   remote adagrad push batch 100 messages   2    messages  the same
 //
-// A push carries a gradient. The twin is a program for a server without update rules: a table of length 50
-// holds values and accumulators; the gradient becomes the changes of both, which a push adds. Unlike the
-// server it loses a step when two workers meet at a key. Latency is per key, messages are those of both ranks
-// per call. Remote: the keys have their home at the other rank and are there; it waits in a barrier, where it
-// helps.
+// A push carries a gradient. The baseline is a program for a server without update rules: a table of length
+// 50 holds values and accumulators; the gradient becomes the changes of both, which a push adds. Unlike the
+// server, it loses a step when two workers push to a key at the same time. Latency is per key, messages are
+// those of both ranks per call. Remote: the other rank is home and owner of the keys and waits in a barrier,
+// where it helps.
 #include <mpi.h>
 
 #include <algorithm>
@@ -42,10 +42,10 @@ struct RuleCase {
 };
 
 const std::vector<RuleCase> kCases = {
-    {"adagrad push", 1, 1, 100'000},
-    {"adagrad push batch 100", 1, 100, 100'000},
-    {"remote adagrad push", 2, 1, 20'000},
-    {"remote adagrad push batch 100", 2, 100, 100'000},
+    {.name = "adagrad push", .ranks = 1, .batch = 1, .keys = 100'000},
+    {.name = "adagrad push batch 100", .ranks = 1, .batch = 100, .keys = 100'000},
+    {.name = "remote adagrad push", .ranks = 2, .batch = 1, .keys = 20'000},
+    {.name = "remote adagrad push batch 100", .ranks = 2, .batch = 100, .keys = 100'000},
 };
 
 // What one run took.
@@ -137,16 +137,24 @@ class UpdateRules {
     };
     for (std::size_t run = 0; run <= runs; ++run) {
       add(run, measure_run(keys, what.batch, push), nanoseconds.values, messages.values);
-      if (bench_.twins()) {
-        add(run, measure_run(keys, what.batch, push_by_hand), nanoseconds.twins, messages.twins);
+      if (bench_.baselines()) {
+        add(run, measure_run(keys, what.batch, push_by_hand), nanoseconds.baselines, messages.baselines);
       }
     }
-    const std::string twin = "pull and push";
-    bench_.add({what.name, "latency", "ns", what.ranks, 1, domain_of(server_.options())}, twin, nanoseconds);
+    const std::string baseline = "pull and push";
+    bench_.add({.name = what.name,
+                .metric = "latency",
+                .unit = "ns",
+                .ranks = what.ranks,
+                .domain = domain_of(server_.options())},
+               baseline, nanoseconds);
     if (what.ranks > 1) {
-      bench_.add(
-          {what.name + " messages", "messages", "messages/call", what.ranks, 1, domain_of(server_.options())},
-          twin, messages);
+      bench_.add({.name = what.name + " messages",
+                  .metric = "messages",
+                  .unit = "messages/call",
+                  .ranks = what.ranks,
+                  .domain = domain_of(server_.options())},
+                 baseline, messages);
     }
     pushes_ += (runs + 1) * count;
   }
@@ -160,10 +168,10 @@ class UpdateRules {
 
  private:
   std::uint64_t keys_of_table() const { return kKeys * static_cast<std::uint64_t>(bench_.ranks()); }
-  // Of those that are accessed; their home is the last rank.
+  // The first accessed key; the home of the accessed keys is the last rank.
   std::uint64_t first_key() const { return keys_of_table() - kKeys; }
 
-  // The rows by hand start as those of the rule do.
+  // The rows of the table by hand start as those of the table with the rule do.
   void set_accumulators() {
     std::vector<float> row(2 * kLength);
     std::fill(row.begin() + kLength, row.end(), static_cast<float>(kAdagrad.initial_accumulator));

@@ -1,5 +1,4 @@
-// A function that runs where the value is: the largest readings, of which a push (a sum) could not keep
-// track.
+// A function that runs at the owner of a key: the largest readings, which a push (a sum) could not track.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +22,7 @@ int main(int argc, char** argv) {
     constexpr std::uint64_t kStations = 5;
     lapse::ParameterServer server(MPI_COMM_WORLD);
     const auto records = server.create_table<float>({.name = "records", .keys = kStations});
-    // Runs alone with the value; tells the caller whether its reading was a new record.
+    // No other access to the value runs meanwhile. Returns whether the reading was a new record.
     const auto keep_record = server.register_function<float, Reading, bool>(
         "keep record", [](lapse::Key, std::span<float> record, const Reading& reading) {
           if (reading.temperature <= record[0]) return false;
@@ -33,13 +32,13 @@ int main(int argc, char** argv) {
     server.run_workers(1, [&](lapse::Worker& worker) {
       lapse::RandomEngine random(7, worker.index());
       double expected[kStations] = {};
-      double told = 0;
+      double broken = 0;
       for (int i = 0; i < 1000; ++i) {
         const lapse::Key station(random.below(kStations));
         const Reading reading{static_cast<float>(40 * random.uniform())};
         bool is_record = false;
         worker.call(records, keep_record, {&station, 1}, {&reading, 1}, {&is_record, 1}).wait();
-        told += is_record ? 1 : 0;
+        broken += is_record ? 1 : 0;
         expected[station.index()] = std::max(expected[station.index()], double{reading.temperature});
       }
       worker.all_reduce(expected, lapse::Reduce::max);  // A collective of all workers, also a barrier.
@@ -49,7 +48,7 @@ int main(int argc, char** argv) {
         correct &= record == static_cast<float>(expected[station]);
         if (worker.index() == 0) std::printf("station %d: %.2f degrees\n", static_cast<int>(station), record);
       }
-      if (worker.index() == 0) std::printf("worker 0 saw %g records fall\n", told);
+      if (worker.index() == 0) std::printf("worker 0 broke %g records\n", broken);
     });
     server.close();
   }

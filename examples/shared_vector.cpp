@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     const auto vector =
         server.create_table<float>({.name = "vector", .keys = kBlocks * kBlockKeys, .length = kLength});
     server.run_workers(2, [&](lapse::Worker& worker) {
-      // Every worker visits every block, each in an order of its own; no two are in a block at a time.
+      // Every worker visits every block, each in an order of its own; no two workers lease a block at a time.
       for (std::size_t step = 0; step < kBlocks; ++step) {
         const std::size_t block = (worker.index() + step) % kBlocks;
         const std::vector<lapse::Key> keys = keys_of_block(block);

@@ -1,4 +1,4 @@
-// Which format a file is compressed in, told by its first bytes.
+// Which format a file is compressed in, by its first bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@ namespace lapse::io {
 
 enum class Compression { none, gzip, xz, zstd, bzip2, zip };
 
-// As many bytes from the start of an input decide.
+// The format is decided by so many bytes from the start of an input.
 inline constexpr std::size_t kCompressionMagicBytes = 10;
 
 std::string_view compression_name(Compression compression);
 
-// The format of an input that starts with these bytes, kCompressionMagicBytes of them or, where the input is
-// shorter, all. An input that ends within the magic bytes of a format is of that format (and cut off), unless
-// it could be text.
+// The format of an input that starts with these bytes: the first kCompressionMagicBytes bytes or, where the
+// input is shorter, all its bytes. An input that ends within the magic bytes of a format is of that format
+// (and cut off), unless it could be text.
 Compression detect_compression(std::span<const char> start);
 
 }  // namespace lapse::io

@@ -10,20 +10,20 @@
 
 namespace lapse::io {
 
-// Turns compressed bytes, handed over piece by piece, into the original ones. Members and frames that follow
-// each other in one file give their contents one after the other. Used by one thread.
+// Turns compressed bytes, given piece by piece, into the original bytes. Members and frames that follow each
+// other in one file give their original bytes one after the other. Used by one thread.
 class Decompressor {
  public:
   struct Step {
     std::size_t consumed = 0;  // bytes of the input
     std::size_t produced = 0;  // bytes of the output
-    std::string problem;       // empty: none. What was produced before it is right.
+    std::string problem;       // empty: none. What was produced before the problem is right.
   };
 
   virtual ~Decompressor() = default;
 
-  // Consumes and produces as much as is convenient; neither only when more input is needed. `last`: nothing
-  // comes behind this input. Not called again after a problem.
+  // Consumes and produces as much as is convenient; nothing at all only when more input is needed. `last`: no
+  // input follows this one. Not called again after a problem.
   virtual Step run(std::span<const char> input, bool last, std::span<char> output) = 0;
 
   // Whether all consumed input has been whole members or frames.

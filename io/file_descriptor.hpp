@@ -13,7 +13,7 @@ namespace lapse::io {
 // The name that stands for standard input.
 inline constexpr std::string_view kStandardInput = "-";
 
-// What error texts call an input.
+// The name of an input in error messages.
 std::string input_name(const std::string& path);
 
 // Whether a path names something that can be read once only: standard input, a pipe, a device. False for what
@@ -30,12 +30,12 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
-  // Bytes of a regular file; nothing for inputs that have only a present.
+  // Bytes of a regular file; nothing for streams.
   std::optional<std::uint64_t> size() const { return size_; }
 
   // Reads some bytes, 0 only at the end. Throws InputError.
   std::size_t read(std::span<char> destination);
-  // Regular files: the same from an offset on; read() is not affected. Throws InputError.
+  // Regular files: reads from an offset on; the position of read() stays. Throws InputError.
   std::size_t read_at(std::uint64_t offset, std::span<char> destination) const;
   // Regular files: read() goes on from there. Throws InputError.
   void seek(std::uint64_t offset);

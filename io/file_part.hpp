@@ -19,15 +19,15 @@ enum class PartScheme {
   // Plain regular files: part p has the lines that begin in [size p / count, size (p + 1) / count), and reads
   // nothing else.
   byte_ranges,
-  // Compressed regular files have no places to start from: every part decompresses the whole and keeps every
-  // count-th block of lines.
+  // Compressed regular files have no positions to start from: every part decompresses the whole and keeps
+  // every count-th block of lines.
   line_blocks,
   // Standard input and pipes can be read once, and only by the process that has them: part 0 has all lines,
   // the others have none and read nothing.
   first_part,
 };
 
-// Which scheme holds for a path. Throws FileError when it cannot be opened or is a directory. Opens no pipes.
+// The scheme for a path. Throws FileError when the path cannot be opened or is a directory. Opens no pipes.
 PartScheme part_scheme(const std::string& path);
 
 // Whether reading a file in parts divides the work of reading it.

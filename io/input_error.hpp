@@ -5,8 +5,8 @@
 
 namespace lapse::io {
 
-// Bytes that cannot be read or decompressed: what is wrong, without a place. Who reads lines knows which line
-// it was, and throws FileError instead.
+// Bytes that cannot be read or decompressed: what is wrong, without a position. Readers of lines add the line
+// and throw FileError instead.
 class InputError : public Error {
  public:
   using Error::Error;

@@ -14,7 +14,7 @@
 
 namespace lapse::io {
 
-// Reads a file, a pipe or, for the name "-", standard input. Whether it is compressed, its first bytes say,
+// Reads a file, a pipe or, for the name "-", standard input. Its first bytes decide whether it is compressed,
 // never its name. Data that are damaged or cut off end with an error, never early and silently. Used by one
 // thread.
 class InputStream {
@@ -25,12 +25,12 @@ class InputStream {
 
   Compression compression() const { return compression_; }
 
-  // Gives some bytes, 0 only at the end. Throws InputError: first everything that is right is given.
+  // Gives some bytes, 0 only at the end. Throws InputError after all bytes before the problem were given.
   std::size_t read(std::span<char> destination);
 
-  // Bytes of a plain regular file; nothing for others. What follows is for those with a size.
+  // Bytes of a plain regular file; nothing for others. The functions below need a size.
   std::optional<std::uint64_t> size() const;
-  // read() goes on from there. Throws InputError.
+  // read() goes on from the offset. Throws InputError.
   void seek(std::uint64_t offset);
   // Number of line ends before an offset. Leaves the position of read() alone. Throws InputError.
   std::uint64_t count_lines_before(std::uint64_t offset) const;
@@ -50,7 +50,7 @@ class InputStream {
   std::size_t raw_begin_ = 0;
   std::size_t raw_end_ = 0;
   bool raw_ended_ = false;        // the file has no more
-  std::uint64_t raw_offset_ = 0;  // in the file, of raw_begin_
+  std::uint64_t raw_offset_ = 0;  // of raw_begin_, in the file
   std::string problem_;           // found behind bytes that were given
 };
 

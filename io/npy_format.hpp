@@ -18,7 +18,8 @@
 
 namespace lapse::io {
 
-static_assert(std::endian::native == std::endian::little, "elements are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "elements are written as they are stored in memory");
 
 template <class T>
 concept NpyElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||

@@ -16,9 +16,9 @@ struct NpyArray {
 };
 
 // Reads a whole array of elements T. Throws FileError when the file cannot be read, is no .npy file of a
-// known version, has a header that is not exactly as the format says, another element type, Fortran order,
-// not one or two dimensions, or another number of bytes than its shape needs. Nothing is allocated on the
-// word of a header alone.
+// known version, has a header that is not exactly as the format requires, another element type, Fortran
+// order, not one or two dimensions, or another number of bytes than its shape needs. Nothing is allocated for
+// the shape in a header before the size of the file has confirmed it.
 template <NpyElement T>
 NpyArray<T> read_npy(const std::string& path);
 

@@ -11,9 +11,9 @@
 
 namespace lapse::io {
 
-// Writes one array piece by piece, so that it never has to lie in memory as a whole. The file appears under
-// its name when close() has succeeded; until then it is called <path>.tmp, which the destructor removes. Used
-// by one thread. Every call may throw FileError with the reason of the operating system.
+// Writes one array piece by piece, so that it is never in memory as a whole. The file appears under its name
+// when close() has succeeded; until then it is called <path>.tmp, which the destructor removes. Used by one
+// thread. Every call may throw FileError with the reason of the operating system.
 template <NpyElement T>
 class NpyWriter {
  public:

@@ -32,7 +32,7 @@ bool is_header(std::string_view line, Separator separator) {
   return true;
 }
 
-// What the first line of a file says about all of them.
+// What the first line of a file decides for all lines.
 struct Layout {
   Separator separator;
   std::size_t columns;  // that every line must have

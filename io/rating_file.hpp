@@ -20,8 +20,8 @@ struct RatingFileOptions {
 };
 
 // Reads a rating file, plain or compressed, or standard input (the name "-"). Columns: user (the row), item
-// (the column), rating; further columns are ignored. They are separated by tabs, commas or runs of blanks:
-// which, the first line decides (a tab before a comma before blanks). Blanks around a field are ignored, and
+// (the column), rating; further columns are ignored. They are separated by tabs, commas or runs of blanks,
+// as the first line decides (a tab before a comma before blanks). Blanks around a field are ignored, and
 // so are blank lines. The first line is a header, and skipped, when none of its first three fields is a
 // number. Ids are non-negative integers and kept as they are: rows = max user id + 1, and likewise columns.
 // Cells come in the order of the file; a cell that occurs twice is kept twice.

@@ -13,15 +13,15 @@ namespace lapse::io {
 
 enum class Separator : char { tab = '\t', comma = ',', blanks = ' ' };
 
-// The one that a line has: a tab before a comma before blanks.
+// The separator that a line has: a tab before a comma before blanks.
 Separator detect_separator(std::string_view line);
-// In the plural, for error texts.
+// The name in the plural, for error messages.
 std::string_view separator_name(Separator separator);
 
-// Without blanks and tabs at both ends.
+// The text without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
-// A field for error texts: short, and only what can be printed.
+// A field for error messages: short, and only what can be printed.
 std::string shown(std::string_view field);
 
 // Splits a line into its fields, one by one. Blanks around a field do not belong to it; runs of blanks are
@@ -35,7 +35,7 @@ class Fields {
   // False when there are no more.
   bool next(std::string_view& field);
 
-  // How many fields are left; takes them.
+  // Takes all fields that are left and returns their number.
   std::size_t count_rest();
 
  private:
@@ -44,12 +44,12 @@ class Fields {
   bool done_ = false;
 };
 
-// An id in the current line of the reader. Throws FileError, with the place and naming `what`, when the field
+// An id in the current line of the reader. Throws FileError, with line, column and `what`, when the field
 // is no integer from 0 to the limit.
 std::uint32_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
                        std::uint32_t limit);
 
-// The first line of a file that is not blank: what every part of the file must know to understand its own.
+// The first line of a file that is not blank: every part of the file needs it to understand its own lines.
 struct FirstLine {
   std::string text;
   std::uint64_t offset = 0;  // as LineReader::line_offset

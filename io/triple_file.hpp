@@ -30,7 +30,7 @@ struct NamedTriple {
   std::string_view object;
 };
 
-// Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks: which,
+// Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as
 // the first line decides (tabs if it has one). Between tabs, names may contain blanks; blanks around a name
 // do not belong to it. Blank lines are ignored. Used by one thread.
 class TripleReader {
@@ -43,7 +43,7 @@ class TripleReader {
   // LineReader reports.
   bool next(NamedTriple& triple);
 
-  // Tells the place of the fields that next gave last.
+  // The reader, which reports the position of the fields that next gave last.
   const LineReader& lines() const { return lines_; }
 
  private:
@@ -60,7 +60,7 @@ class NameIds {
   // Names that the vocabulary lacks have no id.
   static NameIds frozen(const Vocabulary& vocabulary) { return {&vocabulary, nullptr, 0}; }
   // Names that the vocabulary lacks get the next id; each occurrence raises the count. With 0 occurrences,
-  // names that occur nowhere else can be told by their count of 0, and are sorted behind all others.
+  // names that no other file has keep the count 0, and are sorted behind all others.
   static NameIds growing(Vocabulary& vocabulary, std::uint64_t occurrences = 1) {
     return {&vocabulary, &vocabulary, occurrences};
   }
@@ -81,7 +81,7 @@ class NameIds {
 // Names of a file that a frozen vocabulary lacks.
 struct UnknownNames {
   std::uint64_t count = 0;  // occurrences
-  // The first of them, and its place.
+  // The first unknown name, and its position.
   std::string name;
   std::string file;
   std::uint64_t line = 0;

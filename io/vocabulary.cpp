@@ -92,7 +92,7 @@ void Vocabulary::grow() {
 }
 
 Vocabulary Vocabulary::sorted() const {
-  // Most comparisons end at count and start, without a look at the names far apart in memory.
+  // Most comparisons end at count and start, without reading the names, which are far apart in memory.
   struct Entry {
     std::uint64_t count;
     std::uint64_t start;

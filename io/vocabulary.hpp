@@ -14,9 +14,9 @@ namespace lapse::io {
 // Maps names to the ids 0 to size() - 1 and back, and counts how often each occurs. Ids are given in the
 // order in which names are first added and never change.
 //
-// All characters lie in one string, found through an open-addressing hash table of ids: no object of the heap
-// per name or look-up. A name takes its length plus 27 to 38 bytes, and up to twice that while the arrays
-// grow. Any number of threads may read one that nobody changes.
+// All characters are stored in one string, found through an open-addressing hash table of ids: no heap object
+// per name or lookup. A name takes its length plus 27 to 38 bytes, and up to twice that while the arrays
+// grow. Any number of threads may read a vocabulary that no thread changes.
 class Vocabulary {
  public:
   using Id = std::uint32_t;
@@ -53,7 +53,7 @@ class Vocabulary {
   std::size_t memory_bytes() const;
 
  private:
-  // Half of a name's hash, which spares most comparisons with other names, and its id; kFree: no name.
+  // A name's id (kFree: no name) and half of its hash, which spares most comparisons with other names.
   struct Slot {
     std::uint32_t hash = 0;
     Id id = kFree;

@@ -1,5 +1,4 @@
-// Vocabularies as text files: `name<TAB>count`, one name a line, in the order of ids; the first line has id
-// 0.
+// Vocabularies as text files: `name<TAB>count`, one name a line, in the order of ids from 0.
 #pragma once
 
 #include <string>
@@ -15,7 +14,7 @@ namespace lapse::io {
 void write_vocabulary(const std::string& path, const Vocabulary& vocabulary);
 
 // Reads what write_vocabulary wrote, or a plain list of names, one a line, which get the count 0. The file
-// may be compressed, or standard input ("-"). Throws FileError with the place for an empty line or name, a
+// may be compressed, or standard input ("-"). Throws FileError with the position for an empty line or name, a
 // name that occurs twice, a count that is no integer from 0, and whatever LineReader reports. A file without
 // lines gives an empty vocabulary.
 Vocabulary read_vocabulary(const std::string& path);

@@ -8,7 +8,7 @@
 namespace lapse::io {
 
 // P(k) proportional to k^-exponent for k in [1, n]. Drawn by rejection-inversion (Hoermann and Derflinger:
-// Rejection- inversion to generate variates from monotone discrete distributions, 1996): constant time and no
+// Rejection-inversion to generate variates from monotone discrete distributions, 1996): constant time and no
 // tables for any n. Immutable, so any number of threads may draw from one.
 class ZipfDistribution {
  public:
@@ -27,8 +27,8 @@ class ZipfDistribution {
   double exponent_;
   double integral_begin_;
   double integral_end_;
-  double squeeze_;  // values at most this far below the density's step are accepted without a look at the
-                    // integral
+  // Values at most this far below the density's step are accepted without computing the integral.
+  double squeeze_;
 };
 
 }  // namespace lapse::io

@@ -15,7 +15,7 @@ ZstdDecompressor::ZstdDecompressor() : context_(ZSTD_createDCtx()) {
 Decompressor::Step ZstdDecompressor::run(std::span<const char> input, bool /*last*/, std::span<char> output) {
   if (input.empty() && complete_) return {};  // A call would begin another frame.
   ZSTD_inBuffer in{input.data(), input.size(), 0};
-  // One block at most, so that a problem in the next one costs nothing of this one.
+  // At most one block, so that a problem in the next block loses no bytes of this block.
   ZSTD_outBuffer out{output.data(), std::min(output.size(), ZSTD_DStreamOutSize()), 0};
   const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
   Step step{in.pos, out.pos, ""};

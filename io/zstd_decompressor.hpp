@@ -9,8 +9,9 @@
 
 namespace lapse::io {
 
-// Frames whose window exceeds libzstd's usual limit of 128 MiB are refused. libzstd does not tell what it has
-// produced of the block in which it finds a problem: up to 128 KiB of right data before a problem are lost.
+// Frames whose window exceeds libzstd's usual limit of 128 MiB are refused. libzstd does not report what it
+// has produced of the block in which it finds a problem: up to 128 KiB of right data before a problem are
+// lost.
 class ZstdDecompressor final : public Decompressor {
  public:
   // Throws InputError when memory is short.

@@ -9,8 +9,8 @@ class App;
 
 namespace lapse::apps {
 
-// Parses the same arguments on every rank. When the program is to end (an error, or help was asked for): its
-// exit status, and the text for the user, printed by the rank that reports alone.
+// Parses the same arguments on every rank. When the program is to end (an error, or help was asked for),
+// returns its exit status; only the rank that reports prints the message for the user.
 std::optional<int> parse_command_line(CLI::App& app, int argument_count, char** arguments, bool reports);
 
 }  // namespace lapse::apps

@@ -5,8 +5,7 @@
 
 namespace lapse::apps {
 
-// Field by field, for TableCounters and RankCounters; a maximum is the later one, as maxima have no
-// difference.
+// Field by field, for TableCounters and RankCounters; of maxima, which have no difference, the later one.
 template <class Counters>
 Counters counter_difference(const Counters& later, const Counters& earlier) {
   Counters difference = later;

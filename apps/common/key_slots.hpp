@@ -8,16 +8,16 @@
 
 namespace lapse::apps {
 
-// Gives each key that occurs in a batch one place, in order of first appearance, so that it is pulled and
+// Gives each key that occurs in a batch one slot, in order of first appearance, so that it is pulled and
 // pushed once however often it occurs. 12 bytes per key of the table. Belongs to one worker.
 class KeySlots {
  public:
-  // Of the keys 0 to keys - 1.
+  // For the keys 0 to keys - 1.
   explicit KeySlots(std::uint64_t keys) : last_batch_(keys), slot_(keys) {}
 
   // Forgets all keys.
   void start_batch() { ++batches_; }
-  // The place of the key in the batch, and in `keys`, to which it is added if it is new.
+  // The slot of the key in the batch: its index in `keys`, to which a new key is added.
   std::uint32_t slot(Key key, std::vector<Key>& keys) {
     if (last_batch_[key.index()] != batches_) {
       last_batch_[key.index()] = batches_;
@@ -30,7 +30,7 @@ class KeySlots {
  private:
   std::uint64_t batches_ = 1;
   std::vector<std::uint64_t> last_batch_;  // by key: number of the last batch with it
-  std::vector<std::uint32_t> slot_;        // by key: its place in that batch
+  std::vector<std::uint32_t> slot_;        // by key: its slot in that batch
 };
 
 }  // namespace lapse::apps

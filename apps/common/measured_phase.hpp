@@ -13,7 +13,7 @@ namespace lapse::apps {
 
 struct PhaseCost {
   double seconds = 0;      // between two barriers of all workers
-  TableCounters accesses;  // of all ranks, to the tables that were asked about
+  TableCounters accesses;  // of all ranks, to the measured tables
   RankCounters traffic;    // of all ranks
 
   PhaseCost& operator+=(const PhaseCost& other);
@@ -26,7 +26,7 @@ PhaseCost run_measured(ParameterServer& server, std::int32_t workers, std::span<
 // The share of the accesses that were answered from this rank's memory at once; 1 without accesses.
 double local_share(const TableCounters& accesses);
 
-// Adds the averages of so many epochs: time, local accesses, relocations, messages, bytes.
+// Adds the averages over so many epochs: time, local accesses, relocations, messages, bytes.
 void add_costs(Summary& summary, const PhaseCost& total, std::uint64_t epochs);
 
 }  // namespace lapse::apps

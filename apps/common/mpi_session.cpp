@@ -5,8 +5,8 @@
 
 namespace lapse::apps {
 
-// A failing call ends the job here: no error handler has been set yet. A thread level that is too low is the
-// server's to report.
+// A failing call ends the job: no error handler has been set yet. The server reports a thread level that is
+// too low.
 MpiSession::MpiSession(int& argument_count, char**& arguments) {
   prepare_mpi_environment();
   int provided = MPI_THREAD_SINGLE;

@@ -3,7 +3,7 @@
 
 namespace lapse::apps {
 
-// Initialises MPI on construction, with the settings and the thread level that a parameter server wants, and
+// Initialises MPI on construction, with the settings and the thread level that a parameter server needs, and
 // finalizes it on destruction. One per process, in main.
 class MpiSession {
  public:
@@ -12,7 +12,7 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  // In MPI_COMM_WORLD.
+  // Rank in MPI_COMM_WORLD.
   bool is_rank_0() const { return rank_ == 0; }
 
  private:

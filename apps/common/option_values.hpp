@@ -8,7 +8,7 @@
 
 namespace lapse::apps {
 
-// An option whose values have names; the default is the one that the target has.
+// An option whose values have names; the default is the target's value.
 template <class Enum>
 void add_names(CLI::App& app, const std::string& option, Enum& target,
                const std::map<std::string, Enum>& names, const std::string& meaning) {

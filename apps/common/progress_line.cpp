@@ -27,7 +27,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::report(std::string_view text) {
   if (is_terminal_) {
-    // Blanks cover what is left of a longer text before.
+    // Blanks cover the rest of a longer text before.
     fmt::print(output_, "\r{:<{}}", text, std::max(shown_, text.size()));
     shown_ = text.size();
   } else {

@@ -7,8 +7,7 @@
 
 namespace lapse::apps {
 
-// On a terminal, one line that is overwritten; elsewhere (a batch log) a line for every report. Not
-// thread-safe.
+// On a terminal, one line that is overwritten; else (a batch log) a line for every report. Not thread-safe.
 class ProgressLine {
  public:
   explicit ProgressLine(std::FILE* output);

@@ -10,9 +10,9 @@ namespace lapse::apps {
 // Creates a server over all ranks, with the options of the environment, runs f on every rank and closes it.
 // Returns the exit status: 0, or 1 after an error, of which rank 0 prints one line `error: ...`.
 //
-// An exception of type lapse::Error must leave f on every rank, as the errors of collective calls do; what
-// can fail on one rank alone is done by a worker, whose failure reaches all of them. Any other exception ends
-// the job.
+// An exception of type lapse::Error must leave f on every rank, as the errors of collective calls do; work
+// that can fail on one rank alone is done by a worker, whose failure reaches all ranks. Any other exception
+// ends the job.
 int run_server_program(const std::function<void(ParameterServer&)>& f);
 
 // Collective. Runs f on a worker of rank 0. When it throws, every rank throws PeerFailed.

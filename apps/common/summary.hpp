@@ -12,7 +12,7 @@ namespace lapse::apps {
 // people.
 class Summary {
  public:
-  // `shown` is how the table writes the value.
+  // `shown`: the value as the table prints it.
   void add(std::string_view name, double value, std::string_view label = {}, std::string_view shown = {});
   void add(std::string_view name, std::uint64_t value, std::string_view label = {},
            std::string_view shown = {});

@@ -16,7 +16,7 @@ using WorkerCounts = std::span<const std::int32_t>;
 void check_worker_counts(WorkerCounts counts, std::int32_t ranks);
 
 std::int32_t workers_of(WorkerCounts counts, Rank rank);
-// On the ranks below this one.
+// The workers on the ranks below this one.
 std::size_t workers_before(WorkerCounts counts, Rank rank);
 std::size_t total_workers(WorkerCounts counts, std::int32_t ranks);
 

@@ -6,7 +6,7 @@
 namespace lapse::apps {
 
 // score = sum over the dimensions of  subject * relation * object  (Yang et al., ICLR'15): RESCAL with
-// diagonal matrices. It cannot tell the subject from the object.
+// diagonal matrices. It does not distinguish subject and object.
 class DistMultModel final : public DotProductModel {
  public:
   explicit DistMultModel(std::size_t dimensions) : DotProductModel(dimensions, dimensions) {}

@@ -10,12 +10,12 @@
 
 namespace lapse::apps {
 
-// Writes <prefix>-entities.npy and <prefix>-relations.npy (float32; a row for each, laid out as the model
-// says), and for graphs with names <prefix>-entities.txt and <prefix>-relations.txt: the names in the order
+// Writes <prefix>-entities.npy and <prefix>-relations.npy (float32; a row for each, in the layout of the
+// model), and for graphs with names <prefix>-entities.txt and <prefix>-relations.txt: the names in the order
 // of the rows, each with a tab and how often the training triples have it.
 class EmbeddingFiles {
  public:
-  // Creates the files, so that a place that cannot be written to is noticed before the training. Throws
+  // Creates the files, so that a path that cannot be written to is noticed before the training. Throws
   // FileError.
   EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph, const EmbeddingModel& model);
 

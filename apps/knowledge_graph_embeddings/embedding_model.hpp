@@ -20,12 +20,12 @@ struct ModelOptions {
 enum class Side : std::uint8_t { subject, object };
 
 // Every model works in two steps. A query is made of the relation and the known entity of a triple, and has
-// the length of an entity; the score compares it with a candidate for the missing entity. So the candidates
-// of one query, as training (negatives) and evaluation (all entities) have many, cost little each.
+// the length of an entity; the score compares it with a candidate for the missing entity. So each
+// candidate of a query, of which training (negatives) and evaluation (all entities) have many, costs little.
 //
-// Gradients are those of any function L of the score, by the chain rule, and are added to what is there.
-// All spans have the length of what they hold: entity_length(), also queries, or relation_length(). None of
-// those written to overlaps another. Immutable.
+// Gradients are those of any function L of the score, by the chain rule, and are added to the output
+// spans. All spans have the length of what they hold: entity_length(), also queries, or relation_length(). No
+// output span overlaps another span. Immutable.
 class EmbeddingModel {
  public:
   EmbeddingModel(std::size_t entity_length, std::size_t relation_length)
@@ -43,7 +43,7 @@ class EmbeddingModel {
                                   std::span<float> relation_gradient) const = 0;
 
   virtual float score(std::span<const float> query, std::span<const float> candidate) const = 0;
-  // The scores of several candidates, row by row: the same numbers, bit for bit.
+  // The scores of several candidates, row by row: equal to those of score, bit for bit.
   virtual void scores(std::span<const float> query, std::span<const float> candidates,
                       std::span<float> scores) const = 0;
   // From slope = dL/dscore to dL/dquery and dL/dcandidate.

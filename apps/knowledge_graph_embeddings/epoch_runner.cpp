@@ -12,7 +12,7 @@ EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
       loss_(task.model, options.l2),
       batcher_(task.graph, options.negatives),
       triples_(task.partition.triples(task.worker)) {
-  // Entities are asked for no later than they are pulled.
+  // Entities are localized no later than they are pulled.
   options_.lookahead = std::max(options_.lookahead, options_.prefetch);
 }
 

@@ -13,8 +13,8 @@
 
 namespace lapse::apps {
 
-// The ways of the paper (Renz-Wieland et al., VLDB'20, sections 2.2 and 4.1, appendix A) to have parameters
-// where they are used.
+// The methods of the paper (Renz-Wieland et al., VLDB'20, sections 2.2 and 4.1, appendix A) to have
+// parameters local where they are used.
 enum class TrainingMode : std::uint8_t {
   classic,     // triples dealt out at random, nothing is localized: parameters stay where the tables put them
   clustering,  // triples clustered by relation, relations localized once to where their triples are
@@ -40,7 +40,7 @@ struct RunnerOptions {
   std::uint64_t seed = 1;  // of orders and negatives
 };
 
-// What the runner of one worker works on; referred to, not copied.
+// The data of one worker's runner; referred to, not copied.
 struct WorkerTask {
   const EmbeddingTables& tables;
   const EmbeddingModel& model;
@@ -50,11 +50,11 @@ struct WorkerTask {
 };
 
 // Trains a worker's triples in batches, in another random order in every epoch. Each batch passes three
-// stages, and several are under way: it is filled, and its entities are asked for, if the mode localizes
-// them; `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that
+// stages, and several batches are in flight: it is filled, and its entities are localized, if the mode does
+// so; `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that
 // a batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push
-// meanwhile. Workers that ask for the same entity at the same time take it from each other; whoever finds it
-// gone reaches it by message.
+// meanwhile. Workers that localize the same entity at the same time take it from each other; a worker that
+// finds it gone accesses it by message.
 //
 // Belongs to one worker; every worker calls the same functions in the same order, each time with the Worker
 // of the current phase.
@@ -62,13 +62,13 @@ class EpochRunner {
  public:
   EpochRunner(const WorkerTask& task, const RunnerOptions& options);
 
-  // Before the first epoch: brings the relations of the rank's triples here, where they stay.
+  // Before the first epoch: localizes the relations of the rank's triples, which stay local.
   void place(Worker& worker);
   // Trains each of the worker's triples once. Returns the sum of their losses.
   double run(Worker& worker, std::uint64_t epoch);
 
  private:
-  // Fills the batch with this number and asks for its entities.
+  // Fills the batch with this number and localizes its entities.
   void prepare(Worker& worker, std::size_t number, TripleBatch& batch);
 
   WorkerTask task_;

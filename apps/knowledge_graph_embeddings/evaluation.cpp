@@ -27,7 +27,7 @@ Evaluation Evaluator::evaluate(ParameterServer& server, std::int32_t workers,
   std::vector<float> entities(tables.entities.keys() * tables.entities.length());
   std::vector<float> relations(tables.relations.keys() * tables.relations.length());
   Evaluation evaluation;
-  // Ranks without workers take part, so that they learn the results.
+  // Ranks without workers take part, so that they receive the results.
   server.run_workers(std::max(1, workers), [&](Worker& worker) {
     gather(worker, tables.entities, entities);
     gather(worker, tables.relations, relations);

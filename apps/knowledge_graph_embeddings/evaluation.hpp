@@ -11,7 +11,7 @@
 
 namespace lapse::apps {
 
-// Of held-out triples, both sides of each.
+// Ranks of both sides of held-out triples.
 struct SplitMetrics {
   RankingMetrics all;
   RankingMetrics seen;  // of the triples whose entities both occur in training triples
@@ -30,7 +30,7 @@ class Evaluator {
   Evaluator(const KnowledgeGraph& graph, const EmbeddingModel& model)
       : graph_(graph), model_(model), known_(graph) {}
 
-  // Collective; gives the same result on every rank. The workers of a rank gather all embeddings once, each a
+  // Collective. The result is equal on every rank. The workers of a rank gather all embeddings once, each a
   // part of them, into memory that they share; then every worker of the job ranks a share of the triples.
   Evaluation evaluate(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables) const;
 

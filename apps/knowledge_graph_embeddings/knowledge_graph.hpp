@@ -44,14 +44,14 @@ struct KnowledgeGraph {
   std::uint64_t unseen(const std::vector<Triple>& triples) const;
 };
 
-// Fills in what is counted. Throws UsageError when there are no triples to train on, or triples outside the
+// Fills in the counts. Throws UsageError when there are no triples to train on, or triples outside the
 // graph.
 KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
 // Reads or generates. The entities are those of all files, the counts of the names those of the training
-// file. Throws FileError, also for a relation that only held-out triples have, about which nothing can be
-// learned, and as make_graph does.
+// file. Throws FileError, also for a relation that only held-out triples have, which cannot be learned,
+// and as make_graph does.
 KnowledgeGraph load_graph(const DataOptions& options);
 
 }  // namespace lapse::apps

@@ -1,4 +1,4 @@
-// Looking up which triples are true.
+// Lookup of true triples.
 #pragma once
 
 #include <array>

@@ -118,7 +118,7 @@ double Ranker::filtered_rank(const Query& query, const EmbeddingValues& values) 
     true_ones.add(model_.score(query.query, row(values.entities, entity, model_.entity_length())),
                   query.truth);
   }
-  // A triple that is none of the graph's is true as well.
+  // A triple that is not in the graph counts as true as well.
   if (!has_answer) true_ones.add(query.truth, query.truth);
   const std::uint64_t others = query.places.all - true_ones.all;
   const std::uint64_t worse = query.places.worse - true_ones.worse;

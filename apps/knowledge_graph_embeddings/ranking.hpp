@@ -38,9 +38,9 @@ struct EmbeddingValues {
 };
 
 // Ranks entities by their scores, the largest first. Filtered: entities that make other true triples do not
-// count. Entities with equal scores share the mean of their places, so that a model that cannot tell entities
-// apart is not rewarded. A score that is not a number counts as larger than the true entity's. Any number of
-// threads may use it.
+// count. Entities with equal scores share the mean of their ranks, so that a model with equal scores for all
+// entities is not rewarded. A score that is not a number counts as larger than the true entity's. Any number
+// of threads may use it.
 class Ranker {
  public:
   Ranker(const EmbeddingModel& model, const KnownTriples& known) : model_(model), known_(known) {}

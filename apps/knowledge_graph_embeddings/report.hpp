@@ -1,4 +1,4 @@
-// What a training tells its user.
+// What a training reports to its user.
 #pragma once
 
 #include <string>

@@ -63,7 +63,7 @@ EpochRecord Trainer::run_epoch() {
   const PhaseCost cost = run_measured(server_, local_workers_, tables_.ids(), [&](Worker& worker) {
     losses[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch);
   });
-  // Ranks without workers take part, so that they learn the sum.
+  // Ranks without workers take part, so that they receive the sum.
   server_.run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     double sum = worker.local_index() < losses.size() ? losses[worker.local_index()] : 0;
     worker.all_reduce(std::span(&sum, 1));

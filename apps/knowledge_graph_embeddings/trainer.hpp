@@ -34,13 +34,13 @@ struct TrainingOptions {
 
 struct EpochRecord {
   std::uint64_t epoch = 0;               // from 1
-  double loss = 0;                       // mean per triple, with its negatives, as it was when trained
+  double loss = 0;                       // mean per triple with its negatives, at the moment of its training
   std::optional<Evaluation> evaluation;  // after the epoch, if it was evaluated
   PhaseCost cost;                        // of training alone
 };
 
-// Used by the thread that owns the server. Every call is collective, and does the same on every rank, also on
-// ranks without workers; errors that it throws are thrown on every rank.
+// Used by the thread that owns the server. Every call is collective, and has the same effect on every rank,
+// also on ranks without workers; errors are thrown on every rank.
 class Trainer {
  public:
   // Collective. Creates the tables, distributes the triples and places the relations. Server and graph must

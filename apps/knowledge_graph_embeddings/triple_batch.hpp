@@ -29,7 +29,7 @@ class BatchRows {
   explicit BatchRows(std::size_t length) : length_(length) {}
 
   std::vector<Key>& keys() { return keys_; }
-  // Asynchronous; the values are there after the operation.
+  // Asynchronous; the values are valid when the operation has finished.
   Operation pull(Worker& worker, const Table<float>& table) {
     values_.resize(keys_.size() * length_);
     return worker.pull(table, keys_, values_);
@@ -49,7 +49,7 @@ class BatchRows {
   std::vector<float> gradients_;
 };
 
-// A batch on its way: filled by TripleBatcher, pulled, then trained. Belongs to one worker.
+// A batch in flight: filled by TripleBatcher, pulled, then trained. Belongs to one worker.
 class TripleBatch {
  public:
   TripleBatch(const EmbeddingModel& model, const NegativeOptions& negatives)
@@ -75,7 +75,7 @@ class TripleBatch {
     std::uint32_t object;
   };
 
-  // Looks up where the negatives of the triple with this number lie.
+  // Finds the rows of the negatives of the triple with this number.
   void find_others(std::size_t triple);
 
   NegativeOptions negatives_;

@@ -9,8 +9,8 @@
 
 namespace lapse::apps {
 
-// Where the embedding of an entity or relation lies, and where its gradient is added up. Two rows of a sample
-// may be the same.
+// The embedding of an entity or relation, and the sum of its gradients. Two rows of a sample may be the same
+// memory.
 struct EmbeddingRow {
   const float* value = nullptr;
   float* gradient = nullptr;
@@ -44,7 +44,7 @@ class TripleLoss {
   double add_gradients(const TripleSample& sample);
 
  private:
-  // What the candidates for one side contribute; `truth` may be null.
+  // Adds the gradients of the candidates for one side and returns their loss; `truth` may be null.
   double add_side(Side missing, const EmbeddingRow& known, const EmbeddingRow& relation,
                   const EmbeddingRow* truth, std::span<const EmbeddingRow> others);
   double add_candidate(const EmbeddingRow& candidate, bool is_true);

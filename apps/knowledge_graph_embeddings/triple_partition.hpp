@@ -20,7 +20,7 @@ enum class TripleClustering : std::uint8_t {
 
 // Divides the training triples among the workers of all ranks, evenly; with clustering the ranks are as even
 // as whole relations allow (the largest first, each to the rank with the least work per worker), and each
-// rank's workers are even. The same on every rank. Immutable; refers to the graph.
+// rank's workers are even. Equal on every rank. Immutable; refers to the graph.
 class TriplePartition {
  public:
   // The counts of workers are valid for `ranks` ranks, with at least one worker.

@@ -10,9 +10,9 @@
 namespace lapse::apps {
 
 // Three accesses per cell: the row is pulled, the column changed in place where it is local, the row's change
-// pushed. A column that is elsewhere is pulled and its change pushed. Correct wherever the factors are; fast
-// where they are local. A table that takes gradients gets them: four accesses, row and column pulled and
-// pushed to. Belongs to one worker.
+// pushed. A remote column is pulled and its change pushed. Correct wherever the factors are; fast where they
+// are local. A table that takes gradients gets them: four accesses, row and column pulled and pushed to.
+// Belongs to one worker.
 class CellTrainer {
  public:
   CellTrainer(Worker& worker, const FactorTable& factors, const FactorModel& model)

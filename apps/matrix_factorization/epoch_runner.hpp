@@ -17,13 +17,13 @@ enum class TrainingMode : std::uint8_t {
   classic,         // nothing is localized: factors stay where the table put them
 };
 
-// How a worker of mode `blocking` gets at its block; the values are the same, bit for bit.
+// How a worker of mode `blocking` accesses its block; the values are the same, bit for bit.
 enum class BlockAccess : std::uint8_t {
   lease,  // the block is leased and trained in place
   pull,   // the columns are localized; three accesses per cell
 };
 
-// What the runner of one worker works on; referred to, not copied.
+// The data of one worker's runner; referred to, not copied.
 struct WorkerTask {
   const FactorTable& factors;
   const FactorModel& model;
@@ -47,7 +47,7 @@ class EpochRunner {
  public:
   virtual ~EpochRunner() = default;
 
-  // Before the first epoch: brings the factors to where this way of training wants them.
+  // Before the first epoch: localizes the factors that this mode needs.
   virtual void place(Worker& worker) = 0;
   // Visits each of the worker's cells once.
   virtual void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;

@@ -25,8 +25,8 @@ class Evaluator {
  private:
   double block_error(std::span<const io::Cell> cells, std::span<const std::uint32_t> columns);
   void pull_columns(std::span<const std::uint32_t> columns);
-  // Pulls the rows of as many of the cells, which are sorted by row, as one batch holds, and returns how many
-  // these are.
+  // Pulls the rows of as many of the cells, which are sorted by row, as one batch holds, and returns the
+  // number of these cells.
   std::size_t pull_rows(std::span<const io::Cell> cells);
 
   Worker& worker_;
@@ -35,7 +35,7 @@ class Evaluator {
   std::vector<Key> keys_;
   std::vector<float> rows_;
   std::vector<float> columns_;
-  std::vector<std::uint32_t> column_slot_;  // by column: its place in columns_
+  std::vector<std::uint32_t> column_slot_;  // by column: its position in columns_
 };
 
 }  // namespace lapse::apps

@@ -15,7 +15,7 @@ namespace lapse::apps {
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
 class FactorFiles {
  public:
-  // Creates the files, so that a place that cannot be written to is noticed before the training. Throws
+  // Creates the files, so that a path that cannot be written to is noticed before the training. Throws
   // FileError.
   FactorFiles(const std::string& prefix, std::uint64_t rows, std::uint64_t columns, const FactorModel& model);
 

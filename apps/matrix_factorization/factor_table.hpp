@@ -23,8 +23,7 @@ struct FactorTable {
 };
 
 // Collective. Factors start uniform in [-initial_scale, initial_scale), biases at 0. Rows and columns without
-// training cells are 0 and stay so: what is unknown is predicted from what is known. The rule is add or an
-// optimiser.
+// training cells are 0 and stay so: they add nothing to a prediction. The rule is add or an optimiser.
 FactorTable create_factor_table(ParameterServer& server, const std::string& name,
                                 const FactorizationProblem& problem, const FactorModel& model,
                                 double initial_scale, std::uint64_t seed, const UpdateRule& rule = {});

@@ -1,4 +1,4 @@
-// Training in any order, with factors on their way before they are used.
+// Training in any order, with columns localized ahead of their use.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace lapse::apps {
 
 // The latency hiding of the paper (section 2.2.3): while the cells of one window are trained, the columns of
-// the next are being localized, so a column is asked for between one and two windows ahead. Workers that want
-// the same column at the same time take it from each other; whoever finds it gone reaches it by message. Each
-// worker's rows stay with it.
+// the next are being localized, so a column is requested between one and two windows ahead. Workers that
+// localize the same column at the same time take it from each other; a worker that finds it gone accesses it
+// by message. Each worker's rows stay local.
 class LatencyHidingRunner final : public EpochRunner {
  public:
   LatencyHidingRunner(const WorkerTask& task, const RunnerOptions& options);
@@ -22,7 +22,7 @@ class LatencyHidingRunner final : public EpochRunner {
   void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
-  // Asks for the columns of a window, each once.
+  // Localizes the columns of a window, each once.
   Operation localize_columns(Worker& worker, std::span<const io::Cell> window);
 
   WorkerTask task_;
@@ -30,7 +30,7 @@ class LatencyHidingRunner final : public EpochRunner {
   CellVisits visits_;
   std::vector<io::Cell> cells_;  // sorted
   std::vector<Key> keys_;
-  std::vector<std::uint64_t> last_window_;  // by column: number of the last window that asked for it
+  std::vector<std::uint64_t> last_window_;  // by column: number of the last window that localized it
   std::uint64_t windows_ = 0;
 };
 

@@ -21,7 +21,7 @@ class LeasedBlockRunner final : public EpochRunner {
  private:
   struct Block {
     std::vector<Key> keys;        // of its rows, then of its columns
-    std::vector<io::Cell> cells;  // sorted; row and column are places in `keys`
+    std::vector<io::Cell> cells;  // sorted; row and column are positions in `keys`
   };
 
   Block make_block(std::size_t block) const;

@@ -37,8 +37,8 @@ struct FactorizationProblem {
 FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
                                   std::vector<io::Cell> test);
 
-// Reads or generates. Every cell is held out with probability test_fraction, the same cells for the same
-// seed. Throws FileError, ConfigurationError when both files are standard input, and as make_problem does.
+// Reads or generates. Every cell is held out with probability test_fraction, the same cells for equal
+// seeds. Throws FileError, ConfigurationError when both files are standard input, and as make_problem does.
 FactorizationProblem load_problem(const DataOptions& options);
 
 }  // namespace lapse::apps

@@ -34,7 +34,7 @@ struct BlockSchedule {
 // Immutable.
 class WorkerCells {
  public:
-  // A worker that is none of the schedule's (its number too large) has no cells.
+  // A worker whose number is not in the schedule has no cells.
   WorkerCells(std::span<const io::Cell> cells, const BlockSchedule& schedule, std::size_t worker);
 
   std::size_t blocks() const { return block_begin_.size() - 1; }

@@ -100,7 +100,7 @@ EpochRecord Trainer::run_epoch() {
 
 Errors Trainer::evaluate() {
   std::array<double, 2> sums{};
-  // Ranks without workers take part, with nothing to evaluate, so that they learn the sums.
+  // Ranks without workers take part, with nothing to evaluate, so that they receive the sums.
   server_.run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     std::array<double, 2> squared_errors{};
     if (worker.local_index() < states_.size()) {

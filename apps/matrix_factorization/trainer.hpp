@@ -54,12 +54,12 @@ struct EpochRecord {
   PhaseCost cost;                // of training alone
 };
 
-// Used by the thread that owns the server. Every call is collective, and does the same on every rank, also on
-// ranks without workers; errors that it throws are thrown on every rank.
+// Used by the thread that owns the server. Every call is collective, and has the same effect on every rank,
+// also on ranks without workers; errors are thrown on every rank.
 class Trainer {
  public:
   // Collective. Creates the table, distributes the cells and places the factors. Server and problem must
-  // outlive the trainer; the problem is the same on every rank. Throws ConfigurationError for impossible
+  // outlive the trainer; the problem is equal on every rank. Throws ConfigurationError for impossible
   // options.
   Trainer(ParameterServer& server, const FactorizationProblem& problem, const TrainingOptions& options);
   ~Trainer();

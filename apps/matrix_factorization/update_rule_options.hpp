@@ -1,4 +1,4 @@
-// What the server does with what the training pushes.
+// The server's update rule for what the training pushes.
 #pragma once
 
 #include "lapse/store/update_rule.hpp"
@@ -16,7 +16,7 @@ struct UpdateRuleOptions {
   double l1 = Ftrl{}.l1;
 };
 
-// Throws ConfigurationError for kinds that training has no use for.
+// Throws ConfigurationError for kinds that training does not support.
 UpdateRule make_update_rule(const UpdateRuleOptions& options, double learning_rate);
 
 }  // namespace lapse::apps

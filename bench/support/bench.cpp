@@ -47,24 +47,24 @@ std::size_t Bench::runs(std::size_t usual) const {
 }
 
 void Bench::measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
-                    std::string_view twin_name, const std::function<double()>& twin) {
+                    std::string_view baseline_name, const std::function<double()>& baseline) {
   Series series;
   value();
-  if (twins()) twin();
+  if (baselines()) baseline();
   for (std::size_t run = 0; run < runs(usual_runs); ++run) {
     series.values.push_back(value());
-    if (twins()) series.twins.push_back(twin());
+    if (baselines()) series.baselines.push_back(baseline());
   }
-  add(what, twin_name, series);
+  add(what, baseline_name, series);
 }
 
-void Bench::add(const Case& what, std::string_view twin_name, const Series& series) {
+void Bench::add(const Case& what, std::string_view baseline_name, const Series& series) {
   if (rank_ != 0) return;
-  Result result = summarize(what, twin_name, series);
+  Result result = summarize(what, baseline_name, series);
   if (what.domain.empty()) result.what.domain = domain_of(quiet_options());
   fmt::print(stderr, "{:<32} {:>12.5g} {}", what.name, result.value, what.unit);
-  if (result.twin)
-    fmt::print(stderr, "; {} {:.5g}, ratio {:.2f}", result.twin_name, *result.twin, *result.ratio);
+  if (result.baseline)
+    fmt::print(stderr, "; {} {:.5g}, ratio {:.2f}", result.baseline_name, *result.baseline, *result.ratio);
   fmt::print(stderr, "\n");
   results_.push_back(result);
 }
@@ -88,7 +88,7 @@ int run_benchmark(int argc, char** argv, const std::string& description,
   app.add_option("--out", settings.out, "file for the results as JSON");
   app.add_option("--case", settings.cases, "only this case; may be given several times");
   app.add_option("--runs", settings.runs, "measurements of each case, of which the median counts");
-  app.add_flag("--twins,!--no-twins", settings.twins, "run the plain programs beside the cases");
+  app.add_flag("--twins,!--no-twins", settings.baselines, "run the plain programs beside the cases");
   app.add_flag("--smoke", settings.smoke, "tiny sizes, only to see that everything works");
   CLI11_PARSE(app, argc, argv);
 

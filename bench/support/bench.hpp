@@ -15,13 +15,13 @@
 
 namespace lapse::bench {
 
-// From the command line; the same on every rank.
+// Options of the command line, equal on every rank.
 struct Settings {
   std::string out;                 // file for the results as JSON; empty: none
   std::vector<std::string> cases;  // only these; empty: all
   std::size_t runs = 0;            // of each case; 0: as many as the benchmark wants
-  bool twins = true;               // false: only the server's part, for profiles
-  bool smoke = false;              // tiny sizes: shows that everything works, the figures mean nothing
+  bool baselines = true;           // false: only the server's part, for profiles
+  bool smoke = false;              // tiny sizes: shows that everything works; the figures mean nothing
 };
 
 // One object on each rank, used by its main thread. Results are kept by rank 0.
@@ -34,23 +34,23 @@ class Bench {
 
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
-  // For the plain twins: a communicator of all ranks that no server uses.
+  // For the baselines: a communicator of all ranks that no server uses.
   MPI_Comm plain() const { return plain_; }
 
-  // Whether the case was asked for; the same on every rank.
+  // Whether the case was asked for; equal on every rank.
   bool selected(std::string_view name) const;
   std::size_t runs(std::size_t usual) const;
-  // Whether plain twins are to be run.
-  bool twins() const { return settings_.twins; }
+  // Whether baselines are to be run.
+  bool baselines() const { return settings_.baselines; }
   // The size of a workload: `usual`, or `tiny` in a smoke test.
   std::size_t size(std::size_t usual, std::size_t tiny) const { return settings_.smoke ? tiny : usual; }
 
-  // Runs value() and twin() in turn, once to warm up and then `usual_runs` times, and adds the result.
+  // Runs value() and baseline() in turn, once to warm up and then `usual_runs` times, and adds the result.
   // Collective where the functions are; only what rank 0 measures counts.
   void measure(const Case& what, std::size_t usual_runs, const std::function<double()>& value,
-               std::string_view twin_name, const std::function<double()>& twin);
+               std::string_view baseline_name, const std::function<double()>& baseline);
   // Prints the result and keeps it; on other ranks than 0 nothing happens.
-  void add(const Case& what, std::string_view twin_name, const Series& series);
+  void add(const Case& what, std::string_view baseline_name, const Series& series);
 
   // Keeps a file of measurements for write(): beside Settings::out, with `extension` in place of its own.
   void add_file(std::string_view extension, std::string text);

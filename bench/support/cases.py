@@ -25,7 +25,7 @@ def one_sided():
     return cases
 
 
-def with_twin(*names):
+def with_baseline(*names):
     return dict.fromkeys(names, True)
 
 
@@ -33,9 +33,9 @@ def alone(*names):
     return dict.fromkeys(names, False)
 
 
-# Benchmark -> its cases; True: with a plain twin. A number: of so many metrics, with a plain twin.
+# Benchmark -> its cases; True: with a baseline. A number: the case has so many metrics, each with a baseline.
 CASES = {
-    "access": with_twin(
+    "access": with_baseline(
         "local pull", "local push", "local pull 2 workers", "local push 2 workers", "local push 2 workers shared",
         "sparse pull", "sparse push", "sparse pull batch 100", *local_sizes(),
         "remote pull", "remote push", "remote pull computing", "remote push computing", "remote pull async",
@@ -44,21 +44,21 @@ CASES = {
         "remote push batch 100 async", "neighbour pull", "neighbour push", "moved pull", "moved push",
         "moved pull no caches", "moved push no caches", "tcp pull", "tcp push", "tcp pull batch 64",
         "tcp pull batch 100"),
-    "factorization": with_twin("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4", "lease 2x1",
-                               "lease 4x1"),
+    "factorization": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4",
+                                   "lease 2x1", "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),
     "idle": {"computing": True, "progress thread": False},
-    "knowledge_graphs": with_twin("1x1", "1x2", "1x4", "2x1", "4x1"),
+    "knowledge_graphs": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1"),
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
-    "one_sided": with_twin(*one_sided()),
-    "phases": with_twin("empty run_workers"),
+    "one_sided": with_baseline(*one_sided()),
+    "phases": with_baseline("empty run_workers"),
     "relocation": {
-        **with_twin("batch 1 waiting", "batch 100 waiting", "batch 10000 waiting", "batch 1 async", "batch 100 async",
-                    "batch 10000 async", "three ranks batch 1 waiting", "tcp batch 1 waiting"),
+        **with_baseline("batch 1 waiting", "batch 100 waiting", "batch 10000 waiting", "batch 1 async",
+                        "batch 100 async", "batch 10000 async", "three ranks batch 1 waiting", "tcp batch 1 waiting"),
         "tcp batch 10000 async": 2, "tcp batch 10000 async 1 KB": 2,
         **alone(*(f"{ranks} ranks fighting batch {batch}" for ranks in (2, 3, 4) for batch in (1, 10))),
     },
-    "update_rules": with_twin(
+    "update_rules": with_baseline(
         "adagrad push", "adagrad push batch 100", "remote adagrad push", "remote adagrad push batch 100",
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),
 }

@@ -21,7 +21,7 @@ class JointTimer {
  public:
   explicit JointTimer(std::size_t workers) : workers_(workers), begin_(workers), end_(workers) {}
 
-  // Starts together, calls f() and returns the seconds from the first start to the last end; the same on
+  // Starts together, calls f() and returns the seconds from the first start to the last end, equal on
   // every worker.
   template <class F>
   double time(std::size_t worker, F&& f) {
@@ -34,17 +34,17 @@ class JointTimer {
   }
 
  private:
-  // Waits for all, awake, so that they go on at the same moment.
+  // Waits for all workers, spinning, so that they go on at the same moment.
   void meet() {
-    constexpr int kLooksPerYield = 1000;
+    constexpr int kPollsPerYield = 1000;
     const std::size_t round = rounds_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers_) {
       arrived_.store(0, std::memory_order_relaxed);
       rounds_.store(round + 1, std::memory_order_release);
       return;
     }
-    for (int looks = 1; rounds_.load(std::memory_order_acquire) == round; ++looks) {
-      if (looks % kLooksPerYield == 0) std::this_thread::yield();
+    for (int polls = 1; rounds_.load(std::memory_order_acquire) == round; ++polls) {
+      if (polls % kPollsPerYield == 0) std::this_thread::yield();
     }
   }
 
@@ -55,7 +55,7 @@ class JointTimer {
   std::vector<Clock::time_point> end_;
 };
 
-// The optimiser must assume that the memory at `address` is read and written here.
+// The optimiser must assume that the memory at `address` is read and written by this call.
 inline void touch(const void* address) {
   asm volatile("" : : "g"(address) : "memory");
 }

@@ -25,7 +25,7 @@ int rank_in(MPI_Comm communicator) {
   return rank;
 }
 
-// Rank 0 times ask(), the others do their part.
+// Rank 0 measures the time of ask(); the other ranks call help().
 template <class Ask, class Help>
 double timed(MPI_Comm communicator, Ask&& ask, Help&& help) {
   const int rank = rank_in(communicator);

@@ -15,10 +15,10 @@ struct MessagePair {
 };
 
 // Collective. Rank 0 sends a request to rank 1 and waits for the answer, `rounds` times; returns the seconds
-// that this took on rank 0, 0 elsewhere.
+// that this took on rank 0, 0 on other ranks.
 double ping_pong(MPI_Comm communicator, std::size_t rounds, const MessagePair& messages);
 
-// Collective. The same with all requests under way at once.
+// Collective. The same with all requests in flight at once.
 double pipelined_ping_pong(MPI_Comm communicator, std::size_t rounds, const MessagePair& messages);
 
 // Collective over three or more ranks. A message from rank 0 to rank 2, from there to rank 1, from there to

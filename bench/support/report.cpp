@@ -17,7 +17,7 @@ double quantile(std::vector<double> values, double share) {
   return values[below] + fraction * (values[above] - values[below]);
 }
 
-Result summarize(const Case& what, std::string_view twin_name, const Series& series) {
+Result summarize(const Case& what, std::string_view baseline_name, const Series& series) {
   Result result;
   result.what = what;
   result.runs = series.values.size();
@@ -25,25 +25,25 @@ Result summarize(const Case& what, std::string_view twin_name, const Series& ser
   result.lower_quartile = quantile(series.values, 0.25);
   result.upper_quartile = quantile(series.values, 0.75);
   result.best = quantile(series.values, what.metric == "rate" || what.metric == "bandwidth" ? 1 : 0);
-  if (!series.twins.empty()) {
-    result.twin_name = twin_name;
-    result.twin = quantile(series.twins, 0.5);
-    result.ratio = result.value / *result.twin;
+  if (!series.baselines.empty()) {
+    result.baseline_name = baseline_name;
+    result.baseline = quantile(series.baselines, 0.5);
+    result.ratio = result.value / *result.baseline;
   }
   return result;
 }
 
 std::string to_json(const Result& result) {
-  // Names are words of this project: nothing in them needs an escape.
+  // Names are constants of the benchmarks: no character in them needs an escape.
   std::string text = fmt::format(
       R"({{"case": "{}", "metric": "{}", "value": {:.6g}, "unit": "{}", "ranks": {}, "workers": {}, )"
       R"("domain": "{}", "runs": {}, "lower_quartile": {:.6g}, "upper_quartile": {:.6g}, "best": {:.6g})",
       result.what.name, result.what.metric, result.value, result.what.unit, result.what.ranks,
       result.what.workers, result.what.domain, result.runs, result.lower_quartile, result.upper_quartile,
       result.best);
-  if (result.twin) {
-    text += fmt::format(R"(, "twin_name": "{}", "twin": {:.6g}, "ratio": {:.4g})", result.twin_name,
-                        *result.twin, *result.ratio);
+  if (result.baseline) {
+    text += fmt::format(R"(, "twin_name": "{}", "twin": {:.6g}, "ratio": {:.4g})", result.baseline_name,
+                        *result.baseline, *result.ratio);
   }
   return text + "}";
 }

@@ -23,13 +23,15 @@ def time_ratio(result):
 
 def table(results):
     """Rows of a table in Markdown."""
-    yield "| Case | Metric | Value | Quartiles | Unit | Ranks | Workers | Domain | Plain twin | Its value | Value / twin |"
+    yield "| Case | Metric | Value | Quartiles | Unit | Ranks | Workers | Domain | Baseline | Its value | Value / baseline |"
     yield "|---|---|--:|--:|---|--:|--:|---|---|--:|--:|"
     for result in results:
         quartiles = f"{number(result['lower_quartile'])} - {number(result['upper_quartile'])}"
-        twin = [result["twin_name"], number(result["twin"]), f"{result['ratio']:.2f}"] if "twin" in result else [""] * 3
+        baseline = [""] * 3
+        if "twin" in result:
+            baseline = [result["twin_name"], number(result["twin"]), f"{result['ratio']:.2f}"]
         cells = [result["case"], result["metric"], number(result["value"]), quartiles, result["unit"], result["ranks"],
-                 result["workers"], result["domain"], *twin]
+                 result["workers"], result["domain"], *baseline]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
@@ -83,7 +85,7 @@ def pictures(name, results):
 def page(paths, folder):
     yield "# Benchmarks"
     yield ""
-    yield "Figures are medians. The plain twin is what one would write without a server, run in turn with the case on the"
+    yield "Figures are medians. The baseline is what one would write without a server, run in turn with the case on the"
     yield "same machine: compare ratios rather than figures. What each case does stands in the first comment of `bench/NAME.cpp`."
     for path in map(pathlib.Path, paths):
         if not path.exists():

@@ -27,7 +27,7 @@ FIELDS = {
     "upper_quartile": numbers.Real,
     "best": numbers.Real,
 }
-TWIN_FIELDS = {"twin_name": str, "twin": numbers.Real, "ratio": numbers.Real}
+BASELINE_FIELDS = {"twin_name": str, "twin": numbers.Real, "ratio": numbers.Real}
 
 
 def load(path):
@@ -36,8 +36,8 @@ def load(path):
 
 def field_faults(result):
     """What is wrong with one result."""
-    has_twin = any(name in result for name in TWIN_FIELDS)
-    expected = {**FIELDS, **(TWIN_FIELDS if has_twin else {})}
+    has_baseline = any(name in result for name in BASELINE_FIELDS)
+    expected = {**FIELDS, **(BASELINE_FIELDS if has_baseline else {})}
     for name, kind in expected.items():
         if name not in result:
             yield f"has no field '{name}'"
@@ -69,14 +69,14 @@ def faults(path, all_cases, without):
     name = pathlib.Path(path).stem
     expected = CASES[name]
     found = [result.get("case") for result in results]
-    for case, has_twin in expected.items():
-        times = max(1, has_twin)
+    for case, has_baseline in expected.items():
+        times = max(1, has_baseline)
         if without and case.startswith(without) and case not in found:
             continue
         if found.count(case) != times:
             yield f"case '{case}' is there {found.count(case)} times, expected {times}"
-        elif has_twin and not all("twin" in result for result in results if result.get("case") == case):
-            yield f"case '{case}' has no plain twin"
+        elif has_baseline and not all("twin" in result for result in results if result.get("case") == case):
+            yield f"case '{case}' has no baseline"
     for case in found:
         if case not in expected:
             yield f"unknown case '{case}'"
@@ -109,15 +109,17 @@ def number(value):
 
 
 def table(*paths):
-    head = ("case", "metric", "value", "quartiles", "best", "unit", "ranks", "workers", "plain twin", "value", "ratio")
+    head = ("case", "metric", "value", "quartiles", "best", "unit", "ranks", "workers", "baseline", "its value", "ratio")
     rows = [head]
     for path in paths:
         name = pathlib.Path(path).stem
         for result in load(path):
             quartiles = f"{number(result['lower_quartile'])} - {number(result['upper_quartile'])}"
-            twin = (result["twin_name"], number(result["twin"]), f"{result['ratio']:.2f}") if "twin" in result else ("",) * 3
+            baseline = ("",) * 3
+            if "twin" in result:
+                baseline = (result["twin_name"], number(result["twin"]), f"{result['ratio']:.2f}")
             rows.append((f"{name}: {result['case']}", result["metric"], number(result["value"]), quartiles, number(result["best"]), result["unit"],
-                         str(result["ranks"]), str(result["workers"]), *twin))
+                         str(result["ranks"]), str(result["workers"]), *baseline))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     right = {2, 3, 4, 6, 7, 9, 10}
     for row in rows:

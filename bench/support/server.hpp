@@ -19,11 +19,11 @@ inline constexpr std::size_t kKeyBytes = sizeof(std::uint64_t);
 
 // Options of the environment, without the report at the start.
 Options quiet_options();
-// The same, with no memory shared between ranks, so that even the ranks of a host send messages.
+// As quiet_options, with no memory shared between ranks, so that even the ranks of a host send messages.
 Options separate_options();
 
-// Ranks that share memory, as the option `domain` says: rank, host or a number of ranks. Where there is no
-// such option: rank, each for itself.
+// The ranks that share memory, as the option `domain` gives them: rank, host or a number of ranks. Where
+// there is no such option: rank, each for itself.
 std::string domain_of(const Options& options);
 // Whether a server of this build has an option of this name.
 bool has_option(std::string_view name);
@@ -31,14 +31,14 @@ bool has_option(std::string_view name);
 // `count` keys, each drawn from `first` to first + keys - 1.
 std::vector<Key> random_keys(std::uint64_t first, std::uint64_t keys, std::size_t count,
                              std::uint64_t stream);
-// `count` of the keys 0 to keys - 1, by Zipf's distribution with exponent 1.1; the frequent ones are
-// anywhere.
+// `count` of the keys 0 to keys - 1, by Zipf's distribution with exponent 1.1; the frequent keys are spread
+// over all keys.
 std::vector<Key> zipf_keys(std::uint64_t keys, std::size_t count, std::uint64_t stream);
 // The keys from `first` to first + keys - 1 in random order.
 std::vector<Key> shuffled_keys(std::uint64_t first, std::uint64_t keys, std::uint64_t stream);
 
-// A benchmark has measured what it says only when its operations went the way it says. Throws UsageError when
-// the counters differ.
+// A benchmark has measured what its comment describes only when its operations were of that kind. Throws
+// UsageError when the counts differ.
 void expect_count(std::string_view what, std::uint64_t counted, std::uint64_t expected);
 
 }  // namespace lapse::bench

@@ -1,5 +1,5 @@
-// What all steps train on: samples with four of 1000 features, whose label is the sum of the features' true
-// weights.
+// The training data of all steps: samples with four of 1000 features, labelled with the sum of the features'
+// true weights.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Leases under random interleavings: competing ones, over several tables, of keys that others want to have
-// elsewhere.
+// Leases under random interleavings: competing ones, over several tables,
+// of keys that other ranks localize.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"

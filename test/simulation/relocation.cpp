@@ -1,5 +1,5 @@
-// The relocation protocol under random interleavings. A failing seed is printed; README.md says how to replay
-// it.
+// The relocation protocol under random interleavings. A failing seed is printed;
+// README.md says how to replay it.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"

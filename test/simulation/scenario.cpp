@@ -81,7 +81,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
 std::string Scenario::to_string() const {
   return fmt::format(
       "seed {}: {} ranks in domains of {}{}, workers by rank {}, {} {} keys{}, leases {}, caches {}, "
-      "look-ups {}, "
+      "lookups {}, "
       "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
       "{} interruptions, {} speeds, {} calls of each worker",

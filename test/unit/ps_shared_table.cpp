@@ -1,4 +1,4 @@
-// Where a table lies in the memory that a domain shares.
+// Where a table is stored in the memory that a domain shares.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -109,7 +109,7 @@ TEST_CASE("A domain has 32 bits for the numbers of its slots") {
   CHECK_FALSE(SharedTableLayout::is_possible(request));
 }
 
-TEST_CASE("Members use one memory: words, owners at home, slots that do not overlap") {
+TEST_CASE("Members use one memory: slot words, owners at home, slots that do not overlap") {
   const SharedTableLayout::Request request{
       .keys = 3000, .home_keys = 2000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout = SharedTableLayout::plan(request, kPlenty);
@@ -157,7 +157,7 @@ TEST_CASE("Members use one memory: words, owners at home, slots that do not over
   CHECK(regions.committed_bytes() == 0);
 }
 
-TEST_CASE("Members whose slots do not fit have numbers of their own for private ones") {
+TEST_CASE("Members with slots that do not fit have unit numbers of their own for private slots") {
   const SharedTableLayout::Request request{
       .keys = 3000, .home_keys = 3000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout =

@@ -1,6 +1,7 @@
 #include <mpi.h>
 
 #include "lapse/core/error.hpp"
+#include "lapse/directory/home_map.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"

@@ -94,7 +94,7 @@ TEST_CASE("simulation finds an entry rule for messages only") {
 }
 
 TEST_CASE("simulation finds a home that routes by its role with four ranks") {
-  expect_violation("home routes by its role", {.least_ranks = 4, .max_ranks = 4, .location_caches = false},
+  expect_violation("home routes by its role", {.min_ranks = 4, .max_ranks = 4, .location_caches = false},
                    HomeRoutesByRole());
 }
 
@@ -102,23 +102,20 @@ TEST_CASE("simulation finds a neighbour that uses memory while an operation of i
   for (const bool caches : {false, true}) {
     expect_violation(
         "neighbour uses memory at once, caches " + std::string(caches ? "on" : "off"),
-        {.least_ranks = 4, .max_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
+        {.min_ranks = 4, .max_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
         NeighbourUsesMemoryAtOnce());
   }
 }
 
 TEST_CASE("simulation finds an operation that overtakes one with a lookup in flight") {
-  expect_violation("overtakes lookups",
-                   {.least_ranks = 3,
-                    .location_caches = true,
-                    .home = HomeMapKind::hash,
-                    .sparse = false,
-                    .lookups = true},
-                   OvertakesLookups());
+  expect_violation(
+      "overtakes lookups",
+      {.min_ranks = 3, .location_caches = true, .home = HomeMapKind::hash, .sparse = false, .lookups = true},
+      OvertakesLookups());
 }
 
 TEST_CASE("simulation finds a neighbour that changes the entry from the home to its own domain") {
   expect_violation("neighbour switches its entry",
-                   {.least_ranks = 4, .max_ranks = 5, .sparse = false, .domain_ranks = 2},
+                   {.min_ranks = 4, .max_ranks = 5, .sparse = false, .domain_ranks = 2},
                    NeighbourSwitchesEntry());
 }

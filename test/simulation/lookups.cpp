@@ -31,21 +31,21 @@ void expect_no_violation(ScenarioLimits limits) {
 }  // namespace
 
 TEST_CASE("lookups: three to five ranks") {
-  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .home = HomeMapKind::hash});
+  expect_no_violation({.min_ranks = 3, .max_ranks = 5, .home = HomeMapKind::hash});
 }
 
 TEST_CASE("lookups: four and five ranks, homes in blocks, with leases") {
-  expect_no_violation({.least_ranks = 4, .max_ranks = 5, .home = HomeMapKind::range, .leases = true});
+  expect_no_violation({.min_ranks = 4, .max_ranks = 5, .home = HomeMapKind::range, .leases = true});
 }
 
 TEST_CASE("lookups: three domains, two of them of two ranks") {
   for (const HomeMapKind home : {HomeMapKind::hash, HomeMapKind::range})
-    expect_no_violation({.least_ranks = 5, .max_ranks = 5, .home = home, .domain_ranks = 2});
+    expect_no_violation({.min_ranks = 5, .max_ranks = 5, .home = home, .domain_ranks = 2});
 }
 
 TEST_CASE("lookups: whatever is read is a hint only") {
   for (const std::int32_t domain_ranks : {1, 2}) {
-    expect_no_violation({.least_ranks = 5,
+    expect_no_violation({.min_ranks = 5,
                          .max_ranks = 5,
                          .home = HomeMapKind::hash,
                          .domain_ranks = domain_ranks,

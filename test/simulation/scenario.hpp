@@ -18,7 +18,7 @@ namespace lapse::test {
 
 // What a test fixes; everything else is drawn.
 struct ScenarioLimits {
-  std::int32_t least_ranks = 2;
+  std::int32_t min_ranks = 2;
   std::int32_t max_ranks = 5;
   std::optional<bool> location_caches = {};
   std::optional<HomeMapKind> home = {};

@@ -1,4 +1,4 @@
-// Ranks tell the hosts of a cluster apart. The environment variable CLUSTER_RANKS says where the ranks must
+// Ranks distinguish the hosts of a cluster. The environment variable CLUSTER_RANKS says where the ranks must
 // be: the number of the host of each rank, from 1, such as "1 2 2 2"; host I has the name nI.
 #include <mpi.h>
 

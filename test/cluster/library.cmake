@@ -17,7 +17,7 @@ lapse_cluster_program(history HOSTS 2,2 RANKS 4 TRANSPORT ucx)
 # Bulk payloads by windows: of osc/pt2pt over TCP, of osc/ucx over UCX.
 lapse_cluster_program(rma_rings HOSTS 2 RANKS 2 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
 lapse_cluster_program(rma_rings HOSTS 2 RANKS 2 TRANSPORT ucx)
-# Owners looked up by the same, also where several ranks of a host share the owners' memory.
+# Lookups of owners by remote memory access, also where several ranks of a host share the owners' memory.
 lapse_cluster_program(lookups HOSTS 3 RANKS 3 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
 lapse_cluster_program(lookups HOSTS 1,2,1 RANKS 4 PROPERTIES ENVIRONMENT "OMPI_MCA_osc=sm,pt2pt")
 lapse_cluster_program(lookups HOSTS 3 RANKS 3 TRANSPORT ucx)

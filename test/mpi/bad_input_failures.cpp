@@ -114,7 +114,8 @@ TEST_CASE("A worker that goes on with remote accesses hears of the failure, too"
       Rank(0), "first rank");
 }
 
-TEST_CASE("A key out of range that nobody catches ends the phase everywhere, with its text") {
+TEST_CASE(
+    "A key out of range that the application does not catch ends the phase on every rank, with its message") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.name = "factors", .keys = kKeys});
   const Rank last(server.ranks() - 1);
@@ -151,7 +152,7 @@ TEST_CASE("When workers of all ranks throw, every rank fails with one of the tex
 TEST_CASE("Workers that make different collective calls fail, on one rank or between ranks") {
   for (const bool within_rank : {true, false}) {
     ParameterServer server(MPI_COMM_WORLD);
-    if (!within_rank && server.ranks() == 1) continue;  // Nobody to differ from.
+    if (!within_rank && server.ranks() == 1) continue;  // No other rank to differ from.
     const std::string text = thrown_text<PeerFailed>([&] {
       server.run_workers(2, [&](Worker& worker) {
         std::vector<double> values(2);
@@ -185,7 +186,7 @@ TEST_CASE("Lengths of collective calls that differ fail") {
 
 TEST_CASE("Different calls of the server are a mismatch on every rank, after which it can be used") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // Nobody to differ from.
+  if (server.ranks() == 1) return;  // No other rank to differ from.
   const bool last = server.rank().value() == server.ranks() - 1;
   const auto create = [&] { server.create_table<float>({.keys = 4}); };
   const auto run = [&] { server.run_workers(1, [](Worker&) {}); };
@@ -211,7 +212,7 @@ std::size_t data_bytes() {
 
 }  // namespace
 
-TEST_CASE("A rank that has no memory for keys that arrive fails, and everybody with it") {
+TEST_CASE("A rank that has no memory for keys that arrive fails, and all other ranks with it") {
   ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
   if (server.ranks() == 1) return;  // Nothing can arrive.
   constexpr std::uint64_t kMany = 20'000;

@@ -42,7 +42,7 @@ void check_usable(ParameterServer& server) {
 
 TEST_CASE("A function that the ranks register differently is a mismatch on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // Nobody to differ from.
+  if (server.ranks() == 1) return;  // No other rank to differ from.
   const bool last = on_last_rank(server);
   const auto differ = [&](const std::function<void()>& first, const std::function<void()>& second) {
     return thrown_text<CollectiveMismatch>(last ? second : first);

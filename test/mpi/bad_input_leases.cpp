@@ -70,7 +70,7 @@ TEST_CASE("What an initialiser throws when a lease or a localize makes a key end
     options.initialiser = Initialiser::function<double>(
         [](Key key, std::span<double>) { throw std::runtime_error("no " + std::to_string(key.value())); });
     const auto table = server.create_table<double>(options);
-    if (ranks == 1 && !lease) continue;  // The key is here: nothing is made.
+    if (ranks == 1 && !lease) continue;  // The key is local: nothing is made.
     const std::string text = thrown_text<PeerFailed>([&] {
       server.run_workers(1, [&](Worker& worker) {
         const std::vector<Key> keys{Key(77)};
@@ -90,7 +90,7 @@ TEST_CASE("What an initialiser throws when a lease or a localize makes a key end
   }
 }
 
-TEST_CASE("A call that is refused under a lease and caught by nobody ends the phase on every rank") {
+TEST_CASE("A call that is refused under a lease and not caught ends the phase on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<double>({.keys = 10});
   const std::string text = thrown_text<PeerFailed>([&] {

@@ -16,7 +16,7 @@ using lapse::test::thrown_text;
 
 namespace {
 
-// Everything is at home on the last rank, and everybody pushes to it.
+// All keys are at home on the last rank, and every worker pushes to them.
 struct Limited {
   std::string name;
   std::function<void(TableOptions&)> limit;
@@ -33,7 +33,8 @@ const std::vector<Limited>& limits() {
 }  // namespace
 
 TEST_CASE(
-    "A sparse table that outgrows its limit fails on that rank with OutOfMemory, everywhere as PeerFailed") {
+    "A sparse table that outgrows its limit fails on that rank with OutOfMemory, on the others as "
+    "PeerFailed") {
   for (const Limited& limited : limits()) {
     for (const bool own_lengths : {false, true}) {
       for (const bool localized : {false, true}) {

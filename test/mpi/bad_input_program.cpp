@@ -1,5 +1,5 @@
-// One case of bad input for each run, named by the argument; registered with its expected end in
-// bad_input.cmake.
+// One case of bad input for each run, named by the argument;
+// registered with its expected end in bad_input.cmake.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -29,7 +29,7 @@ void expect(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error("expected: " + what);
 }
 
-// Nobody catches what run_workers throws: the program ends with it on every rank.
+// The application does not catch what run_workers throws: the program ends with it on every rank.
 void worker_throws() {
   initialise();
   ParameterServer server(MPI_COMM_WORLD);
@@ -152,7 +152,7 @@ void address_space() {
     server.close();
   }
   MPI_Finalize();
-  std::puts("every rank knows");
+  std::puts("every rank got the error");
 }
 
 // One rank alone cannot start its threads.
@@ -179,10 +179,11 @@ void threads() {
     server.close();
   }
   MPI_Finalize();
-  std::puts("every rank knows");
+  std::puts("every rank got the error");
 }
 
-// Nobody brings a worker, and the error leaves the scope of the server: every rank sees it, none is aborted.
+// No rank brings a worker, and the error leaves the scope of the server: every rank sees the error,
+// no rank is aborted.
 void no_workers() {
   initialise();
   bool failed = false;
@@ -194,7 +195,7 @@ void no_workers() {
   }
   expect(failed, "UsageError on every rank");
   MPI_Finalize();
-  std::puts("every rank knows");
+  std::puts("every rank got the error");
 }
 
 void run(std::string_view name) {

@@ -110,7 +110,7 @@ TEST_CASE("A rule that is wrong on one rank alone is PeerFailed on the others") 
 
 TEST_CASE("Rules that differ between ranks are a mismatch, by kind, by parameter, by name of a custom rule") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // Nobody to differ from.
+  if (server.ranks() == 1) return;  // No other rank to differ from.
   const bool last = on_last_rank(server);
   const std::vector<std::pair<UpdateRule, UpdateRule>> pairs{
       {UpdateRule::sgd(), UpdateRule::adam()},

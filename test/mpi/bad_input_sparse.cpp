@@ -83,7 +83,7 @@ TEST_CASE("Options that contradict each other are refused on every rank") {
 
 TEST_CASE("Sparse on one rank, or with other lengths, is a mismatch on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // Nobody to differ from.
+  if (server.ranks() == 1) return;  // No other rank to differ from.
   const bool last = on_last_rank(server);
   TableOptions dense{.name = "rows", .keys = 30, .length = 3};
   const auto differ = [&](const TableOptions& mine) {
@@ -161,7 +161,7 @@ TEST_CASE("A sparse key whose length is impossible is refused by every call on i
     };
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const std::string text = thrown_text<Error>(calls[i]);
-      expect(contains(text, "0 elements for key 13"), "call " + std::to_string(i) + " says: " + text);
+      expect(contains(text, "0 elements for key 13"), "call " + std::to_string(i) + " reports: " + text);
     }
     worker.push(table, Key(14), row);
     worker.localize(table, Key(15)).wait();

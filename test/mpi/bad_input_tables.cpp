@@ -22,7 +22,7 @@ bool on_last_rank(const ParameterServer& server) {
   return server.rank().value() == server.ranks() - 1;
 }
 
-// The last rank fails with `Own`, the others hear of it; the text has `part` everywhere.
+// The last rank fails with `Own`, the others with PeerFailed; the message has `part` on every rank.
 template <class Own>
 void check_fails_on_last(ParameterServer& server, const TableOptions& bad, std::string_view part) {
   std::string text;
@@ -46,9 +46,9 @@ void check_usable(ParameterServer& server) {
 }  // namespace
 
 TEST_CASE("A table that one rank creates differently is a mismatch on every rank, which names the field") {
-  // Ranks that share memory are one home, whichever of them a home map names.
+  // Ranks that share memory are one home, whichever of these ranks a home map names.
   ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
-  if (server.ranks() == 1) return;  // Nobody to differ from.
+  if (server.ranks() == 1) return;  // No other rank to differ from.
   struct Difference {
     std::string part;
     std::function<void(TableOptions&)> apply;
@@ -121,7 +121,7 @@ TEST_CASE("Impossible sizes, initialisers and home maps of all ranks are refused
   check_usable(server);
 }
 
-TEST_CASE("What only one rank gets wrong is its own error there and PeerFailed elsewhere") {
+TEST_CASE("What only one rank gets wrong is its own error there and PeerFailed on the other ranks") {
   ParameterServer server(MPI_COMM_WORLD);
   const std::int32_t ranks = server.ranks();
   TableOptions no_keys = good();

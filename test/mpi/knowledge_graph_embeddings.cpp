@@ -34,8 +34,8 @@ TrainingOptions small_training(TrainingMode mode) {
   return options;
 }
 
-// Numbers of workers that a job of this many ranks is tried with: everywhere the same, all on the last rank,
-// none on it.
+// Numbers of workers that a job of this many ranks is tried with: equal numbers on all ranks,
+// all workers on the last rank, none on the last rank.
 std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
   std::vector<std::vector<std::int32_t>> layouts{{1}, {2}};
   if (ranks == 1) return layouts;
@@ -125,7 +125,7 @@ TEST_CASE("every model learns the structure of a graph") {
   trainer.run();
   const Evaluation& after = *trainer.epochs().back().evaluation;
   CHECK(before.test.all.mean_reciprocal_rank < 0.2);
-  // DistMult cannot tell the next group from the one before.
+  // DistMult cannot distinguish the next group from the previous group.
   CHECK(after.test.all.mean_reciprocal_rank > (kind == ModelKind::distmult ? 0.4 : 0.7));
 }
 

@@ -1,4 +1,4 @@
-// Remote reads of MPI, and owners looked up by them: windows forced, between hosts or within one.
+// Remote reads of MPI, and lookups of owners by remote reads: windows forced, between hosts or within one.
 #include <mpi.h>
 
 #include <atomic>
@@ -44,7 +44,7 @@ class Reader {
       std::atomic_ref(words_[i]).store(word(transport_.rank(), i, round), std::memory_order_relaxed);
   }
 
-  // All words of all ranks, in the order of ranks, with many reads under way.
+  // All words of all ranks, in the order of ranks, with many reads in flight.
   // `changing`: while this rank's words change.
   std::vector<std::uint64_t> read_all(bool changing = false) {
     std::size_t begun = 0;
@@ -129,7 +129,7 @@ TEST_CASE("remote reads: only where windows are asked for") {
   }
 }
 
-TEST_CASE("look-ups: operations on moved keys go straight to their owner") {
+TEST_CASE("lookups: operations on moved keys go straight to their owner") {
   constexpr std::uint64_t kKeys = 60;
   for (const HomeMapKind home : {HomeMapKind::hash, HomeMapKind::range}) {
     std::uint64_t forwarded_with_look_ups = 0;

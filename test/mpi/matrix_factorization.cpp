@@ -138,7 +138,7 @@ TEST_CASE("with one worker, every way to train gives the values of a plain loop"
   for (std::size_t i = 0; i < values.size(); ++i) {
     largest_difference = std::max(largest_difference, std::abs(double{values[i]} - double{array.values[i]}));
   }
-  // Changes of columns that are elsewhere are rounded once more than changes in place.
+  // Changes of columns that are remote are rounded once more than changes in place.
   CHECK(largest_difference < 1e-4);
 }
 

@@ -31,8 +31,8 @@ inline apps::TrainingOptions small_training(apps::TrainingMode mode) {
   return options;
 }
 
-// Numbers of workers that a job of this many ranks is tried with: everywhere the same, all on the last rank,
-// none on it.
+// Numbers of workers that a job of this many ranks is tried with: equal numbers on all ranks,
+// all workers on the last rank, none on the last rank.
 inline std::vector<std::vector<std::int32_t>> worker_layouts(std::int32_t ranks) {
   std::vector<std::vector<std::int32_t>> layouts{{1}, {3}};
   if (ranks == 1) return layouts;

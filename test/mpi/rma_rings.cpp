@@ -43,7 +43,7 @@ std::byte filling(Rank from, const Head& head, std::size_t i) {
   return static_cast<std::byte>(mix_bits(head.number * 31 + from.index()) + i);
 }
 
-// Packets of random sizes from everybody to everybody, on both lanes: each arrives once and whole, those of
+// Packets of random sizes from each rank to each rank, on both lanes: each arrives once and whole, those of
 // the ordered lane in order.
 class LaneTraffic {
  public:
@@ -130,7 +130,7 @@ const Transport::Handler kIgnore = [](Rank, std::span<const std::byte>) {};
 
 }  // namespace
 
-TEST_CASE("landing: packets on both lanes arrive whole and once, with rings that are always full") {
+TEST_CASE("RMA receive rings: packets on both lanes arrive whole and once, with rings that are always full") {
   MpiTransport transport(MPI_COMM_WORLD, kSmall);
   INFO(transport.rma_receive_rings()->report().text);
   REQUIRE_FALSE(transport.rma_receive_rings()->report().problem);
@@ -140,20 +140,20 @@ TEST_CASE("landing: packets on both lanes arrive whole and once, with rings that
   transport.close();
 }
 
-TEST_CASE("landing: large packets by the rings of the default size") {
+TEST_CASE("RMA receive rings: large packets by the rings of the default size") {
   MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::on});
   LaneTraffic(transport, 20, std::size_t{3} << 20U, 2).run();
   if (transport.ranks() > 1) CHECK(transport.rma_receive_rings()->received_packets() > 0);
   transport.close();
 }
 
-TEST_CASE("landing: the ordered lane is what it was") {
+TEST_CASE("RMA receive rings: the ordered lane is what it was") {
   MpiTransport transport(MPI_COMM_WORLD, kSmall);
   test::Traffic(transport, {0, 1, 255, 256, 1000, 5000}, 200, 3).run();
   transport.close();
 }
 
-TEST_CASE("landing: two transports of a process have windows at the same time") {
+TEST_CASE("RMA receive rings: two transports of a process have windows at the same time") {
   MpiTransport first(MPI_COMM_WORLD, kSmall);
   MpiTransport second(MPI_COMM_WORLD, kSmall);
   LaneTraffic(second, 100, 2500, 4).run();
@@ -162,7 +162,7 @@ TEST_CASE("landing: two transports of a process have windows at the same time") 
   second.close();
 }
 
-TEST_CASE("landing: a handler that throws gives the place back") {
+TEST_CASE("RMA receive rings: a handler that throws returns the bytes of its packet") {
   MpiTransport transport(MPI_COMM_WORLD, kSmall);
   if (transport.ranks() > 1 && transport.ranks() % 2 == 0) {
     const Transport::Handler failing = [](Rank, std::span<const std::byte>) {
@@ -186,7 +186,7 @@ TEST_CASE("landing: a handler that throws gives the place back") {
   transport.close();
 }
 
-TEST_CASE("landing: close reports a packet in a ring that was not handled, at both ends") {
+TEST_CASE("RMA receive rings: close reports a packet in a ring that was not handled, at both ends") {
   MpiTransport transport(MPI_COMM_WORLD, kSmall);
   if (transport.ranks() > 1) {
     send_bulk(transport, partner(transport), 1000);
@@ -198,7 +198,7 @@ TEST_CASE("landing: close reports a packet in a ring that was not handled, at bo
   REQUIRE_THROWS_AS(send_bulk(transport, Rank{0}, 1), ClosedError);
 }
 
-TEST_CASE("landing: a transport that is destroyed without close leaves others working") {
+TEST_CASE("RMA receive rings: a transport that is destroyed without close leaves others working") {
   {
     MpiTransport unclosed(MPI_COMM_WORLD, kSmall);
     if (unclosed.ranks() > 1) {
@@ -212,7 +212,7 @@ TEST_CASE("landing: a transport that is destroyed without close leaves others wo
   transport.close();
 }
 
-TEST_CASE("landing: automatic makes no window where no adapter asks for one") {
+TEST_CASE("RMA receive rings: automatic makes no window where no adapter asks for one") {
   MpiTransport transport(MPI_COMM_WORLD, {.rdma_devices = "/nowhere"});
   REQUIRE_FALSE(transport.has_separate_bulk_lane());
   REQUIRE_FALSE(transport.rma_receive_rings()->report().problem);
@@ -224,9 +224,9 @@ TEST_CASE("landing: automatic makes no window where no adapter asks for one") {
   off.close();
 }
 
-TEST_CASE("landing: automatic measures where all hosts have an adapter, and takes what is faster") {
+TEST_CASE("RMA receive rings: automatic measures where all hosts have an adapter, and takes what is faster") {
   const std::filesystem::path devices =
-      std::filesystem::temp_directory_path() / ("lapse-landing-" + std::to_string(getpid()));
+      std::filesystem::temp_directory_path() / ("lapse-rma-rings-" + std::to_string(getpid()));
   std::filesystem::create_directories(devices / "mlx5_0/ports/1");
   std::ofstream(devices / "mlx5_0/ports/1/state") << "4: ACTIVE\n";
   const std::string name = devices.string();
@@ -243,7 +243,7 @@ TEST_CASE("landing: automatic measures where all hosts have an adapter, and take
   std::filesystem::remove_all(devices);
 }
 
-TEST_CASE("landing: impossible rings are an error on every rank") {
+TEST_CASE("RMA receive rings: impossible rings are an error on every rank") {
   for (const std::size_t bytes :
        {std::size_t{1}, std::size_t{1024}, std::size_t{4100}, std::size_t{1} << 40U}) {
     REQUIRE_THROWS_AS(MpiTransport(MPI_COMM_WORLD, {.rma_ring_bytes = bytes}), ConfigurationError);

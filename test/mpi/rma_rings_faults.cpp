@@ -1,6 +1,6 @@
-// Windows that do not work, because of one rank: all ranks send messages instead, for a reason that all know,
-// and one of them says so. The calls of MPI at the end of this file stand before the library's, which has
-// them once more under names that begin with PMPI.
+// Windows that do not work, because of one rank: all ranks send messages instead, for a reason that all
+// report, and one rank prints it. The calls of MPI at the end of this file stand before the library's,
+// which has them once more under names that begin with PMPI.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ enum class Fault {
   sync_refused,
 };
 
-// What this rank's calls of MPI do wrong. They have no other way to know.
+// What this rank's calls of MPI do wrong. The calls have no other way to learn it.
 Fault fault = Fault::none;
 std::vector<std::byte> put_bytes;  // the last ones
 std::optional<MPI_Request> unfinished;
@@ -104,7 +104,7 @@ std::int32_t world_size() {
 
 }  // namespace
 
-TEST_CASE("landing faults: without a fault there are windows") {
+TEST_CASE("RMA receive ring faults: without a fault there are windows") {
   MpiTransport transport(MPI_COMM_WORLD, {.rma = RmaChoice::on});
   INFO(transport.rma_receive_rings()->report().text);
   CHECK_FALSE(transport.rma_receive_rings()->report().problem);
@@ -112,7 +112,8 @@ TEST_CASE("landing faults: without a fault there are windows") {
   transport.close();
 }
 
-TEST_CASE("landing faults: whatever fails on whichever rank, all ranks send messages for the same reason") {
+TEST_CASE(
+    "RMA receive ring faults: whichever call fails on whichever rank, all send messages for one reason") {
   for (const Case& what : kCases) {
     for (std::int32_t rank = 0; rank < world_size(); ++rank) {
       const FaultOn fault_on(rank, what.fault);
@@ -133,7 +134,7 @@ TEST_CASE("landing faults: whatever fails on whichever rank, all ranks send mess
   }
 }
 
-TEST_CASE("landing faults: a server works, and one rank says so in one line") {
+TEST_CASE("RMA receive ring faults: a server works, and one rank reports the fault in one line") {
   Options options;
   options.rma = RmaChoice::on;
   const FaultOn fault_on(1, Fault::get_refused);

@@ -85,12 +85,13 @@ TEST_CASE("Sums of floating-point numbers are the same on every worker and in ev
         first = values;
         worker.broadcast(std::as_writable_bytes(std::span(first)));
       }
-      expect(std::memcmp(values.data(), first.data(), 50 * sizeof(double)) == 0, "the same sum everywhere");
+      expect(std::memcmp(values.data(), first.data(), 50 * sizeof(double)) == 0,
+             "the same sum on every rank");
     }
   });
 }
 
-TEST_CASE("broadcast gives everybody the bytes of its root") {
+TEST_CASE("broadcast gives every worker the bytes of its root") {
   ParameterServer server(MPI_COMM_WORLD);
   server.run_workers(uneven_workers(server.rank()), [&](Worker& worker) {
     for (std::size_t root = 0; root < worker.count(); ++root) {
@@ -104,7 +105,8 @@ TEST_CASE("broadcast gives everybody the bytes of its root") {
   });
 }
 
-TEST_CASE("Nobody passes a barrier before everybody has come, and everybody's pushes are seen behind it") {
+TEST_CASE(
+    "No worker passes a barrier before all workers have come, and the pushes of all are seen behind it") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.keys = 7});
   server.run_workers(3, [&](Worker& worker) {

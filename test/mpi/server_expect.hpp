@@ -1,5 +1,5 @@
 // Checks inside workers: assertions of Catch2 belong to one thread, so a worker that finds something wrong
-// throws, which ends run_workers on every rank with the text.
+// throws, which ends run_workers on every rank with the message.
 #pragma once
 
 #include <cstdint>

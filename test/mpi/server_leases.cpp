@@ -109,7 +109,7 @@ TEST_CASE("Under a lease pull_if_local and localize work, everything else is ref
       expect(lease.held() && lease.values(table)[0][0] == 77, "still held");
     }
     expect(worker.pull_if_local(table, keys[0], row) && row[0] == 77, "a leased key");
-    // Other keys may be brought here meanwhile, but not waited for.
+    // Other keys may be relocated to this rank meanwhile, but not waited for.
     std::vector<Operation> localizes;
     const auto all = key_range(0, kKeys);
     localizes.push_back(worker.localize(table, all));
@@ -228,7 +228,7 @@ TEST_CASE("A lease fails as a whole when one of its keys cannot be made, and hol
   });
   const auto table = server.create_table<std::int64_t>(options);
   server.run_workers(2, [&](Worker& worker) {
-    // At home on this rank, so that nobody else is asked.
+    // At home on this rank, so that no other rank is asked.
     const std::uint64_t first = 100 * static_cast<std::uint64_t>(worker.rank().value());
     const std::vector<Key> good{Key(first + 10), Key(first + 60)};
     const std::vector<Key> bad{Key(first + 10), Key(first + 50), Key(first + 60)};

@@ -58,7 +58,7 @@ TEST_CASE("Increments under leases are never lost, in whatever order the keys ar
         const auto in_first = lease.values(first);
         const auto in_second = lease.values(second);
         for (std::size_t i = 0; i < keys.size(); ++i) {
-          // Both tables stay equal: nobody is seen halfway.
+          // Both tables stay equal: no holder is seen halfway.
           expect(in_first[i][0] == in_second[i][0], "equal tables");
           const std::int64_t before = in_first[i][0];
           in_first[i][0] = -1;
@@ -150,7 +150,7 @@ TEST_CASE("What others do with leased keys happens after the release") {
         const std::int64_t fetched = values[2][0];
         held.store(turn + 1);
         while (asked.load() != turn + 1) std::this_thread::yield();
-        expect(values[0][0] == pushed && values[2][0] == fetched, "nobody writes to a leased key");
+        expect(values[0][0] == pushed && values[2][0] == fetched, "no other worker writes to a leased key");
         values[1][0] = 1000 + static_cast<std::int64_t>(turn);
         lease.release();
       } else {
@@ -194,9 +194,9 @@ TEST_CASE("A leased key stays while other ranks localize it, and goes when it is
       Lease lease = worker.lease(table, keys);
       std::int64_t value = 0;
       for (const Key key : keys) {
-        expect(worker.pull_if_local(table, key, std::span(&value, 1)), "here as long as the lease is held");
+        expect(worker.pull_if_local(table, key, std::span(&value, 1)), "local as long as the lease is held");
       }
-      // The holder itself wishes for keys that others are waiting for.
+      // The holder itself localizes keys that other workers wait for.
       worker.localize(table, keys);
       for (std::size_t i = 0; i < keys.size(); ++i) ++lease.values(table)[i][0];
       lease.release();
@@ -211,7 +211,7 @@ TEST_CASE("A leased key stays while other ranks localize it, and goes when it is
   });
 }
 
-TEST_CASE("A worker that throws while it holds a lease fails every rank; nobody waits for its keys") {
+TEST_CASE("A worker that throws while it holds a lease fails every rank; no worker waits for its keys") {
   for (const bool release_by_unwinding : {false, true}) {
     ParameterServer server(MPI_COMM_WORLD);
     const auto table = server.create_table<std::int64_t>(options_of(false));

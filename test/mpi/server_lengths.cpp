@@ -1,4 +1,4 @@
-// Tables whose keys have lengths of their own.
+// Tables with keys that have lengths of their own.
 #include <mpi.h>
 
 #include <random>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 30;
 
-// 1 to 5000, both included; most are short.
+// 1 to 5000, both included; most lengths are short.
 std::size_t length_of(Key key) {
   const std::uint64_t bits = mix_bits(key.value() + 3);
   switch (bits % 8) {
@@ -84,7 +84,7 @@ TEST_CASE("Rows of different lengths are pulled, pushed, set and moved, alone an
       worker.pull(table, keys, values).wait();
       expect(values == std::vector<std::int64_t>(elements, 3), "initial values");
       worker.barrier();
-      // Everybody pushes the position of each element in all rows, in rows of any order.
+      // Every worker pushes the position of each element in all rows, in rows of any order.
       for (int round = 0; round < 6; ++round) {
         std::vector<Key> shuffled = keys;
         std::ranges::shuffle(shuffled, random);
@@ -118,7 +118,7 @@ TEST_CASE("Rows of different lengths are pulled, pushed, set and moved, alone an
           expect(value.size() == length_of(key), "length in update_if_local");
           --value.back();
         });
-        // Whether it is still here or not: the same once more by lease, so that both count.
+        // Whether the key is still local or not: the access once more by lease, so that both count.
         const Lease lease = worker.lease(table, std::span(&key, 1));
         const auto value = lease.values(table)[0];
         expect(value.size() == length_of(key), "length in a lease");

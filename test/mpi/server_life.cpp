@@ -67,13 +67,13 @@ TEST_CASE("Two servers on equal and on different communicators are used in turns
   MPI_Comm_free(&half);
 }
 
-TEST_CASE("A server on MPI_COMM_SELF needs nobody else") {
+TEST_CASE("A server on MPI_COMM_SELF needs no other rank") {
   Options options = Options::from_environment();
   options.startup_report = false;
   ParameterServer server(MPI_COMM_SELF, options);
   CHECK(server.ranks() == 1);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys});
-  // As often as its rank says: the other ranks take no part.
+  // As often as its rank number: the other ranks take no part.
   for (int round = 0; round <= world_rank(); ++round) push_one_everywhere(server, table, round);
   server.close();
 }
@@ -87,7 +87,7 @@ TEST_CASE("The communicator stays the caller's and may be freed once the server 
   push_one_everywhere(server, table, 0);
 }
 
-TEST_CASE("Between phases the application uses MPI freely, with messages under way during them") {
+TEST_CASE("Between phases the application uses MPI freely, with messages in flight during them") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys});
   const int rank = server.rank().value();

@@ -73,7 +73,7 @@ TEST_CASE("Keys may repeat in a call: pushes apply in order, pulls fill every ro
                "last update of a repeated key");
       }
       worker.localize(added, keys).wait();
-      expect(lapse::test::count_local(worker, added) == static_cast<std::int64_t>(kKeys), "all keys here");
+      expect(lapse::test::count_local(worker, added) == static_cast<std::int64_t>(kKeys), "all keys local");
     }
     worker.barrier();
   });
@@ -184,7 +184,7 @@ TEST_CASE("An operation that is destroyed goes on; the destination of a pull is 
   });
 }
 
-TEST_CASE("Operations that nobody waits for are finished when run_workers returns") {
+TEST_CASE("Operations that no worker waits for are finished when run_workers returns") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys});
   for (int phase = 1; phase <= 10; ++phase) {
@@ -218,7 +218,7 @@ TEST_CASE("pull_if_local never shows a value without this worker's own pushes") 
   });
 }
 
-TEST_CASE("A worker that has too much under way waits for room") {
+TEST_CASE("A worker that has too much in flight waits for room") {
   for (const bool few_operations : {true, false}) {
     Options options = Options::from_environment();
     if (few_operations) options.max_outstanding_operations = 2;

@@ -1,5 +1,5 @@
-// A single-threaded reference of tables with update rules: what the pushes of one worker, in their order,
-// must give.
+// A single-threaded reference of tables with update rules: what the pushes of one worker,
+// in their order, must give.
 #pragma once
 
 #include <cstring>

@@ -79,7 +79,7 @@ class Noise {
   std::mt19937_64 engine_;
 };
 
-// Random pushes and sets, each key by one worker, while everybody localizes all keys; bit-equal to the
+// Random pushes and sets, each key by one worker, while all workers localize all keys; bit-equal to the
 // reference, values and states.
 template <Element T>
 void check_rule(ParameterServer& server, const UpdateRule& rule, bool sparse) {

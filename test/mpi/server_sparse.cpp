@@ -1,4 +1,4 @@
-// Tables whose keys are not known beforehand.
+// Tables with keys that are not known beforehand.
 #include <mpi.h>
 
 #include <limits>
@@ -191,7 +191,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("A custom home map of a sparse table says where keys are made") {
+TEST_CASE("A custom home map of a sparse table defines where keys are made") {
   ParameterServer server(MPI_COMM_WORLD);
   const std::int32_t ranks = server.ranks();
   TableOptions options = sparse_options();
@@ -262,9 +262,9 @@ TEST_CASE("A sparse table takes many keys from all workers at once") {
   });
 }
 
-TEST_CASE("Remembered locations leave room for keys that come here") {
+TEST_CASE("Cached locations leave room for keys that arrive") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() < 3) return;  // It takes a home, an owner and somebody who asks.
+  if (server.ranks() < 3) return;  // It takes a home, an owner and a rank that asks.
   TableOptions options{.sparse = true, .max_keys = 200, .home = HomeMapKind::custom};
   options.home_function = [](Key key) { return key.value() < 1000 ? 1 : 0; };
   const auto table = server.create_table<float>(options);

@@ -32,7 +32,7 @@ class StandardError {
   StandardError(const StandardError&) = delete;
   StandardError& operator=(const StandardError&) = delete;
 
-  // Reads until the text has come.
+  // Reads until the message has come.
   std::string read_until(std::string_view text) {
     std::string all;
     while (all.find(text) == std::string::npos) {

@@ -184,7 +184,7 @@ TEST_CASE("Tables without a name get one; tables may be made between phases") {
   }
 }
 
-TEST_CASE("A table tells what memory it uses on this rank") {
+TEST_CASE("A table reports what memory it uses on this rank") {
   ParameterServer server(MPI_COMM_WORLD);
   constexpr std::uint64_t kMany = 100'000;
   const auto table = server.create_table<float>({.keys = kMany, .length = 4});

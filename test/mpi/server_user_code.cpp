@@ -38,8 +38,8 @@ struct OnlyPositive {
   }
 };
 
-// Runs the call, waits for it and for everything else; true when UserCodeFailed came at once, from wait, or
-// from wait_all.
+// Runs the call, waits for it and for everything else; true when UserCodeFailed came at once,
+// from wait, or from wait_all.
 bool fails(Worker& worker, const std::function<Operation()>& call, std::string_view text) {
   int failures = 0;
   const auto attempt = [&](const auto& f) {
@@ -70,7 +70,7 @@ thread_local Worker* this_worker = nullptr;
 
 }  // namespace
 
-TEST_CASE("A function that throws: at once for keys that are here, in wait for others; the rest is done") {
+TEST_CASE("A function that throws: at once for local keys, in wait for others; the rest is done") {
   for (const bool sparse : {false, true}) {
     ParameterServer server(MPI_COMM_WORLD);
     const DomainMap domains = lapse::test::domains_of_world();
@@ -95,8 +95,8 @@ TEST_CASE("A function that throws: at once for keys that are here, in wait for o
         };
         const std::string text = thrown_text<UserCodeFailed>(call);
         expect(contains(text, "no " + std::to_string(key)), "the text in: " + text);
-        // A sparse key is here only once somebody's call has made it.
-        if (!sparse) expect(begun != here, "at once for a key that is here, in wait for others");
+        // A sparse key is local only after a call has made it.
+        if (!sparse) expect(begun != here, "at once for a local key, in wait for others");
         expect(result[0] == -1, "no result");
       }
       worker.barrier();
@@ -130,7 +130,7 @@ TEST_CASE("A function that throws: at once for keys that are here, in wait for o
 
 TEST_CASE("The failure of a call whose handle was dropped comes with wait_all or the next barrier, once") {
   ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
-  if (server.ranks() == 1) return;  // Here everything fails at once.
+  if (server.ranks() == 1) return;  // On one rank everything fails at once.
   const auto table = server.create_table<double>(spread(server, false));
   const auto refuse =
       server.register_function<double>("refuse", [](Key key, std::span<double>) { refuse_bad(key); });
@@ -154,9 +154,9 @@ TEST_CASE("The failure of a call whose handle was dropped comes with wait_all or
   });
 }
 
-TEST_CASE("A failure that nobody asks for ends the phase on every rank") {
+TEST_CASE("A failure that no worker asks for ends the phase on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
-  if (server.ranks() == 1) return;  // Here everything fails at once.
+  if (server.ranks() == 1) return;  // On one rank everything fails at once.
   const auto table = server.create_table<double>(spread(server, false));
   const auto refuse =
       server.register_function<double>("refuse", [](Key key, std::span<double>) { refuse_bad(key); });
@@ -334,9 +334,9 @@ TEST_CASE("Code that the server runs cannot call it, on whatever thread it runs"
   CHECK(all == 2 * 20 * 2 * server.ranks() * static_cast<int>(kKeys));
 }
 
-TEST_CASE("A call that fails here and elsewhere fails once, in wait") {
+TEST_CASE("A call that fails for local and remote keys fails once, in wait") {
   ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
-  if (server.ranks() == 1) return;  // Everything is here.
+  if (server.ranks() == 1) return;  // Every key is local.
   const auto table = server.create_table<std::int64_t>(spread(server, false));
   const auto fail = server.register_function<std::int64_t>("fail", [](Key key, std::span<std::int64_t>) {
     throw std::runtime_error("no " + std::to_string(key.value()));

@@ -1,5 +1,5 @@
-// A program whose ranks share memory, for environments in which that is difficult: shared_memory_program.sh
-// makes them.
+// A program whose ranks share memory, for environments in which that is difficult:
+// shared_memory_program.sh makes them.
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ void use(ParameterServer& server, const Table<T>& table, std::uint64_t stride) {
   server.run_workers(1, [&](Worker& worker) { lapse::test::expect_one_owner_each(worker, table); });
 }
 
-// More than a small file system holds: of one table the values, of the other already the words.
+// More than a small file system holds: of one table the values, of the other already the slot words.
 void tables() {
   ParameterServer server(MPI_COMM_WORLD);
   const auto values = server.create_table<float>({.name = "values", .keys = 1600, .length = 16384});
@@ -84,7 +84,7 @@ void addresses() {
   if (server.rank() == Rank(1)) {
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    constexpr std::uint64_t kForEachKey = 30;  // Of 32: word, owner, slot.
+    constexpr std::uint64_t kForEachKey = 30;  // Of 32: slot word, owner, slot.
     const rlim_t bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kKeys * kForEachKey;
     const rlimit limit{bytes, bytes};
     setrlimit(RLIMIT_AS, &limit);
@@ -92,8 +92,8 @@ void addresses() {
   server.create_table<std::int64_t>({.name = "wide", .keys = kKeys});
 }
 
-// Somebody else takes the shared memory between the making of a table and its growth on two ranks of a
-// domain.
+// Another process takes the shared memory between the making of a table and its growth
+// on two ranks of a domain.
 void filled() {
   constexpr std::uintmax_t kLeft = std::uintmax_t{3} << 20U;
   const std::filesystem::path folder = "/dev/shm";

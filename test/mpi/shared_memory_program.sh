@@ -2,7 +2,7 @@
 # shared_memory_program.sh <environment> <program> <launcher...>: runs the program where ranks can hardly share memory, or
 # not at all, or die; passes when it ends as it should and says in one line what was lost, why, and what to do.
 #   64m, 1m           /dev/shm of that size (needs the permission to mount; else exit status 77, skipped)
-#   filled            the same, filled by somebody else after a table has been made
+#   filled            the same, filled by another process after a table has been made
 #   addresses         a rank whose addresses are limited (ulimit -v): neither shared nor private memory for a table
 #   no_osc            an MPI library that cannot make shared windows
 #   unknown_osc       a component that does not exist: MPI_Init itself ends the job
@@ -104,7 +104,7 @@ case $environment in
     run few
     check "a failure" [ "$status" -ne 0 ]
     check "no time limit" [ "$status" -ne 124 ]
-    # The words are MPI's own, and mpirun sometimes loses them: then it says that it has.
+    # The message is MPI's own, and mpirun sometimes loses it: then mpirun reports that.
     check "what failed" [ "$(lines "nonsense|MPI_(INIT|Init)|ORTE_ERROR_LOG")" -ge 1 ]
     ;;
   one_core)

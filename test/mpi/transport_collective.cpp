@@ -47,7 +47,7 @@ TEST_CASE("all_gather returns the bytes of every rank, of any length, in rank or
   transport.close();
 }
 
-TEST_CASE("the transport knows its place") {
+TEST_CASE("the transport reports its rank and the number of ranks") {
   int rank = 0;
   int ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -11,7 +11,7 @@ using namespace lapse;
 
 TEST_CASE("a packet of more than 2 GiB arrives whole") {
   constexpr std::size_t kBytes = (std::size_t{1} << 31) + 4097;
-  constexpr std::size_t kStep = 65'521;  // A prime: the bytes looked at fall on all places of a fragment.
+  constexpr std::size_t kStep = 65'521;  // A prime: the checked bytes fall on all positions of a fragment.
   const auto value_at = [](std::size_t offset) { return static_cast<std::byte>(offset * 31 >> 7); };
   MpiTransport transport(MPI_COMM_WORLD);
   REQUIRE(transport.ranks() == 2);

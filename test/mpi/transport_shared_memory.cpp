@@ -37,7 +37,7 @@ struct Host {
 
 TEST_CASE("Windows are zeroed, begin at a page and are the same memory on all ranks of the host") {
   const Host host;
-  if (host.ranks == 1) return;  // Nobody to share with.
+  if (host.ranks == 1) return;  // No other rank to share with.
   MpiLock lock;
   MpiSharedWindows memory(host.group, lock);
   std::vector<std::byte*> all;
@@ -62,7 +62,7 @@ TEST_CASE("Windows are zeroed, begin at a page and are the same memory on all ra
 
 TEST_CASE("More than the file system or the addresses of a rank have room for is OutOfMemory on every rank") {
   const Host host;
-  if (host.ranks == 1) return;  // Nobody to share with.
+  if (host.ranks == 1) return;  // No other rank to share with.
   MpiLock lock;
   MpiSharedWindows memory(host.group, lock);
   const std::size_t free = MpiSharedWindows::free_bytes();
@@ -76,7 +76,7 @@ TEST_CASE("More than the file system or the addresses of a rank have room for is
 
 TEST_CASE("Ranks of a host wake each other by doorbells in memory that they share") {
   const Host host;
-  if (host.ranks == 1) return;  // Nobody to share with.
+  if (host.ranks == 1) return;  // No other rank to share with.
   MpiLock lock;
   MpiSharedWindows memory(host.group, lock);
   const auto count = static_cast<std::size_t>(host.ranks);

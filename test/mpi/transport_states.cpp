@@ -1,5 +1,5 @@
-// MpiTransport in every state of MPI that a process can bring it into; one state for each run, named by the
-// argument.
+// MpiTransport in every state of MPI that a process can bring it into; one state for each run,
+// named by the argument.
 #include <mpi.h>
 
 #include <unistd.h>
@@ -94,8 +94,8 @@ void open_at_finalize() {
   second.reset();
 }
 
-// prepare_mpi_environment sets what is unset and keeps what the user has set; the automatic eager size
-// follows.
+// prepare_mpi_environment sets what is unset and keeps what the user has set;
+// the automatic eager size follows.
 void eager_limit(const char* set_by_user, std::size_t expected_packet_bytes) {
   if (set_by_user != nullptr) {
     ::setenv("OMPI_MCA_btl_vader_eager_limit", set_by_user, 1);
@@ -106,7 +106,7 @@ void eager_limit(const char* set_by_user, std::size_t expected_packet_bytes) {
   lapse::prepare_mpi_environment();
   expect(std::string_view(std::getenv("OMPI_MCA_osc")) == "sm,pt2pt,ucx", "OMPI_MCA_osc");
   initialise(MPI_THREAD_SERIALIZED);
-  expect(lapse::eager_message_bytes().has_value(), "the MPI library does not tell its eager limit");
+  expect(lapse::eager_message_bytes().has_value(), "the MPI library does not report its eager limit");
   lapse::MpiTransport transport(MPI_COMM_WORLD);
   expect(transport.eager_packet_bytes() == expected_packet_bytes,
          std::to_string(transport.eager_packet_bytes()));
@@ -127,7 +127,7 @@ void abort_job() {
   initialise(MPI_THREAD_SERIALIZED);
   lapse::MpiTransport transport(MPI_COMM_WORLD);
   if (transport.rank() == lapse::Rank{transport.ranks() - 1}) transport.abort("the reason of the test");
-  transport.close();  // The other ranks would wait here for ever.
+  transport.close();  // The other ranks would wait here indefinitely.
 }
 
 void run(std::string_view state) {

@@ -1,5 +1,5 @@
-// Packets of many sizes between all ranks over MPI: order, completeness, content, and nothing left at the
-// end.
+// Packets of many sizes between all ranks over MPI: order, completeness, content,
+// and nothing left at the end.
 #include <mpi.h>
 
 #include <cstddef>
@@ -16,7 +16,7 @@ using namespace lapse;
 namespace {
 
 // Settings so small that all ways a packet can take are busy: a ring that wraps all the time, payloads of
-// many fragments with an odd tail, more fragments than may be under way.
+// many fragments with an odd tail, more fragments than may be in flight.
 constexpr MpiTransportSettings kSmall{
     .eager_bytes = 256, .ring_buffers = 4, .fragment_bytes = 1000, .fragments_in_flight = 3};
 
@@ -37,7 +37,7 @@ TEST_CASE("packets around the limits of the default settings arrive whole and in
   const std::size_t eager = transport.eager_packet_bytes();
   constexpr std::size_t kMebibyte = std::size_t{1} << 20;
   test::Traffic(transport, {8, 2000, eager - 1, eager, eager + 1}, 300, 2).run();
-  transport.all_gather({});  // Nobody begins the second traffic while others are in the first.
+  transport.all_gather({});  // No rank begins the second traffic while others are in the first.
   test::Traffic(transport, {64, eager + 1, kMebibyte - 1, kMebibyte, kMebibyte + 1, 3 * kMebibyte + 5}, 12, 3)
       .run();
   REQUIRE(transport.idle());
@@ -77,13 +77,13 @@ TEST_CASE("a transport on MPI_COMM_SELF delivers to itself only") {
 
 TEST_CASE("payloads of several senders arrive side by side, later packets of each wait their turn") {
   MpiTransport transport(MPI_COMM_WORLD, kSmall);
-  // Everybody sends a payload and a small packet to rank 0 before it looks.
+  // Every rank sends a payload and a small packet to rank 0 before rank 0 polls.
   const std::vector<std::size_t> sizes{30'000, 30'001, 5};
   test::Traffic(transport, sizes, 3, 8).run();
   transport.close();
 }
 
-TEST_CASE("a burst of sends that nobody receives for a while is buffered") {
+TEST_CASE("a burst of sends that no rank receives for a while is buffered") {
   constexpr std::size_t kPackets = 2000;
   MpiTransport transport(MPI_COMM_WORLD);
   const auto ranks = static_cast<std::size_t>(transport.ranks());

@@ -24,7 +24,7 @@ struct CampaignSize {
 struct CampaignResult {
   std::uint64_t steps = 0;
   std::uint64_t seeds = 0;
-  TableCounters counters;  // of the runs that went well; says what they have exercised
+  TableCounters counters;  // of the runs without a violation; shows what the runs have exercised
 
   struct Failure {
     std::uint64_t seed = 0;

@@ -28,24 +28,24 @@ void expect_no_violation(ScenarioLimits limits) {
 }  // namespace
 
 TEST_CASE("domains: four ranks in two domains, without leases") {
-  expect_no_violation({.least_ranks = 4, .max_ranks = 4, .leases = false, .domain_ranks = 2});
+  expect_no_violation({.min_ranks = 4, .max_ranks = 4, .leases = false, .domain_ranks = 2});
 }
 
 TEST_CASE("domains: four ranks in two domains, with leases") {
-  expect_no_violation({.least_ranks = 4, .max_ranks = 4, .leases = true, .domain_ranks = 2});
+  expect_no_violation({.min_ranks = 4, .max_ranks = 4, .leases = true, .domain_ranks = 2});
 }
 
 TEST_CASE("domains: without location caches") {
-  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .location_caches = false, .domain_ranks = 2});
+  expect_no_violation({.min_ranks = 3, .max_ranks = 5, .location_caches = false, .domain_ranks = 2});
 }
 
 TEST_CASE("domains: of three ranks and fewer") {
-  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .domain_ranks = 3});
+  expect_no_violation({.min_ranks = 3, .max_ranks = 5, .domain_ranks = 3});
 }
 
 TEST_CASE("domains: all ranks in one") {
   const CampaignResult result =
-      run_campaign({.least_ranks = 2, .max_ranks = 3, .sparse = false, .leases = true, .domain_ranks = 3},
+      run_campaign({.min_ranks = 2, .max_ranks = 3, .sparse = false, .leases = true, .domain_ranks = 3},
                    CampaignSize::from_environment(kSteps / 4));
   if (result.failure) FAIL(result.failure->report);
   CHECK(result.counters.relocations_in == 0);

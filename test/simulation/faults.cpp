@@ -16,7 +16,7 @@ class WithoutEntryRule : public Router {
   Route route_own(const KeyView& view, const Pin&) const override { return Router::route_own(view, Pin{}); }
 };
 
-// They matter for what is sent, and not for what is executed or queued here.
+// They matter for what is sent, and not for what is executed or queued locally.
 class EntryRuleForMessagesOnly : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -25,7 +25,7 @@ class EntryRuleForMessagesOnly : public Router {
   }
 };
 
-// The home looks at its own role before it looks into its table.
+// The home reads its own role before it reads its table.
 class HomeRoutesByRole : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -48,7 +48,7 @@ class NeighbourUsesMemoryAtOnce : public Router {
   }
 };
 
-// It goes from the home to the own domain's serving rank as soon as the key is on its way here.
+// It goes from the home to the own domain's serving rank as soon as the key arrives there.
 class NeighbourSwitchesEntry : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
@@ -60,8 +60,8 @@ class NeighbourSwitchesEntry : public Router {
   }
 };
 
-// An operation does not wait behind one whose owner is being looked up.
-class OvertakesLookUps : public Router {
+// An operation does not wait behind an operation with a lookup in flight.
+class OvertakesLookups : public Router {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     Pin other = pin;
@@ -94,31 +94,28 @@ TEST_CASE("simulation finds an entry rule for messages only") {
 }
 
 TEST_CASE("simulation finds a home that routes by its role with four ranks") {
-  expect_violation("home routes by its role", {.least_ranks = 4, .max_ranks = 4, .location_caches = false},
+  expect_violation("home routes by its role", {.min_ranks = 4, .max_ranks = 4, .location_caches = false},
                    HomeRoutesByRole());
 }
 
-TEST_CASE("simulation finds a neighbour that uses memory while an operation of its own is under way") {
+TEST_CASE("simulation finds a neighbour that uses memory while an operation of its own is in flight") {
   for (const bool caches : {false, true}) {
     expect_violation(
         "neighbour uses memory at once, caches " + std::string(caches ? "on" : "off"),
-        {.least_ranks = 4, .max_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
+        {.min_ranks = 4, .max_ranks = 4, .location_caches = caches, .sparse = false, .domain_ranks = 2},
         NeighbourUsesMemoryAtOnce());
   }
 }
 
-TEST_CASE("simulation finds an operation that overtakes one whose owner is being looked up") {
-  expect_violation("overtakes look-ups",
-                   {.least_ranks = 3,
-                    .location_caches = true,
-                    .home = HomeMapKind::hash,
-                    .sparse = false,
-                    .lookups = true},
-                   OvertakesLookUps());
+TEST_CASE("simulation finds an operation that overtakes one with a lookup in flight") {
+  expect_violation(
+      "overtakes lookups",
+      {.min_ranks = 3, .location_caches = true, .home = HomeMapKind::hash, .sparse = false, .lookups = true},
+      OvertakesLookups());
 }
 
 TEST_CASE("simulation finds a neighbour that changes the entry from the home to its own domain") {
   expect_violation("neighbour switches its entry",
-                   {.least_ranks = 4, .max_ranks = 5, .sparse = false, .domain_ranks = 2},
+                   {.min_ranks = 4, .max_ranks = 5, .sparse = false, .domain_ranks = 2},
                    NeighbourSwitchesEntry());
 }

@@ -90,11 +90,11 @@ TEST_CASE("counters: half of a push") {
   CHECK_THROWS_AS(layout.counts(std::span<const float>(value)), HistoryViolation);
 }
 
-TEST_CASE("counters: live checks know what was before") {
+TEST_CASE("counters: live checks use what was before") {
   LiveCounters live(2, 1);
   live.push_issued(1, kKey);
   const Counts before = live.floor(kKey);
-  // Under way: may be seen or not.
+  // In flight: may be seen or not.
   CHECK_NOTHROW(live.pull_answered(0, kKey, before, {0, 0}));
   live.push_answered(1, kKey, 1);
   const Counts after = live.floor(kKey);
@@ -156,7 +156,7 @@ TEST_CASE("assignments: two readers see two writes in different orders") {
   CHECK_THROWS_AS(check_assignments(logs, std::vector<Assignment>{b}), HistoryViolation);
 }
 
-TEST_CASE("assignments: values that nobody wrote") {
+TEST_CASE("assignments: values that no worker wrote") {
   std::vector<AssignmentLog> logs{AssignmentLog(0, 1)};
   CHECK_THROWS_AS(check_assignments(logs, std::vector<Assignment>{Assignment{1, 1}}), HistoryViolation);
   read(logs[0], {7, 1});

@@ -1,5 +1,5 @@
-// Leases under random interleavings: competing ones, over several tables, of keys that others want to have
-// elsewhere.
+// Leases under random interleavings: competing ones, over several tables,
+// of keys that other ranks localize.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -22,20 +22,20 @@ void expect_no_violation(const ScenarioLimits& limits) {
 }  // namespace
 
 TEST_CASE("leases: two ranks") {
-  expect_no_violation({.least_ranks = 2, .max_ranks = 2, .leases = true});
+  expect_no_violation({.min_ranks = 2, .max_ranks = 2, .leases = true});
 }
 
 TEST_CASE("leases: one to five ranks") {
-  expect_no_violation({.least_ranks = 1, .max_ranks = 5, .leases = true});
+  expect_no_violation({.min_ranks = 1, .max_ranks = 5, .leases = true});
 }
 
 TEST_CASE("leases: sparse tables") {
-  expect_no_violation({.least_ranks = 1, .max_ranks = 4, .sparse = true, .leases = true});
+  expect_no_violation({.min_ranks = 1, .max_ranks = 4, .sparse = true, .leases = true});
 }
 
 // The rule that every call but three throws under a lease is known to matter.
 TEST_CASE("leases: holders that wait end in a deadlock") {
-  ScenarioLimits limits{.least_ranks = 2, .max_ranks = 4, .leases = true};
+  ScenarioLimits limits{.min_ranks = 2, .max_ranks = 4, .leases = true};
   limits.holders_wait = true;
   CampaignSize size;
   size.steps = 2'000'000;

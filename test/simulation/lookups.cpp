@@ -19,7 +19,7 @@ void expect_no_violation(ScenarioLimits limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
   if (result.failure) FAIL(result.failure->report);
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
-            << " relocations, " << result.counters.owner_lookups << " owners looked up, "
+            << " relocations, " << result.counters.owner_lookups << " owner lookups, "
             << result.counters.forwarded << " forwarded, " << result.counters.held << " held\n";
   if (result.steps < kSteps) return;  // too few to have met everything
   CHECK(result.counters.owner_lookups > result.seeds / 2);
@@ -30,22 +30,22 @@ void expect_no_violation(ScenarioLimits limits) {
 
 }  // namespace
 
-TEST_CASE("look-ups: three to five ranks") {
-  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .home = HomeMapKind::hash});
+TEST_CASE("lookups: three to five ranks") {
+  expect_no_violation({.min_ranks = 3, .max_ranks = 5, .home = HomeMapKind::hash});
 }
 
-TEST_CASE("look-ups: four and five ranks, homes in blocks, with leases") {
-  expect_no_violation({.least_ranks = 4, .max_ranks = 5, .home = HomeMapKind::range, .leases = true});
+TEST_CASE("lookups: four and five ranks, homes in blocks, with leases") {
+  expect_no_violation({.min_ranks = 4, .max_ranks = 5, .home = HomeMapKind::range, .leases = true});
 }
 
-TEST_CASE("look-ups: three domains, two of them of two ranks") {
+TEST_CASE("lookups: three domains, two of them of two ranks") {
   for (const HomeMapKind home : {HomeMapKind::hash, HomeMapKind::range})
-    expect_no_violation({.least_ranks = 5, .max_ranks = 5, .home = home, .domain_ranks = 2});
+    expect_no_violation({.min_ranks = 5, .max_ranks = 5, .home = home, .domain_ranks = 2});
 }
 
-TEST_CASE("look-ups: whatever is read, it is a hint at most") {
+TEST_CASE("lookups: whatever is read is a hint only") {
   for (const std::int32_t domain_ranks : {1, 2}) {
-    expect_no_violation({.least_ranks = 5,
+    expect_no_violation({.min_ranks = 5,
                          .max_ranks = 5,
                          .home = HomeMapKind::hash,
                          .domain_ranks = domain_ranks,
@@ -53,7 +53,7 @@ TEST_CASE("look-ups: whatever is read, it is a hint at most") {
   }
 }
 
-TEST_CASE("look-ups: none without location caches or where they would be of no use") {
+TEST_CASE("lookups: none without location caches or where they would be of no use") {
   for (const ScenarioLimits& limits : {ScenarioLimits{.location_caches = false, .lookups = true},
                                        ScenarioLimits{.max_ranks = 2, .lookups = true},
                                        ScenarioLimits{.home = HomeMapKind::custom, .lookups = true},

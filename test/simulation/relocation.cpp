@@ -1,5 +1,5 @@
-// The relocation protocol under random interleavings. A failing seed is printed; README.md says how to replay
-// it.
+// The relocation protocol under random interleavings. A failing seed is printed;
+// README.md says how to replay it.
 #include <iostream>
 
 #include "test/simulation/campaign.hpp"
@@ -35,19 +35,19 @@ void expect_no_violation(const ScenarioLimits& limits) {
 }  // namespace
 
 TEST_CASE("relocation: two ranks") {
-  expect_no_violation({.least_ranks = 2, .max_ranks = 2});
+  expect_no_violation({.min_ranks = 2, .max_ranks = 2});
 }
 
 TEST_CASE("relocation: three ranks without location caches") {
-  expect_no_violation({.least_ranks = 3, .max_ranks = 3, .location_caches = false});
+  expect_no_violation({.min_ranks = 3, .max_ranks = 3, .location_caches = false});
 }
 
 TEST_CASE("relocation: three to five ranks with location caches") {
-  expect_no_violation({.least_ranks = 3, .max_ranks = 5, .location_caches = true});
+  expect_no_violation({.min_ranks = 3, .max_ranks = 5, .location_caches = true});
 }
 
 TEST_CASE("relocation: four and five ranks with a home map of the user") {
-  expect_no_violation({.least_ranks = 4, .max_ranks = 5, .home = HomeMapKind::custom});
+  expect_no_violation({.min_ranks = 4, .max_ranks = 5, .home = HomeMapKind::custom});
 }
 
 TEST_CASE("relocation: any scenario") {

@@ -54,15 +54,15 @@ TEST_CASE("own operations with nothing unanswered") {
   check(kRouter.route_own(away_from_home(Presence::arriving), kFree), {Action::queue});
   check(kRouter.route_own(away_from_home(Presence::absent), kFree), {Action::send, kHome});
   check(kRouter.route_own(away_from_home(Presence::absent, kCached), kFree),
-        {Action::send, kCached, false, true});
-  // The home is no cached location: what goes there enters here.
+        {.action = Action::send, .to = kCached, .by_home = false, .is_entry = true});
+  // The home is no cached location: what is sent to the home enters at this domain.
   check(kRouter.route_own(away_from_home(Presence::absent, kHome), kFree), {Action::send, kHome});
-  // A hint that was left behind does not matter once the key is here.
+  // A stale hint does not matter once the key is local.
   check(kRouter.route_own(away_from_home(Presence::owner, kCached), kFree), {Action::execute});
   check(kRouter.route_own(away_from_home(Presence::arriving, kCached), kFree), {Action::queue});
 }
 
-TEST_CASE("own operations behind unanswered ones that entered here") {
+TEST_CASE("own operations behind unanswered operations that entered at this domain") {
   check(kRouter.route_own(away_from_home(Presence::owner), kPinnedHere), {Action::execute});
   check(kRouter.route_own(away_from_home(Presence::arriving), kPinnedHere), {Action::queue});
   check(kRouter.route_own(away_from_home(Presence::absent), kPinnedHere), {Action::send, kHome});
@@ -74,7 +74,8 @@ TEST_CASE("own operations behind unanswered ones that went to a cached location 
     for (const std::optional<Domain> hint :
          {std::optional<Domain>{}, std::optional(kOther), std::optional(kHome)}) {
       const KeyView view = away_from_home(presence, hint);
-      check(kRouter.route_own(view, kPinnedToCached), {Action::send, kCached, false, true});
+      check(kRouter.route_own(view, kPinnedToCached),
+            {.action = Action::send, .to = kCached, .by_home = false, .is_entry = true});
       check(kRouter.route_own(view, kRedirected), {Action::hold});
     }
   }
@@ -86,13 +87,13 @@ TEST_CASE("a pin without unanswered operations binds nothing") {
   check(kRouter.route_own(away_from_home(Presence::absent), left_over), {Action::send, kHome});
 }
 
-TEST_CASE("the home routes by its table and looks at its own role only when the table names itself") {
+TEST_CASE("the home routes by its table and reads its own role only when the table names the home") {
   for (const Presence presence : {Presence::absent, Presence::arriving}) {
     const KeyView view = at_home(presence, kOther);
     for (const Pin& pin : {kFree, kPinnedHere})
-      check(kRouter.route_own(view, pin), {Action::send, kOther, true});
+      check(kRouter.route_own(view, pin), {.action = Action::send, .to = kOther, .by_home = true});
     for (const bool by_home : {false, true}) {
-      check(kRouter.route_received(view, by_home), {Action::send, kOther, true});
+      check(kRouter.route_received(view, by_home), {.action = Action::send, .to = kOther, .by_home = true});
     }
   }
   const auto both = [](const KeyView& view, const Expected& expected) {
@@ -109,9 +110,9 @@ TEST_CASE("received operations") {
     check(kRouter.route_received(away_from_home(Presence::owner), by_home), {Action::execute});
     check(kRouter.route_received(away_from_home(Presence::arriving), by_home), {Action::queue});
   }
-  // Forwarded to the home and nowhere else, whatever the cache says.
+  // Forwarded to the home only, whatever the cache stores.
   check(kRouter.route_received(away_from_home(Presence::absent, kCached), false), {Action::send, kHome});
-  // What the home has routed here must find the key here or on its way.
+  // What the home has routed to this domain must find the key local or arriving.
   check(kRouter.route_received(away_from_home(Presence::absent), true), {Action::illegal});
 }
 

@@ -18,7 +18,7 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   Scenario scenario;
   scenario.seed = seed;
   scenario.ranks = static_cast<std::int32_t>(
-      between(static_cast<std::uint64_t>(limits.least_ranks), static_cast<std::uint64_t>(limits.max_ranks)));
+      between(static_cast<std::uint64_t>(limits.min_ranks), static_cast<std::uint64_t>(limits.max_ranks)));
   for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) scenario.workers.push_back(between(0, 3));
   if (scenario.all_workers() == 0) scenario.workers.back() = 1;
   scenario.shape.keys = coin() ? 1 : between(2, 4);
@@ -81,7 +81,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
 std::string Scenario::to_string() const {
   return fmt::format(
       "seed {}: {} ranks in domains of {}{}, workers by rank {}, {} {} keys{}, leases {}, caches {}, "
-      "look-ups {}, "
+      "lookups {}, "
       "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
       "{} interruptions, {} speeds, {} calls of each worker",

@@ -18,7 +18,7 @@ namespace lapse::test {
 
 // What a test fixes; everything else is drawn.
 struct ScenarioLimits {
-  std::int32_t least_ranks = 2;
+  std::int32_t min_ranks = 2;
   std::int32_t max_ranks = 5;
   std::optional<bool> location_caches = {};
   std::optional<HomeMapKind> home = {};
@@ -26,8 +26,8 @@ struct ScenarioLimits {
   std::optional<bool> leases = {};
   std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
   std::optional<bool> lookups = {};
-  bool wrong_owners = false;       // what is looked up is anything
-  bool holders_wait = false;       // a fault: who holds a lease waits for further keys
+  bool wrong_owners = false;       // a lookup reads any number
+  bool holders_wait = false;       // a fault: the holder of a lease waits for further keys
   const Router* router = nullptr;  // null: the library's
 };
 

@@ -115,7 +115,7 @@ void SimulatedRank::expose_owners(const Scenario& scenario, TableShard& table) {
 std::optional<SharedTablePart> SimulatedRank::share(const Scenario& scenario,
                                                     const SharedTableLayout::Request& request) {
   SharedTableLayout layout = SharedTableLayout::plan(request, transport_.shared_memory()->free_bytes());
-  // A member has room for one value of each size, and the others lie in its own memory.
+  // A member has room for one value of each size, and the other values are stored in its private memory.
   if (scenario.little_memory) {
     for (SharedTableLayout::Part& part : layout.parts) part.units = std::min<std::uint64_t>(part.units, 2);
   }
@@ -162,9 +162,10 @@ void SimulatedRank::end_turn() {
 
 void SimulatedRank::check_at_rest() const {
   const auto check = [this](bool condition, const char* what) {
-    if (!condition) throw ProtocolError(fmt::format("at rest, rank {} {}", phase_.rank.value(), what));
+    if (!condition)
+      throw ProtocolError(fmt::format("after quiescing, rank {} {}", phase_.rank.value(), what));
   };
-  check(submissions_.empty(), "has submissions that nobody handled");
+  check(submissions_.empty(), "has submissions that were not handled");
   check(protocol_.idle(IdleLevel::synced) && protocol_.outbox().empty(),
         "has operations that wait for a route, keys in flight, or unsent messages");
   for (const auto& endpoint : protocol_.registry().workers()) {

@@ -73,11 +73,11 @@ class SimulatedRank {
   std::size_t waiting_submissions() const { return submissions_.size(); }
   void handle_submission();
   void handle_packet(Rank from, std::span<const std::byte> packet);
-  // One of the rank's remote reads looks, or is delivered.
+  // One of the rank's remote reads copies the memory, or is delivered.
   void advance_read(LoopbackNetwork& network, std::size_t index);
   // The time of the protocol's next deadline comes.
   void handle_deadline();
-  // The engine's turn ends: what it has to say is sent.
+  // The engine's turn ends: its packets are sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();
 

@@ -21,7 +21,7 @@ class InvariantViolation : public std::runtime_error {
 };
 
 // A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; a
-// remote read looks at the memory, or is delivered; an engine's turn ends. Every choice and every random
+// remote read copies the memory, or is delivered; an engine's turn ends. Every choice and every random
 // number comes from the scenario's seed: the same scenario gives the same run.
 //
 // After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
@@ -54,8 +54,8 @@ class Simulation {
   const Choice& draw();
   void carry_out(const Choice& choice);
   void deliver(const LoopbackNetwork::Choice& choice);
-  // In the middle of a step of the rank's engine: workers of its domain, and engines of the domain's other
-  // ranks.
+  // In the middle of a step of the rank's engine: workers of its domain,
+  // and engines of the domain's other ranks.
   void interrupt(std::size_t rank);
   void end_turn_or_go_on(SimulatedRank& rank);
   void draw_speeds();

@@ -1,5 +1,5 @@
-// The random workload on real servers, each rank and each worker a thread of one process. Made to run under
-// ThreadSanitizer too.
+// The random workload on real servers, each rank and each worker a thread of one process.
+// Made to run under ThreadSanitizer too.
 #include <exception>
 #include <memory>
 #include <optional>
@@ -104,7 +104,7 @@ TEST_CASE("threads: few keys at home at one rank") {
   check_that_keys_moved(counters);
 }
 
-TEST_CASE("threads: owners are looked up") {
+TEST_CASE("threads: lookups of owners") {
   for (const std::int32_t domain_ranks : {1, 2}) {
     Options options = quiet_options();
     options.domain = {DomainChoice::Kind::number, domain_ranks};
@@ -216,7 +216,7 @@ TEST_CASE("threads: all ranks in one domain") {
 }
 
 TEST_CASE("threads: a domain whose memory is full uses private slots, which neighbours reach by message") {
-  // A page of words and one of owners, and hardly anything for slots.
+  // A page of slot words, a page of owners, and little memory for slots.
   constexpr std::size_t kNoSlots = 2 * 4096 + 100;
   TableCounters counters;
   TableCounters of_plenty;

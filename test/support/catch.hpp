@@ -1,4 +1,4 @@
-// The one way tests include Catch2: version 2 (single header) and version 3 look the same from here.
+// The one way tests include Catch2: version 2 (single header) and version 3 look equal to the tests.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

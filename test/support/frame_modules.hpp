@@ -9,7 +9,7 @@
 
 namespace lapse::test {
 
-// Takes frames of the kinds it is given; tests say what it does with them.
+// Takes frames of the kinds it is given; tests define what it does with the frames.
 class ModuleStandIn : public ProtocolModule {
  public:
   explicit ModuleStandIn(std::vector<FrameSpec> frames = {}) : frames_(std::move(frames)) {}

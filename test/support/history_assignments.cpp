@@ -67,7 +67,7 @@ void check_key(std::span<const AssignmentLog> logs, Key key, const Assignment& f
     for (const AssignmentLog::Event& event : log.events(key)) {
       if (!event.is_write && !event.answered) continue;
       if (!exists(event.value)) {
-        throw HistoryViolation(fmt::format("worker {} saw {} in key {}, which nobody wrote", log.worker(),
+        throw HistoryViolation(fmt::format("worker {} saw {} in key {}, which no worker wrote", log.worker(),
                                            to_string(event.value), key.value()));
       }
       precedence.add(last, event.value);
@@ -76,7 +76,7 @@ void check_key(std::span<const AssignmentLog> logs, Key key, const Assignment& f
     }
   }
   if (!exists(final_value)) {
-    throw HistoryViolation(fmt::format("the final value of key {} is {}, which nobody wrote", key.value(),
+    throw HistoryViolation(fmt::format("the final value of key {} is {}, which no worker wrote", key.value(),
                                        to_string(final_value)));
   }
   precedence.add(initial, final_value);
@@ -95,7 +95,7 @@ Assignment Assignment::from(std::span<const std::int64_t> value) {
   const Assignment assignment{value[0], value[1]};
   if (value[2] != value[0] + value[1] || assignment.writer < 0 || assignment.number < 0) {
     throw HistoryViolation(
-        fmt::format("({}, {}, {}) was seen, which nobody wrote", value[0], value[1], value[2]));
+        fmt::format("({}, {}, {}) was seen, which no worker wrote", value[0], value[1], value[2]));
   }
   return assignment;
 }

@@ -1,5 +1,5 @@
-// Histories of counting: each worker adds 1 to an element of its own, so that a value says which pushes it
-// holds.
+// Histories of counting: each worker adds 1 to an element of its own,
+// so that a value says which pushes it holds.
 #pragma once
 
 #include <cstddef>
@@ -76,8 +76,8 @@ class CounterLog {
   void pushed(Key key) { ++pushes_[key.index()]; }
   // A pull is issued now; returns its position, for pulled().
   std::uint64_t next_position() { return next_position_++; }
-  // The pull at `position` has been answered. `own` are the worker's pushes when it was issued. Throws
-  // HistoryViolation.
+  // The pull at `position` has been answered. `own` are the worker's pushes when it was issued.
+  // Throws HistoryViolation.
   void pulled(Key key, std::uint64_t position, std::int64_t own, Counts counts);
 
   // As numbers, to be sent somewhere.
@@ -92,8 +92,8 @@ class CounterLog {
   std::vector<Pull> pulls_;           // in the order of their answers
 };
 
-// Values of one key seen by anybody, in any order. As every push takes effect once, at one place, any two of
-// them are comparable element by element: they form a chain.
+// Values of one key seen by any worker, in any order. As every push takes effect once, at one place, any
+// two of them are comparable element by element: they form a chain.
 class CounterChain {
  public:
   // Throws HistoryViolation when `counts` is not comparable with a value added before.

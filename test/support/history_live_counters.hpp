@@ -13,8 +13,8 @@ namespace lapse::test {
 // For runs in which one thread sees every call and every answer, so that "before" has a meaning for all
 // workers together. An operation takes effect once, at the owner, between its call and its answer; so a pull
 // holds every push that was answered before the pull was called, everything that an earlier answered pull
-// held, and nothing that has not been issued (linearizability of each key). Every member throws
-// HistoryViolation.
+// held, and nothing that has not been issued (linearizability of each key).
+// Every member throws HistoryViolation.
 class LiveCounters {
  public:
   LiveCounters(std::size_t workers, std::size_t keys);

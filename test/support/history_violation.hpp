@@ -5,7 +5,7 @@
 
 namespace lapse::test {
 
-// Something was seen that the guarantees exclude; the text says by whom, of which key, and why not.
+// Something was seen that the guarantees exclude; the message names the worker, the key and the reason.
 class HistoryViolation : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

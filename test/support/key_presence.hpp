@@ -1,4 +1,4 @@
-// Where a key is, as tests of routing say it.
+// Where a key is, in the words of tests of routing.
 #pragma once
 
 #include "lapse/directory/router.hpp"

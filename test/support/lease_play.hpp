@@ -44,7 +44,7 @@ class LeasePlay {
   bool active() const { return stage_ != Stage::none; }
   // Whether step would do something; with Waiting::blocks it may always be called.
   bool may_step() const;
-  // Goes on, and tells what was done. Throws HistoryViolation.
+  // Takes the next step, and reports what was done. Throws HistoryViolation.
   std::string step(RandomEngine& random);
 
  private:

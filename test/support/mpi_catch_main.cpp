@@ -63,7 +63,7 @@ bool failed_anywhere(bool failed_here) {
   for (int done = 0; !done;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (!done && failed_here && std::chrono::steady_clock::now() > deadline) {
-      std::fprintf(stderr, "rank %d failed and the other ranks wait elsewhere: the job is aborted\n",
+      std::fprintf(stderr, "rank %d failed and the other ranks wait in other calls: the job is aborted\n",
                    world_rank());
       std::fflush(nullptr);
       MPI_Abort(MPI_COMM_WORLD, 1);

@@ -18,13 +18,13 @@ namespace lapse::test {
 // How a worker behaves. Probabilities are in [0, 1].
 struct WorkloadSettings {
   std::size_t calls = 100;
-  std::size_t max_pending = 6;  // calls under way at one time
+  std::size_t max_pending = 6;  // calls in flight at one time
   std::size_t max_keys = 3;     // of one call
-  double synchronous = 0.3;      // wait for the answer before the next call
-  double wait_for_all = 0.05;    // wait for all answers before the next call
-  double detached = 0.05;        // give up the handle of a pending call
+  double synchronous = 0.3;     // wait for the answer before the next call
+  double wait_for_all = 0.05;   // wait for all answers before the next call
+  double detached = 0.05;       // give up the handle of a pending call
   std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                                       // of the keys under a lease
+  std::size_t max_touches = 4;                                        // of the keys under a lease
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);

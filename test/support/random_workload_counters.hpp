@@ -16,7 +16,7 @@
 
 namespace lapse::test {
 
-// What the function "count" does: adds one for a worker, and tells what was there before.
+// What the function "count" does: adds one for a worker, and returns what was there before.
 struct CountArgument {
   std::uint64_t workers = 0;
   std::uint64_t worker = 0;

@@ -22,7 +22,7 @@ struct ServerWorkload {
   std::vector<std::int32_t> workers;  // by rank, at least one in all
   std::size_t phases = 2;             // calls of run_workers
   std::size_t rounds =
-      2;  // of each phase; a round ends with a barrier, after which everybody sees everything
+      2;  // of each phase; a round ends with a barrier, after which every worker sees all writes
   std::size_t calls = 1000;  // of each worker in each round
   std::uint64_t keys = 5;    // of each table
   HomeMapKind home = HomeMapKind::hash;
@@ -53,8 +53,8 @@ class ServerWorkloadRun {
   // Collective: creates the tables.
   ServerWorkloadRun(ParameterServer& server, const ServerWorkload& workload);
 
-  // Collective: runs all phases. Throws PeerFailed when a worker has seen what it must not see; the text says
-  // what.
+  // Collective: runs all phases.
+  // Throws PeerFailed when a worker has seen what it must not see; the message says what.
   void run();
   // Collective: what one worker on each rank pulls when everything is over.
   void pull_final_values();

@@ -3,7 +3,7 @@
 # all threads of the processes below it that have no children (the ranks, not the launcher), ends them all and exits with
 # 124; otherwise exits as the command did.
 set -u
-trap '' PIPE  # The processes are ended also when nobody reads the output any more.
+trap '' PIPE  # The processes are ended also when the output is no longer read.
 if [[ $# -lt 2 ]]; then
   echo "usage: $0 <seconds> <command...>" >&2
   exit 2

@@ -17,8 +17,8 @@ struct TableShardSettings {
   std::uint64_t max_units = 0;  // that the store can have
 };
 
-// A shard with memory of its own, with the keys that are at home on its rank. `sizes`: of its values; `keys`: how many
-// a dense table has, or a sparse one may have.
+// A shard with memory of its own, with the keys that are at home on its rank. `sizes`: of its values;
+// `keys`: how many a dense table has, or a sparse one may have.
 inline std::unique_ptr<TableShard> build_table_shard(const TableShardSettings& settings,
                                                      const DomainMap& domains, Rank rank, HomeMap homes,
                                                      bool sparse, std::uint64_t keys, ValueSizes sizes,

@@ -1,4 +1,4 @@
-// The text of an exception that a test expects.
+// The message of an exception that a test expects.
 #pragma once
 
 #include <stdexcept>
@@ -8,8 +8,8 @@
 
 namespace lapse::test {
 
-// Calls f and returns what() of the `Exception` that it throws. Other exceptions pass; without any,
-// std::logic_error says so.
+// Calls f and returns what() of the `Exception` that it throws. Other exceptions pass.
+// Throws std::logic_error when f throws nothing.
 template <class Exception, class F>
 std::string thrown_text(F&& f) {
   try {

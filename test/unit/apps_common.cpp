@@ -56,7 +56,7 @@ TEST_CASE("a summary is a table and a JSON object") {
   CHECK(Summary().to_json() == "{\n}\n");
 }
 
-TEST_CASE("text files are written whole, or the reason is given") {
+TEST_CASE("text files are written whole, or the reason is reported") {
   const lapse::test::TemporaryDirectory directory;
   write_text_file(directory / "a", "text\n");
   CHECK(lapse::test::content_of(directory / "a") == "text\n");

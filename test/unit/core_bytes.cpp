@@ -42,7 +42,7 @@ TEST_CASE("what was written is read") {
   CHECK_NOTHROW(reader.require_end());
 }
 
-TEST_CASE("numbers lie in little-endian order") {
+TEST_CASE("numbers are stored in little-endian order") {
   std::vector<std::byte> bytes;
   ByteWriter(bytes).write(std::uint32_t{0x01020304});
   CHECK(bytes == std::vector<std::byte>{std::byte{4}, std::byte{3}, std::byte{2}, std::byte{1}});

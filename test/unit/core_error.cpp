@@ -12,7 +12,7 @@ TEST_CASE("errors name table, key, rank and what was expected") {
              Equals("values for table 'factors' have 63 elements on rank 0: expected 64"));
 }
 
-TEST_CASE("the failure of a peer keeps its origin and its text") {
+TEST_CASE("the failure of a peer keeps its origin and its message") {
   const lapse::PeerFailed error(lapse::Rank{2}, "no such file");
   CHECK(error.origin() == lapse::Rank{2});
   CHECK(error.text() == "no such file");

@@ -134,7 +134,7 @@ TEST_CASE("errors in the environment name the variable") {
   }
 }
 
-TEST_CASE("the text of all options marks those that are not the default") {
+TEST_CASE("the list of all options marks those that are not the default") {
   Options options;
   options.eager_buffers = 128;
   const std::string text = options.to_text();

@@ -1,4 +1,4 @@
-// Random numbers: reproducible, different where they should be, and distributed as they say.
+// Random numbers: reproducible, different where they should be, and distributed as documented.
 #include "lapse/core/random.hpp"
 
 #include <algorithm>

@@ -75,7 +75,7 @@ TEST_CASE("A key is served by a rank of the domain, all ranks serve about as man
   }
 }
 
-TEST_CASE("Equal domains talk slice to slice: the place of the serving rank is the same in all of them") {
+TEST_CASE("Equal domains talk slice to slice: the serving rank has the same position in all domains") {
   const std::vector<std::int32_t> hosts{0, 1, 0, 1, 0, 1, 0, 1};
   const DomainMap map = DomainMap::of_hosts(hosts);
   for (std::uint64_t key = 0; key < 100; ++key) {

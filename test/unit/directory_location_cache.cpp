@@ -5,7 +5,7 @@
 using lapse::Domain;
 using lapse::LocationCache;
 
-TEST_CASE("A cache that is on believes hints and remembers who answered, except at home and here") {
+TEST_CASE("A cache that is on uses hints and stores who answered, except at home and locally") {
   const LocationCache cache(true);
   CHECK(cache.enabled());
   CHECK(cache.look_up(Domain(3)) == Domain(3));
@@ -15,7 +15,7 @@ TEST_CASE("A cache that is on believes hints and remembers who answered, except 
   CHECK_FALSE(cache.should_remember(Domain(3), Domain(1), true));
 }
 
-TEST_CASE("A cache that is off knows and remembers nothing") {
+TEST_CASE("A cache that is off stores nothing") {
   const LocationCache cache(false);
   CHECK_FALSE(cache.enabled());
   CHECK_FALSE(cache.look_up(Domain(3)).has_value());

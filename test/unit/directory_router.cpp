@@ -17,15 +17,15 @@ using lapse::test::with_presence;
 
 namespace {
 
-const Domain kHere{1};
-const Domain kElsewhere{2};
+const Domain kLocal{1};
+const Domain kRemote{2};
 const Domain kThird{3};
 
 KeyView away_from_home(Presence presence, std::optional<Domain> hint = std::nullopt) {
-  return with_presence(presence, {.home = kElsewhere, .self = kHere, .owner_by_table = {}, .hint = hint});
+  return with_presence(presence, {.home = kRemote, .self = kLocal, .owner_by_table = {}, .hint = hint});
 }
 KeyView at_home(Presence presence, Domain owner) {
-  return with_presence(presence, {.home = kHere, .self = kHere, .owner_by_table = owner, .hint = {}});
+  return with_presence(presence, {.home = kLocal, .self = kLocal, .owner_by_table = owner, .hint = {}});
 }
 
 std::string text(const Route& route) {
@@ -54,44 +54,44 @@ std::string received(const KeyView& view, bool by_home) {
   return text(Router().route_received(view, by_home));
 }
 
-const Pin kUnderWayByHome{.unanswered = 2, .entry = std::nullopt, .redirected = false};
-const Pin kUnderWayByCache{.unanswered = 1, .entry = kThird, .redirected = false};
+const Pin kInFlightByHome{.unanswered = 2, .entry = std::nullopt, .redirected = false};
+const Pin kInFlightByCache{.unanswered = 1, .entry = kThird, .redirected = false};
 const Pin kRedirected{.unanswered = 1, .entry = kThird, .redirected = true};
 
 }  // namespace
 
-TEST_CASE("Own operations away from home, nothing under way") {
+TEST_CASE("Own operations away from home, nothing in flight") {
   CHECK(own(away_from_home(Presence::owner)) == "execute");
   CHECK(own(away_from_home(Presence::arriving)) == "queue");
   CHECK(own(away_from_home(Presence::absent)) == "send to 2");
   CHECK(own(away_from_home(Presence::absent, kThird)) == "send to 3 cached");
   // A hint that names the home is no cached location: the entry is the home.
-  CHECK(own(away_from_home(Presence::absent, kElsewhere)) == "send to 2");
+  CHECK(own(away_from_home(Presence::absent, kRemote)) == "send to 2");
 }
 
-TEST_CASE("Own operations away from home follow those under way by the home") {
-  CHECK(own(away_from_home(Presence::owner), kUnderWayByHome) == "execute");
-  CHECK(own(away_from_home(Presence::arriving), kUnderWayByHome) == "queue");
-  CHECK(own(away_from_home(Presence::absent), kUnderWayByHome) == "send to 2");
+TEST_CASE("Own operations away from home follow those in flight by the home") {
+  CHECK(own(away_from_home(Presence::owner), kInFlightByHome) == "execute");
+  CHECK(own(away_from_home(Presence::arriving), kInFlightByHome) == "queue");
+  CHECK(own(away_from_home(Presence::absent), kInFlightByHome) == "send to 2");
   // The cache would overtake them.
-  CHECK(own(away_from_home(Presence::absent, kThird), kUnderWayByHome) == "send to 2");
+  CHECK(own(away_from_home(Presence::absent, kThird), kInFlightByHome) == "send to 2");
 }
 
-TEST_CASE("The owner is looked up for an operation that nothing else says where to send") {
+TEST_CASE("An operation that nothing else routes needs a lookup of the owner") {
   for (const bool serves : {true, false}) {
     KeyView unknown = away_from_home(Presence::absent);
     unknown.may_look_up = true;
     unknown.serves = serves;
     CHECK(own(unknown) == "look up");
     // One worker's operations do not wait for another's.
-    CHECK(own(unknown, kUnderWayByCache) == "send to 3 cached");
+    CHECK(own(unknown, kInFlightByCache) == "send to 3 cached");
     KeyView known = unknown;
     known.hint = kThird;
     CHECK(own(known) == "send to 3 cached");
-    known.hint = kElsewhere;
+    known.hint = kRemote;
     CHECK(own(known) == (serves ? "send to 2" : "send to 2 cached"));
     KeyView mine = unknown;
-    mine.home = kHere;
+    mine.home = kLocal;
     if (!serves) CHECK(own(mine) == "send to 1 cached");
     KeyView here = unknown;
     set_presence(here, Presence::owner);
@@ -102,17 +102,17 @@ TEST_CASE("The owner is looked up for an operation that nothing else says where 
   }
   KeyView unknown = away_from_home(Presence::absent);
   unknown.may_look_up = true;
-  CHECK(own(unknown, kUnderWayByHome) == "send to 2");
+  CHECK(own(unknown, kInFlightByHome) == "send to 2");
   KeyView at_own_home = at_home(Presence::absent, kThird);
   at_own_home.may_look_up = true;
   CHECK(own(at_own_home) == "send to 3 by home");
   CHECK(received(unknown, false) == "send to 2");
 }
 
-TEST_CASE("Own operations follow those under way by a cached location, wherever the key is now") {
+TEST_CASE("Own operations follow those in flight by a cached location, wherever the key is now") {
   for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
-    CHECK(own(away_from_home(presence), kUnderWayByCache) == "send to 3 cached");
-    CHECK(own(away_from_home(presence, kElsewhere), kUnderWayByCache) == "send to 3 cached");
+    CHECK(own(away_from_home(presence), kInFlightByCache) == "send to 3 cached");
+    CHECK(own(away_from_home(presence, kRemote), kInFlightByCache) == "send to 3 cached");
     CHECK(own(away_from_home(presence), kRedirected) == "hold");
     CHECK(own(away_from_home(presence, kThird), kRedirected) == "hold");
   }
@@ -126,10 +126,10 @@ TEST_CASE("A pin without unanswered operations pins nothing") {
 }
 
 TEST_CASE("The home routes by its table; its own role decides only when it is the owner itself") {
-  for (const Pin& pin : {Pin{}, kUnderWayByHome}) {
-    CHECK(own(at_home(Presence::owner, kHere), pin) == "execute");
-    CHECK(own(at_home(Presence::arriving, kHere), pin) == "queue");
-    CHECK(own(at_home(Presence::absent, kHere), pin) == "illegal");
+  for (const Pin& pin : {Pin{}, kInFlightByHome}) {
+    CHECK(own(at_home(Presence::owner, kLocal), pin) == "execute");
+    CHECK(own(at_home(Presence::arriving, kLocal), pin) == "queue");
+    CHECK(own(at_home(Presence::absent, kLocal), pin) == "illegal");
     for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
       CHECK(own(at_home(presence, kThird), pin) == "send to 3 by home");
     }
@@ -138,9 +138,9 @@ TEST_CASE("The home routes by its table; its own role decides only when it is th
 
 TEST_CASE("Received operations at the home") {
   for (const bool by_home : {false, true}) {
-    CHECK(received(at_home(Presence::owner, kHere), by_home) == "execute");
-    CHECK(received(at_home(Presence::arriving, kHere), by_home) == "queue");
-    CHECK(received(at_home(Presence::absent, kHere), by_home) == "illegal");
+    CHECK(received(at_home(Presence::owner, kLocal), by_home) == "execute");
+    CHECK(received(at_home(Presence::arriving, kLocal), by_home) == "queue");
+    CHECK(received(at_home(Presence::absent, kLocal), by_home) == "illegal");
     for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
       CHECK(received(at_home(presence, kThird), by_home) == "send to 3 by home");
     }
@@ -154,7 +154,7 @@ TEST_CASE("Received operations away from home go on to the home and nowhere else
   }
   CHECK(received(away_from_home(Presence::absent), false) == "send to 2");
   CHECK(received(away_from_home(Presence::absent, kThird), false) == "send to 2");
-  // The home sent it here, so the key is here or on its way here.
+  // The home sent it to this domain, so the key is local or arriving.
   CHECK(received(away_from_home(Presence::absent), true) == "illegal");
 }
 
@@ -164,15 +164,15 @@ namespace {
 
 KeyView beside(Presence presence, Domain home, std::optional<Domain> hint = std::nullopt) {
   return with_presence(
-      presence, {.home = home, .self = kHere, .owner_by_table = kThird, .hint = hint, .serves = false});
+      presence, {.home = home, .self = kLocal, .owner_by_table = kThird, .hint = hint, .serves = false});
 }
 
 }  // namespace
 
 TEST_CASE("A rank that does not serve the key uses memory or sends: it never queues and asks no table") {
-  for (const Domain home : {kHere, kElsewhere}) {
+  for (const Domain home : {kLocal, kRemote}) {
     CHECK(own(beside(Presence::owner, home)) == "execute");
-    // Arriving, leased, or in memory that this rank cannot address: the own domain's serving rank knows.
+    // Arriving, leased, or in memory that this rank cannot address: the own domain's serving rank decides.
     CHECK(own(beside(Presence::arriving, home)) == "send to 1 cached");
     CHECK(own(beside(Presence::absent, home)) == "send to " + std::to_string(home.value()) + " cached");
     CHECK(own(beside(Presence::absent, home, kThird)) == "send to 3 cached");
@@ -180,13 +180,13 @@ TEST_CASE("A rank that does not serve the key uses memory or sends: it never que
 }
 
 TEST_CASE("A rank that does not serve the key keeps its entry, and never uses memory meanwhile") {
-  for (const Domain entry : {kHere, kElsewhere, kThird}) {
+  for (const Domain entry : {kLocal, kRemote, kThird}) {
     for (const Presence presence : {Presence::absent, Presence::owner, Presence::arriving}) {
       Pin pin{.unanswered = 1, .entry = entry, .redirected = false};
-      CHECK(own(beside(presence, kElsewhere, kThird), pin) ==
+      CHECK(own(beside(presence, kRemote, kThird), pin) ==
             "send to " + std::to_string(entry.value()) + " cached");
       pin.redirected = true;
-      CHECK(own(beside(presence, kElsewhere, kThird), pin) == "hold");
+      CHECK(own(beside(presence, kRemote, kThird), pin) == "hold");
     }
   }
 }
@@ -194,22 +194,23 @@ TEST_CASE("A rank that does not serve the key keeps its entry, and never uses me
 TEST_CASE("An answer redirects when it comes from another domain than the entry, unless the home is asked") {
   const KeyView view = away_from_home(Presence::absent);
   CHECK_FALSE(Router::redirects(view, kThird, kThird));
-  CHECK(Router::redirects(view, kThird, kElsewhere));
-  CHECK(Router::redirects(view, kThird, kHere));
+  CHECK(Router::redirects(view, kThird, kRemote));
+  CHECK(Router::redirects(view, kThird, kLocal));
   // By the home every way is right; only the own domain's memory is better.
-  CHECK_FALSE(Router::redirects(view, kElsewhere, kThird));
-  CHECK(Router::redirects(view, kElsewhere, kHere));
-  CHECK_FALSE(Router::redirects(at_home(Presence::absent, kThird), kHere, kThird));
+  CHECK_FALSE(Router::redirects(view, kRemote, kThird));
+  CHECK(Router::redirects(view, kRemote, kLocal));
+  CHECK_FALSE(Router::redirects(at_home(Presence::absent, kThird), kLocal, kThird));
 }
 
 TEST_CASE(
-    "A copy that may be touched is used at once, unless operations of the worker are in flight elsewhere") {
+    "A copy that may be touched is used at once, unless operations of the worker are in flight to a remote "
+    "rank") {
   for (const bool serves : {true, false}) {
     KeyView view = away_from_home(Presence::absent);
     view.direct = lapse::DirectAccess::copy;
     view.serves = serves;
     CHECK(own(view) == "execute");
-    CHECK(own(view, kUnderWayByCache) == "send to 3 cached");
+    CHECK(own(view, kInFlightByCache) == "send to 3 cached");
     CHECK(received(view, false) == "send to 2");
   }
 }

@@ -107,7 +107,7 @@ TEST_CASE("damaged compressed files give their data or an error, never other dat
   CHECK(errors > kRounds * 9 / 10);
 }
 
-TEST_CASE("damage anywhere, also to what tells the compression, is read or refused") {
+TEST_CASE("damage anywhere, also to the bytes that name the compression, is read or refused") {
   const TemporaryDirectory directory;
   const auto compression = GENERATE(Compression::none, Compression::gzip, Compression::xz, Compression::zstd);
   RandomEngine random(4, static_cast<std::uint64_t>(compression));

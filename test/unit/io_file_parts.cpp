@@ -136,7 +136,7 @@ TEST_CASE("errors in a part name line and column in the file") {
   CHECK(errors == 1);
 }
 
-TEST_CASE("parts of rating files know the header and the columns of the first line") {
+TEST_CASE("parts of rating files use the header and the columns of the first line") {
   const TemporaryDirectory directory;
   const std::string start = GENERATE("", "\n  \nuser,item,rating,time\n", "user,item,rating,time\n");
   const auto compression = GENERATE(Compression::none, Compression::gzip);

@@ -1,4 +1,4 @@
-// Compressed and plain inputs: told apart by content, read whole, and damage is never taken for the end.
+// Compressed and plain inputs: distinguished by content, read whole, and damage is never taken for the end.
 #include "io/input_stream.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ Ending read_to_error(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the compression is told by the first bytes") {
+TEST_CASE("the compression is recognized by the first bytes") {
   const auto detect = [](std::string_view bytes) { return detect_compression({bytes.data(), bytes.size()}); };
   CHECK(detect("") == Compression::none);
   CHECK(detect("1\t2\t3\n4\t5\t") == Compression::none);

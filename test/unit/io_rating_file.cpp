@@ -21,7 +21,7 @@ CoordinateMatrix parse(const std::string& content, const lapse::io::RatingFileOp
   return read_ratings(directory.write("ratings", content), options);
 }
 
-// Checks that the content is refused at this place, with a text that holds the words.
+// Checks that the content is refused at this place, with a message that contains the words.
 void check_refused(const std::string& content, std::uint64_t line, std::uint64_t column,
                    const std::string& words) {
   CAPTURE(content);

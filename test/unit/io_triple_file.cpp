@@ -1,5 +1,5 @@
-// Triple files: names and ids, unknown names, parts, the bundled data, and what a damaged file is answered
-// with.
+// Triple files: names and ids, unknown names, parts, the bundled data,
+// and what a damaged file is answered with.
 #include "io/triple_file.hpp"
 
 #include <algorithm>

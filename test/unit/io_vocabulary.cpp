@@ -69,7 +69,7 @@ TEST_CASE("names get ids in the order of their first occurrence, and are counted
   CHECK_THROWS_AS(vocabulary.count(4), lapse::UsageError);
 }
 
-TEST_CASE("many names are told apart, in the memory that is promised") {
+TEST_CASE("many names are distinguished, in the memory that is promised") {
   constexpr Vocabulary::Id kNames = 300000;
   Vocabulary vocabulary;
   std::size_t characters = 0;

@@ -10,7 +10,7 @@ using namespace lapse;
 using namespace lapse::apps;
 using lapse::test::TemporaryDirectory;
 
-TEST_CASE("a graph has the entities of all files, and knows which ones training triples have") {
+TEST_CASE("a graph has the entities of all files, and records which entities training triples have") {
   const TemporaryDirectory directory;
   DataOptions options;
   options.train_file = directory.write("train", "ann\tlikes\tbob\nbob\tlikes\tann\nann\tknows\tann\n");

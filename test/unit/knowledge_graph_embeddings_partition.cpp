@@ -52,7 +52,7 @@ TEST_CASE("every triple belongs to one worker") {
   CHECK(triples_of_all(again) == triples_of_all(partition));
 }
 
-TEST_CASE("clustered by relation, a relation is on one rank, and that rank knows it") {
+TEST_CASE("clustered by relation, a relation is on one rank, and that rank lists it") {
   const KnowledgeGraph graph = graph_of({500, 20, 0, 300, 7, 1});
   const std::vector<std::int32_t> workers{2, 0, 1, 3};
   const TriplePartition partition(graph, TripleClustering::by_relation, workers, 4, 1);
@@ -64,8 +64,8 @@ TEST_CASE("clustered by relation, a relation is on one rank, and that rank knows
       for (const Triple& triple : partition.triples(worker)) relations.insert(triple.relation);
       ++worker;
     }
-    const auto told = partition.relations(Rank{rank});
-    CHECK(relations == std::set<std::uint32_t>(told.begin(), told.end()));
+    const auto returned = partition.relations(Rank{rank});
+    CHECK(relations == std::set<std::uint32_t>(returned.begin(), returned.end()));
     for (const std::uint32_t relation : relations) CHECK(found.insert(relation).second);
   }
   CHECK(found == std::set<std::uint32_t>{0, 1, 3, 4, 5});

@@ -50,7 +50,7 @@ TEST_CASE("other true triples do not count, of any split, but the triple itself 
   CHECK(scene.rank({0, 0, 1}) == 1);
 }
 
-TEST_CASE("entities with equal scores share the mean of their places, filtered ones excepted") {
+TEST_CASE("entities with equal scores share the mean of their positions, filtered entities excepted") {
   const Scene scene({1, 5, 2, 2, 2, 0}, {{0, 0, 0}});
   CHECK(scene.rank({0, 0, 1}) == 1);
   CHECK(scene.rank({0, 0, 2}) == 3);

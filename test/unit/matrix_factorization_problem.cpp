@@ -15,7 +15,7 @@
 using namespace lapse::apps;
 using lapse::io::Cell;
 
-TEST_CASE("a problem knows its mean and the cells of each row and column") {
+TEST_CASE("a problem computes its mean and the cells of each row and column") {
   const FactorizationProblem problem = make_problem(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 1, 6}}, {{1, 0, 100}});
   CHECK(problem.mean == 3);
   CHECK(problem.row_counts == std::vector<std::uint32_t>{2, 0, 1});

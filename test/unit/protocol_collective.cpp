@@ -105,7 +105,7 @@ TEST_CASE("The result does not depend on the order of arrival, bit for bit, roun
   }
 }
 
-TEST_CASE("The combination has everybody's contribution once") {
+TEST_CASE("The combination has each rank's contribution once") {
   for (std::int32_t participants = 1; participants <= 9; ++participants) {
     std::vector<TreeReduction> trees;
     for (std::int32_t self = 0; self < participants; ++self) trees.emplace_back(participants, self, &add);

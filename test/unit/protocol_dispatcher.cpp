@@ -143,7 +143,7 @@ TEST_CASE("A frame without records is refused") {
   CHECK(fixture.pulls.frames.empty());
 }
 
-TEST_CASE("A kind that nobody handles is refused with its number and sender") {
+TEST_CASE("A kind that no module handles is refused with its number and sender") {
   for (const unsigned kind : {0U, 3U, 14U, 999U, 65535U}) {
     Packet packet;
     append_frame(packet, static_cast<FrameKind>(kind), 1, 8);

@@ -9,7 +9,7 @@ using lapse::Doorbell;
 using std::chrono::microseconds;
 using std::chrono::seconds;
 
-TEST_CASE("Nobody sleeps who has a reason to stay awake") {
+TEST_CASE("No thread sleeps that has a reason to stay awake") {
   Doorbell bell;
   const auto start = std::chrono::steady_clock::now();
   bell.sleep(seconds(30), [] { return true; });

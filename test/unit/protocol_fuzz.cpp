@@ -1,7 +1,7 @@
 // Damaged messages: the protocol of several ranks is fed with packets of real traffic in which bytes,
-// lengths, numbers and places have been changed. Whatever comes, it is handled or refused with a
-// ProtocolError; with AddressSanitizer and UndefinedBehaviorSanitizer nothing is read or written where it
-// should not be.
+// lengths, numbers and positions have been changed. Every packet is handled or refused
+// with a ProtocolError; with AddressSanitizer and UndefinedBehaviorSanitizer nothing is read or written
+// where it should not be.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -21,7 +21,7 @@ constexpr std::uint64_t kKeys = 24;
 constexpr std::size_t kWorkers = 2;
 constexpr TableId kTables[] = {TableId(0), TableId(1), TableId(2)};  // the last one is sparse
 
-// One rank without threads: its protocol, and workers whose calls the test makes.
+// One rank without threads: its protocol, and workers with calls that the test makes.
 class FuzzRank {
  public:
   FuzzRank(LoopbackNetwork& network, Rank self)
@@ -32,8 +32,8 @@ class FuzzRank {
       HomeMap homes = sparse             ? HomeMap::sparse_hash(kRanks, domain)
                       : id == kTables[0] ? HomeMap::hash(kKeys, kRanks, domain)
                                          : HomeMap::range(kKeys, kRanks, domain);
-      // Values of 12 bytes are padded on the wire, values of 16 are not; sparse ones have lengths of their
-      // own.
+      // Values of 12 bytes are padded on the wire, values of 16 are not;
+      // sparse ones have lengths of their own.
       const UpdateRule rule = sparse ? UpdateRule::adagrad() : UpdateRule::add();
       const ElementType type = sparse ? ElementType::float32 : ElementType::int32;
       const ValueLayout layout{type, id == kTables[0] ? std::size_t{3} : std::size_t{4}, rule.state_size()};
@@ -242,8 +242,8 @@ struct Outcome {
   std::uint64_t unfinished = 0;
 };
 
-// Lets workers call and delivers packets; `damage_one_in` of them are damaged, repeated or misdirected (0:
-// none).
+// Lets workers call and delivers packets. One packet in `damage_one_in` is damaged,
+// repeated or misdirected (0: none).
 void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outcome& outcome) {
   RandomEngine random(seed);
   LoopbackNetwork network(kRanks, seed % 2 == 1);

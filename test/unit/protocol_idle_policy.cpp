@@ -30,7 +30,7 @@ IdleSettings settings(std::uint32_t polls_per_yield) {
 
 }  // namespace
 
-TEST_CASE("Empty looks come first, then yields for the time of the spin, then sleep") {
+TEST_CASE("Empty polls come first, then yields for the time of the spin, then sleep") {
   IdlePolicy policy(settings(3));
   TestClock clock;
   for (int round = 0; round < 4; ++round) {
@@ -63,7 +63,7 @@ TEST_CASE("Sleeps double up to the longest") {
   }
 }
 
-TEST_CASE("Without a spin every failed look leads to sleep") {
+TEST_CASE("Without a spin every empty poll leads to sleep") {
   IdleSettings none = settings(0);
   none.spin = microseconds(0);
   IdlePolicy policy(none);

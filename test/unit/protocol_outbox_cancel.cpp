@@ -1,4 +1,4 @@
-// Records that are taken back before they are sent.
+// Records that are rolled back before they are sent.
 #include <cstring>
 #include <vector>
 
@@ -60,7 +60,7 @@ Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
 
 }  // namespace
 
-TEST_CASE("A record that is taken back is not sent, wherever it stood, and others go on behind it") {
+TEST_CASE("A record that is rolled back is not sent, wherever it stood, and other records follow behind it") {
   for (const bool bulk_lane : {false, true}) {
     INFO("bulk lane " << bulk_lane);
     // The only record of a packet: nothing is sent.
@@ -135,7 +135,7 @@ TEST_CASE("A record that is taken back is not sent, wherever it stood, and other
   }
 }
 
-TEST_CASE("What is taken back is the last record, to whichever rank it was") {
+TEST_CASE("What is rolled back is the last record, to whichever rank it was") {
   for (const bool bulk_lane : {false, true}) {
     const Items items = sent(
         bulk_lane,
@@ -150,7 +150,7 @@ TEST_CASE("What is taken back is the last record, to whichever rank it was") {
   }
 }
 
-TEST_CASE("A packet that has been taken back whole is not sent with the next turn either") {
+TEST_CASE("A packet that has been rolled back whole is not sent with the next turn either") {
   LoopbackNetwork network(2, false);
   Outbox outbox(network.endpoint(Rank(0)), lapse::test::all_frames());
   outbox.append_record(Rank(1), header(FrameKind::localize), lapse::LocalizeRecord{1});

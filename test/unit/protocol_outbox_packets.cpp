@@ -65,7 +65,7 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
   CHECK(outbox.counters().packets == 1);
   CHECK(outbox.counters().frames == 3);
 
-  // What has begun the new packet can be taken back, and the packet is used again.
+  // The record that has begun the new packet can be rolled back, and the packet is used again.
   outbox.cancel();
   CHECK(outbox.counters().frames == 2);
   append(77);

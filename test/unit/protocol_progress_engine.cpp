@@ -125,7 +125,7 @@ TEST_CASE("Without helping only the serving thread handles submissions and packe
   CHECK(engine.counters().helper_turns == 0);
 }
 
-TEST_CASE("A turn delivers packets and says after each that its decisions have been made") {
+TEST_CASE("A turn delivers packets and reports after each that its decisions have been made") {
   lapse::LoopbackNetwork network(2, false);
   FakeClient client;
   ProgressEngine engine(network.endpoint(Rank(0)), client, settings(true));
@@ -201,7 +201,8 @@ TEST_CASE("A wait returns at once when there is nothing to wait for, and helps w
   CHECK(engine.counters().helper_turns >= 1);
 }
 
-TEST_CASE("Every submission of many threads is handled once, one at a time, whoever drives the engine") {
+TEST_CASE(
+    "Every submission of many threads is handled once, one at a time, whichever thread drives the engine") {
   for (const bool helping : {true, false}) {
     lapse::ThreadedLoopback network(1);
     FakeClient client;
@@ -286,19 +287,19 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Whoever leaves the transport in the middle of a send wakes the serving thread") {
-  // A send that takes some looks of somebody.
+TEST_CASE("A thread that leaves the transport in the middle of a send wakes the serving thread") {
+  // A send that needs some polls of any thread.
   class SlowTransport : public lapse::test::BorrowedTransport {
    public:
     explicit SlowTransport(Transport& transport) : BorrowedTransport(transport) {}
     std::size_t poll(const Handler& handler, std::size_t limit) override {
-      looks_left.fetch_sub(1);
+      polls_left.fetch_sub(1);
       return BorrowedTransport::poll(handler, limit);
     }
-    bool idle() const override { return looks_left.load() <= 0; }
+    bool idle() const override { return polls_left.load() <= 0; }
     Doorbell* doorbell() override { return &bell; }
 
-    std::atomic<int> looks_left{0};
+    std::atomic<int> polls_left{0};
     Doorbell bell;
   };
   lapse::LoopbackNetwork network(1, false);
@@ -315,10 +316,10 @@ TEST_CASE("Whoever leaves the transport in the middle of a send wakes the servin
     });
   });
   while (!asleep) std::this_thread::yield();
-  transport.looks_left = 100;
+  transport.polls_left = 100;
   Job job(client);
   engine.submit(job);
   server.join();
-  CHECK(transport.looks_left > 0);
+  CHECK(transport.polls_left > 0);
   CHECK(std::chrono::steady_clock::now() - begin < kLong);
 }

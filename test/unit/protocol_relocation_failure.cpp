@@ -1,4 +1,4 @@
-// A key that cannot be handed over, because code of the application throws in the middle.
+// A key with ownership that cannot be transferred, because code of the application throws in the middle.
 #include <cstring>
 #include <memory>
 #include <stdexcept>

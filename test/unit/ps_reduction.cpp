@@ -97,7 +97,7 @@ TEST_CASE("Different calls are a CollectiveMismatch that describes both") {
   differ(make_contribution(broadcast(0, 4), {}), make_contribution(broadcast(0, 5), {}));
 }
 
-TEST_CASE("Contributions whose length does not fit what they say are refused") {
+TEST_CASE("Contributions with a length that does not fit their header are refused") {
   const Bytes good = contribution<double>(Reduce::sum, {1, 2});
   for (std::size_t size = 0; size < good.size(); ++size) {
     const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));

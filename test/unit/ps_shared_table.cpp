@@ -1,4 +1,4 @@
-// Where a table lies in the memory that a domain shares.
+// Where a table is stored in the memory that a domain shares.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -61,24 +61,24 @@ TEST_CASE("A layout with plenty of memory has room for every slot of every membe
 TEST_CASE("A layout that does not fit gives every member its share of what there is") {
   const SharedTableLayout::Request request{
       .keys = 100'000, .home_keys = 50'000, .unit_bytes = 64, .units = {60'000, 20'000, 20'000}};
-  const std::size_t least = SharedTableLayout::min_bytes(request);
+  const std::size_t min_bytes = SharedTableLayout::min_bytes(request);
   for (const std::size_t slots_bytes :
        {std::size_t{0}, kPage, std::size_t{100'000}, std::size_t{3'200'000}, std::size_t{6'399'999}}) {
     INFO(slots_bytes);
-    const SharedTableLayout layout = SharedTableLayout::plan(request, least + slots_bytes);
+    const SharedTableLayout layout = SharedTableLayout::plan(request, min_bytes + slots_bytes);
     check_order(layout, request);
     CHECK_FALSE(layout.complete);
-    CHECK(layout.total_bytes() <= least + slots_bytes);
+    CHECK(layout.total_bytes() <= min_bytes + slots_bytes);
     CHECK(layout.parts[1].units == layout.parts[2].units);
     // Three times as much for the first, but for what is rounded to pages.
     const std::uint64_t rounding = 3 * SharedTableLayout::unit_alignment(request.unit_bytes);
     CHECK(layout.parts[0].units + rounding >= 3 * layout.parts[1].units);
     CHECK(layout.parts[0].units <= 3 * layout.parts[1].units + rounding);
   }
-  const SharedTableLayout half = SharedTableLayout::plan(request, least + 3'200'000);
+  const SharedTableLayout half = SharedTableLayout::plan(request, min_bytes + 3'200'000);
   CHECK(half.slots_bytes > 3'200'000 / 10 * 9);
   // Aligned, they need a little more than their sum.
-  CHECK(SharedTableLayout::plan(request, least + 6'500'000).complete);
+  CHECK(SharedTableLayout::plan(request, min_bytes + 6'500'000).complete);
 }
 
 TEST_CASE("Few large values go to shared memory as far as there is room, not in groups") {
@@ -88,13 +88,13 @@ TEST_CASE("Few large values go to shared memory as far as there is room, not in 
     CHECK(alignment == (unit == 48 ? 256 : 1));
   }
   const SharedTableLayout::Request request{.keys = 5, .home_keys = 5, .unit_bytes = 8192, .units = {3, 2}};
-  const std::size_t least = SharedTableLayout::min_bytes(request);
-  const SharedTableLayout layout = SharedTableLayout::plan(request, least + 4 * 8192);
+  const std::size_t min_bytes = SharedTableLayout::min_bytes(request);
+  const SharedTableLayout layout = SharedTableLayout::plan(request, min_bytes + 4 * 8192);
   check_order(layout, request);
   CHECK_FALSE(layout.complete);
   CHECK(layout.parts[0].units == 2);
   CHECK(layout.parts[1].units == 1);
-  CHECK(SharedTableLayout::plan(request, least + 5 * 8192).complete);
+  CHECK(SharedTableLayout::plan(request, min_bytes + 5 * 8192).complete);
 }
 
 TEST_CASE("A domain has 32 bits for the numbers of its slots") {
@@ -109,7 +109,7 @@ TEST_CASE("A domain has 32 bits for the numbers of its slots") {
   CHECK_FALSE(SharedTableLayout::is_possible(request));
 }
 
-TEST_CASE("Members use one memory: words, owners at home, slots that do not overlap") {
+TEST_CASE("Members use one memory: slot words, owners at home, slots that do not overlap") {
   const SharedTableLayout::Request request{
       .keys = 3000, .home_keys = 2000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout = SharedTableLayout::plan(request, kPlenty);
@@ -157,7 +157,7 @@ TEST_CASE("Members use one memory: words, owners at home, slots that do not over
   CHECK(regions.committed_bytes() == 0);
 }
 
-TEST_CASE("Members whose slots do not fit have numbers of their own for private ones") {
+TEST_CASE("Members with slots that do not fit have unit numbers of their own for private slots") {
   const SharedTableLayout::Request request{
       .keys = 3000, .home_keys = 3000, .unit_bytes = 32, .units = {1700, 1300}};
   const SharedTableLayout layout =

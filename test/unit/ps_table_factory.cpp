@@ -38,8 +38,8 @@ TEST_CASE("A custom home map gives ranks, whose domains are the homes") {
   Network network;
   const auto by_rank = [](Key key) { return static_cast<std::int32_t>(key.value() % 6); };
   for (const bool sparse : {false, true}) {
-    for (const std::int32_t most : {1, 2, DomainMap::kNoLimit}) {
-      const DomainMap domains = DomainMap::of_hosts(kHosts, most);
+    for (const std::int32_t max_ranks : {1, 2, DomainMap::kNoLimit}) {
+      const DomainMap domains = DomainMap::of_hosts(kHosts, max_ranks);
       std::uint64_t own_keys = 0;
       for (std::int32_t rank = 0; rank < 6; ++rank) {
         const HomeMap homes = network.home_map(custom(sparse, by_rank), domains, rank);

@@ -37,7 +37,7 @@ TableSpec example() {
 
 }  // namespace
 
-TEST_CASE("A specification has what the options say") {
+TEST_CASE("A specification has what the options contain") {
   const TableSpec spec = example();
   CHECK(spec.name == "factors");
   CHECK(spec.keys == 1000);

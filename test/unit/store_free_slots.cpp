@@ -10,7 +10,7 @@
 
 using lapse::FreeSlots;
 
-TEST_CASE("Released slots come back, each once, whoever writes to those that are in use") {
+TEST_CASE("Released slots come back, each once, whichever thread writes to slots in use") {
   for (const std::size_t slot_bytes :
        {std::size_t{16}, std::size_t{32}, std::size_t{112}, std::size_t{4000}}) {
     constexpr std::uint32_t kSlots = 500;

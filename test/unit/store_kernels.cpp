@@ -133,7 +133,7 @@ void check_rules_equal(const std::vector<UpdateRule>& rules) {
     for (std::size_t length = 0; length <= kMaxLength; ++length) {
       const std::size_t offset = length % kOffsets;
       const std::vector<T> portable = pushed<T>(rule, Isa::portable, length, offset);
-      // What lies around the content stays.
+      // The bytes around the value stay.
       const std::vector<T> before = numbers<T>(length, portable.size());
       CHECK(
           std::equal(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(offset), portable.begin()));

@@ -23,7 +23,7 @@ struct Slot {
   int mark;
 };
 
-// The allocator beside a plain list of what it has given out, whose memory is marked from end to end.
+// The allocator beside a plain list of the slots it has given out, each marked from end to end.
 class Model {
  public:
   explicit Model(SlabAllocator& slab) : slab_(slab) {}

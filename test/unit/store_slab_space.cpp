@@ -34,7 +34,11 @@ struct SharedSlots {
       : regions(commit_limit), memory(regions.reserve(kUnits * kUnitBytes)) {}
 
   SlabAllocator part(std::uint64_t first_unit, std::uint64_t units) {
-    return {SlabSpace{std::make_unique<LentRegion>(*memory), 0, first_unit, units}, kUnitBytes, "table 'a'"};
+    return {SlabSpace{.region = std::make_unique<LentRegion>(*memory),
+                      .region_unit = 0,
+                      .first_unit = first_unit,
+                      .max_units = units},
+            kUnitBytes, "table 'a'"};
   }
 
   LimitedRegionAllocator regions;
@@ -71,12 +75,14 @@ TEST_CASE("Ranks give out disjoint slots of one memory, and each finds the slots
   CHECK(second.try_allocate());
 }
 
-TEST_CASE("The numbers of units may begin elsewhere than at the beginning of the memory") {
+TEST_CASE("The numbers of units need not begin at the beginning of the memory") {
   // Private slots: this rank's memory holds the units 5000 and on of the domain's numbers.
   LimitedRegionAllocator regions;
   auto memory = regions.reserve(256 * kUnitBytes);
   std::byte* const base = memory->base();
-  SlabAllocator slots(SlabSpace{std::move(memory), 5000, 5000, 256}, kUnitBytes, "table 'a'");
+  SlabAllocator slots(
+      SlabSpace{.region = std::move(memory), .region_unit = 5000, .first_unit = 5000, .max_units = 256},
+      kUnitBytes, "table 'a'");
   const std::uint32_t slot = slots.allocate(3);
   CHECK(slot == 5000);
   CHECK(slots.address(slot) == base);

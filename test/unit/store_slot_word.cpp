@@ -32,7 +32,7 @@ TEST_CASE("A slot word is taken apart") {
   CHECK(SlotWord(SlotWord::kRoleMask).role() == static_cast<Role>(7));
 }
 
-TEST_CASE("A word of zeroes is absent, unlatched and without hint") {
+TEST_CASE("A slot word of zeroes is absent, unlatched and without hint") {
   const SlotWord word;
   CHECK(word.bits() == 0);
   CHECK(word.role() == Role::absent);
@@ -42,14 +42,14 @@ TEST_CASE("A word of zeroes is absent, unlatched and without hint") {
   CHECK_FALSE(word.is_readable());
 }
 
-TEST_CASE("Only an owner that nobody leases may be accessed, only an unlatched one read") {
+TEST_CASE("Only an owner without a lease may be accessed, only an unlatched owner read") {
   for (std::uint64_t role = 0; role < 8; ++role) {
     for (const std::uint64_t bits : {std::uint64_t{0}, SlotWord::kReplicatedBit, SlotWord::kPrivateBit,
                                      SlotWord::kQueuedBit, SlotWord::kLowMask, SlotWord::kSequenceMask}) {
       const SlotWord word((role << SlotWord::kRoleShift) | bits);
       const bool owner = word.role() == Role::owner;
       CHECK(word.is_open_owner() == owner);
-      const bool usable = role >= 4;  // its highest bit says so
+      const bool usable = role >= 4;  // the highest bit of the role
       CHECK(word.is_readable() == (usable && !word.slot().is_private));
       CHECK(word.with_latch().is_open_owner() == owner);
       CHECK_FALSE(word.with_latch().is_readable());
@@ -102,7 +102,7 @@ TEST_CASE("The sequence wraps around without touching other fields") {
   CHECK(last.absent(Domain(0)).sequence() == 0);
 }
 
-TEST_CASE("A hint is the domain plus one, changes alone, and exists in absent words only") {
+TEST_CASE("A hint is the domain plus one, changes alone, and exists in absent slot words only") {
   const SlotWord gone = SlotWord().with_role(Role::owner, 1).absent(Domain(0));
   CHECK(gone.low() == 1);
   CHECK(gone.hint() == Domain(0));

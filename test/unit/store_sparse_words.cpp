@@ -36,7 +36,7 @@ std::vector<std::uint64_t> made(const std::function<std::uint64_t(std::uint64_t)
   return keys;
 }
 
-// Inserts the keys, which are distinct, and looks at everything a table can tell about them.
+// Inserts the keys, which are distinct, and checks everything a table reports about the keys.
 void check_keys(const std::vector<std::uint64_t>& keys) {
   PrivateRegionAllocator regions;
   SparseWords words(regions, keys.size());
@@ -87,11 +87,11 @@ TEST_CASE("A new sparse table is empty") {
   words.for_each([](Key, const SparseWords::Word&) { FAIL("there is no key"); });
 }
 
-TEST_CASE("Sequential keys keep their words, addresses and numbers while the table grows") {
+TEST_CASE("Sequential keys keep their slot words, addresses and numbers while the table grows") {
   check_keys(made([](std::uint64_t i) { return i; }));
 }
 
-TEST_CASE("Random keys keep their words, addresses and numbers while the table grows") {
+TEST_CASE("Random keys keep their slot words, addresses and numbers while the table grows") {
   RandomEngine random(7);
   std::unordered_set<std::uint64_t> seen;
   check_keys(made([&](std::uint64_t) {
@@ -101,7 +101,7 @@ TEST_CASE("Random keys keep their words, addresses and numbers while the table g
   }));
 }
 
-TEST_CASE("Keys that differ in few bits keep their words, addresses and numbers") {
+TEST_CASE("Keys that differ in few bits keep their slot words, addresses and numbers") {
   // From both ends; multiples of 2^32; only the upper half, bit-reversed.
   check_keys(made([](std::uint64_t i) { return i % 2 == 0 ? i / 2 : ~(i / 2); }));
   check_keys(made([](std::uint64_t i) { return i << 32; }));
@@ -159,7 +159,7 @@ TEST_CASE("Without memory for a further key everything stays as it was, and memo
   }
 }
 
-TEST_CASE("A key costs at most the bytes that are said, beside the last piece") {
+TEST_CASE("A key costs at most the documented bytes, beside the last piece") {
   LimitedRegionAllocator regions;
   SparseWords words(regions, ~std::uint64_t{0});
   CHECK(words.committed_bytes() <= 256 << 10);

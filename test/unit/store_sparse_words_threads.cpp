@@ -78,7 +78,7 @@ void pass_along(const SparseWords& words, const std::atomic<std::uint64_t>& done
 
 }  // namespace
 
-TEST_CASE("While a sparse table grows nobody misses a key that is there or finds one that is not") {
+TEST_CASE("While a sparse table grows no thread misses a key that is there or finds one that is not") {
   for (int round = 0; round < kRounds; ++round) {
     PrivateRegionAllocator regions;
     SparseWords words(regions, kKeys);

@@ -109,14 +109,15 @@ TEST_CASE("An update runs under the latch, and an exception releases it") {
   CHECK(fixture.read(Key(2)) == Value{42, 2, 3, 4, 5});
 }
 
-TEST_CASE("Reading does not change a word") {
+TEST_CASE("Reading does not change a slot word") {
   Fixture fixture;
   const auto before = fixture.store.word(Key(2));
   fixture.read(Key(2));
   CHECK(fixture.store.word(Key(2)) == before);
 }
 
-TEST_CASE("A key that is handed over is absent, with the new owner as hint, and frees its slot") {
+TEST_CASE(
+    "A key is absent after its ownership is transferred, with the new owner as hint, and frees its slot") {
   Fixture fixture;
   CHECK(fixture.store.keys_here() == 2);
   CHECK(fixture.transfer_ownership(Key(2), Domain(6)) == Value{1, 2, 3, 4, 5});
@@ -141,7 +142,7 @@ TEST_CASE("A key arrives in three steps and is not readable before the last") {
   CHECK(fixture.store.keys_here() == 3);
 }
 
-TEST_CASE("A key that is only passing through is never an owner here") {
+TEST_CASE("A key that is only passing through is never owned") {
   Fixture fixture;
   fixture.store.begin_arrival(Key(7), 1);
   fixture.store.pass_on(Key(7), Domain(2));
@@ -149,7 +150,7 @@ TEST_CASE("A key that is only passing through is never an owner here") {
   CHECK(fixture.store.word(Key(7)).hint() == Domain(2));
 }
 
-TEST_CASE("The sequence of a word rises through every change of role") {
+TEST_CASE("The sequence of a slot word rises through every change of role") {
   Fixture fixture;
   std::uint32_t last = fixture.store.word(Key(2)).sequence();
   const auto rises = [&] {
@@ -196,7 +197,7 @@ TEST_CASE("Transitions that the roles do not allow throw and change nothing") {
   refused(arriving, [&] { store.transfer_ownership(arriving, value.data(), Domain(0)); });
 }
 
-TEST_CASE("A hint changes absent words only") {
+TEST_CASE("A hint changes absent slot words only") {
   Fixture fixture;
   fixture.store.set_hint(Key(4), Domain(0));
   CHECK(fixture.store.word(Key(4)).hint() == Domain(0));
@@ -220,14 +221,14 @@ TEST_CASE("Prefetching is possible in every role") {
   SUCCEED();
 }
 
-TEST_CASE("A store tells what memory it uses") {
+TEST_CASE("A store reports what memory it uses") {
   Fixture fixture;
   CHECK(fixture.store.word_bytes() >= 10 * sizeof(std::uint64_t));
   CHECK(fixture.store.slab_bytes() >= 10 * kLayout.slot_bytes());
   CHECK(fixture.store.word_bytes() + fixture.store.slab_bytes() == fixture.regions.committed_bytes());
 }
 
-TEST_CASE("Words, addresses or slabs for which there is no memory are OutOfMemory") {
+TEST_CASE("Slot words, addresses or slabs for which there is no memory are OutOfMemory") {
   LimitedRegionAllocator no_words(1000);
   CHECK_THROWS_AS(dense_store(no_words, 1000, 0), OutOfMemory);
   LimitedRegionAllocator no_slabs(50'000);

@@ -57,7 +57,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("Nobody but its holder reads or changes a leased key") {
+TEST_CASE("Only its holder reads or changes a leased key") {
   for (const bool sparse : {false, true}) {
     Fixture fixture(sparse);
     REQUIRE(fixture.store.grant_lease(kKey));
@@ -125,7 +125,7 @@ TEST_CASE("The engine ends a lease that was queued for, or gives it to the next"
   CHECK(fixture.read()[0] == 7);
 }
 
-TEST_CASE("Only a key that is here and open can be leased") {
+TEST_CASE("Only a key that is owned and open can be leased") {
   for (const bool sparse : {false, true}) {
     Fixture fixture(sparse);
     Store& store = fixture.store;
@@ -146,7 +146,7 @@ TEST_CASE("Only a key that is here and open can be leased") {
   }
 }
 
-TEST_CASE("A leased key is not handed over; one whose lease has ended is") {
+TEST_CASE("Ownership of a leased key is not transferred; after the lease has ended it is") {
   Fixture fixture;
   Value value(kLength);
   auto* to = reinterpret_cast<std::byte*>(value.data());

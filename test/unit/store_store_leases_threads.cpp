@@ -118,7 +118,7 @@ class Engine {
     if (store_.grant_lease(taker.key)) {
       taker.step.store(Step::granted, std::memory_order_release);
     } else if (store_.mark_queued(taker.key)) {
-      // Else the lease has ended meanwhile: another look will grant it.
+      // Else the lease has ended meanwhile: another attempt will grant it.
       queues_[taker.key.index()].push_back(&taker);
     }
   }
@@ -195,7 +195,7 @@ TEST_CASE("Leases, readers and updates compete and nothing is torn or lost") {
   run(KeyWords::sparse(regions, kKeys), regions);
 }
 
-TEST_CASE("A lease that another rank takes and ends in memory puts a hand-over off, and never breaks it") {
+TEST_CASE("A lease that another rank takes and ends in memory delays a transfer, and never breaks it") {
   lapse::PrivateRegionAllocator regions;
   const Key key(0);
   Store store(regions, KeyWords::dense(regions, 1), ValueSizes(ValueLayout{ElementType::int64, kLength}), 2,

@@ -53,7 +53,7 @@ void create_all(Store& store) {
   }
 }
 
-// The content of an owned key, as an update sees it.
+// The value and optimizer state of an owned key, as an update sees them.
 Elements content_here(Store& store, Key key) {
   Elements content(elements_of(key));
   REQUIRE(store.update(key, [&](std::byte* from) { std::memcpy(content.data(), from, content.size() * 4); }));

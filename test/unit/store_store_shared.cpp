@@ -49,7 +49,10 @@ struct SharedDomain {
     words->commit(0, kKeys * 8);
     slots->commit(0, 2 * kPart * 16);
     auto word_region = std::make_unique<SharedPart>(words->base(), kKeys * 8, left);
-    SlabSpace space{std::make_unique<SharedPart>(slots->base(), 2 * kPart * 16, left), 0, rank * kPart, room};
+    SlabSpace space{.region = std::make_unique<SharedPart>(slots->base(), 2 * kPart * 16, left),
+                    .region_unit = 0,
+                    .first_unit = rank * kPart,
+                    .max_units = room};
     Store::Overflow overflow{private_regions, 1000 * (rank + 1), kKeys, [&] { ++notices_of_rank; }};
     return std::make_unique<Store>(KeyWords::dense(std::move(word_region), kKeys), std::move(space),
                                    std::move(overflow), ValueSizes(kLayout), 0);
@@ -100,7 +103,7 @@ TEST_CASE("Ranks of a domain read and update each other's keys in shared memory"
   CHECK(domain.private_regions.committed_bytes() == 0);
 }
 
-TEST_CASE("What does not fit lies in private slots, which the own rank uses as any other") {
+TEST_CASE("What does not fit is stored in private slots, which the own rank uses as any other") {
   SharedDomain domain(3);
   Store& store = *domain.first;
   for (std::uint64_t key = 0; key < 10; ++key) {
@@ -131,7 +134,7 @@ TEST_CASE("What does not fit lies in private slots, which the own rank uses as a
   CHECK(SharedDomain::read(store, Key(9)) == Value{109, -1});
 }
 
-TEST_CASE("Another rank's store over the same words does not touch private slots") {
+TEST_CASE("Another rank's store over the same slot words does not touch private slots") {
   SharedDomain domain(0);
   SharedDomain::create(*domain.first, Key(1), 10);
   SharedDomain::create(*domain.second, Key(2), 20);
@@ -152,7 +155,8 @@ TEST_CASE("Another rank's store over the same words does not touch private slots
   }
 }
 
-TEST_CASE("Private slots are handed over, come back, and are used before shared ones are asked for again") {
+TEST_CASE(
+    "Keys of private slots leave, the slots come back, and are used before shared ones are asked for again") {
   SharedDomain domain(1);
   Store& store = *domain.first;
   SharedDomain::create(store, Key(0), 1);
@@ -182,7 +186,7 @@ TEST_CASE("Private slots are handed over, come back, and are used before shared 
   CHECK(store.keys_here() == 2);
 }
 
-TEST_CASE("Where private memory is at an end too, a key cannot come; those that are here stay") {
+TEST_CASE("Where private memory is exhausted too, a key cannot arrive; owned keys stay") {
   SharedDomain domain(1);
   domain.private_regions.set_commit_limit(0);
   SharedDomain::create(*domain.first, Key(0), 1);

@@ -90,7 +90,7 @@ TEST_CASE("Created keys of a sparse store are read, updated and counted") {
   CHECK(fixture.store.known(kOther)->number == 1U);
 }
 
-TEST_CASE("Looking for a key of a sparse store does not give it a word") {
+TEST_CASE("A lookup of a key of a sparse store does not give the key a slot word") {
   Fixture fixture;
   bool called = false;
   CHECK(fixture.read(kNew).empty());
@@ -105,7 +105,7 @@ TEST_CASE("Looking for a key of a sparse store does not give it a word") {
   CHECK_FALSE(fixture.store.known(kNew).has_value());
 }
 
-TEST_CASE("A key of a sparse store arrives and is handed over as often as it likes") {
+TEST_CASE("A key of a sparse store may arrive and leave any number of times") {
   Fixture fixture;
   std::uint32_t sequence = 0;
   for (int round = 0; round < 3; ++round) {
@@ -130,7 +130,7 @@ TEST_CASE("A key of a sparse store arrives and is handed over as often as it lik
   }
 }
 
-TEST_CASE("A key of a sparse store that passes through keeps a word with the hint") {
+TEST_CASE("A key of a sparse store that passes through keeps a slot word with the hint") {
   Fixture fixture;
   fixture.store.begin_arrival(kNew, 1);
   fixture.store.pass_on(kNew, Domain(2));
@@ -138,7 +138,7 @@ TEST_CASE("A key of a sparse store that passes through keeps a word with the hin
   CHECK(fixture.store.keys_here() == 2);
 }
 
-TEST_CASE("A hint gives a key of a sparse store a word, and a number can be had without anything else") {
+TEST_CASE("A hint gives a key of a sparse store a slot word, and a number can be had without anything else") {
   Fixture fixture;
   fixture.store.set_hint(kNew, Domain(4));
   CHECK(fixture.store.word(kNew).hint() == Domain(4));
@@ -151,7 +151,7 @@ TEST_CASE("A hint gives a key of a sparse store a word, and a number can be had 
   CHECK(fixture.store.keys_here() == 2);
 }
 
-TEST_CASE("Only owned keys of a sparse store count as being here") {
+TEST_CASE("Only owned keys of a sparse store count as local") {
   Fixture fixture;
   fixture.store.set_hint(Key(5), Domain(1));
   fixture.store.begin_arrival(kNew, 0);
@@ -160,7 +160,7 @@ TEST_CASE("Only owned keys of a sparse store count as being here") {
   CHECK(here == std::vector<Key>{kOwned, kOther});
 }
 
-TEST_CASE("Transitions that the roles do not allow throw, with and without a word") {
+TEST_CASE("Transitions that the roles do not allow throw, with and without a slot word") {
   Fixture fixture;
   Store& store = fixture.store;
   std::vector<std::byte> value(kBytes);
@@ -180,7 +180,7 @@ TEST_CASE("Transitions that the roles do not allow throw, with and without a wor
   CHECK(store.keys_here() == 2);
 }
 
-TEST_CASE("A content that cannot be written leaves the key without a word and its slot free") {
+TEST_CASE("A value that cannot be written leaves the key without a slot word and its slot free") {
   Fixture fixture;
   CHECK_THROWS_AS(fixture.store.create(kNew, [](std::byte*) { throw std::runtime_error("test"); }),
                   std::runtime_error);

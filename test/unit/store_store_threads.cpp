@@ -67,7 +67,7 @@ void add(Store& store, std::uint64_t updates, std::uint64_t& torn) {
   }
 }
 
-// Hands keys over and takes them back with the value they had; sometimes into another slot.
+// Transfers ownership of keys and adopts the keys again with their value; sometimes into another slot.
 std::uint64_t move(Store& store, const std::atomic<bool>& stop) {
   std::vector<std::byte> value(store.sizes().value_bytes(Key(0)));
   std::uint64_t moves = 0;

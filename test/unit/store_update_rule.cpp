@@ -93,7 +93,7 @@ TEST_CASE("An update touches the elements it is for and no others") {
   }
 }
 
-TEST_CASE("Update rules say what they are") {
+TEST_CASE("Update rules report what they are") {
   struct Expected {
     UpdateRule rule;
     UpdateRuleKind kind;
@@ -128,7 +128,7 @@ TEST_CASE("Update rules say what they are") {
   }
 }
 
-TEST_CASE("The text of a rule tells parameters apart that differ in the last bit") {
+TEST_CASE("The text of a rule distinguishes parameters that differ in the last bit") {
   const double rate = 0.1;
   CHECK(UpdateRule::sgd({.learning_rate = rate}).to_string() !=
         UpdateRule::sgd({.learning_rate = std::nextafter(rate, 1)}).to_string());

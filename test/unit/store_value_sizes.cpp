@@ -73,10 +73,10 @@ TEST_CASE("Computed lengths are asked for again and again, for any key") {
 }
 
 TEST_CASE("A length of nothing and one that is too large are refused with the key and what is possible") {
-  const std::size_t most = ValueSizes::max_elements(ElementType::float32);
-  CHECK(most == (std::size_t{1} << 28));
+  const std::size_t max = ValueSizes::max_elements(ElementType::float32);
+  CHECK(max == (std::size_t{1} << 28));
   CHECK(ValueSizes::max_elements(ElementType::int64) == (std::size_t{1} << 27));
-  for (const std::size_t bad : {std::size_t{0}, most + 1, ~std::size_t{0}}) {
+  for (const std::size_t bad : {std::size_t{0}, max + 1, ~std::size_t{0}}) {
     const auto f = [&](Key key) { return key == Key(3) ? bad : std::size_t{1}; };
     const std::string listed = thrown_text<ConfigurationError>([&] { ValueSizes::listed(kLayout, 10, f); });
     const std::string computed =
@@ -84,12 +84,12 @@ TEST_CASE("A length of nothing and one that is too large are refused with the ke
     for (const std::string& text : {listed, computed}) {
       CHECK(contains(text, "key 3:"));
       CHECK(contains(text, std::to_string(bad) + " elements"));
-      CHECK(contains(text, "1 to " + std::to_string(most)));
+      CHECK(contains(text, "1 to " + std::to_string(max)));
     }
   }
-  const auto largest = [&](Key) { return most; };
+  const auto largest = [&](Key) { return max; };
   const ValueLayout without_state{ElementType::float32, 1, {}};
-  CHECK(ValueSizes::listed(without_state, 2, largest).length(Key(1)) == most);
+  CHECK(ValueSizes::listed(without_state, 2, largest).length(Key(1)) == max);
 }
 
 TEST_CASE("What the function of lengths throws passes through") {

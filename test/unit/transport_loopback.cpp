@@ -138,7 +138,7 @@ TEST_CASE("one rank gathers its own bytes") {
   REQUIRE(gathered == std::vector<std::vector<std::byte>>{mine});
 }
 
-TEST_CASE("a remote read looks once, and is delivered later") {
+TEST_CASE("a remote read copies once, and is delivered later") {
   LoopbackNetwork network(3, false);
   Transport& reader = network.endpoint(Rank{0});
   std::vector<std::uint64_t> words{10, 11};

@@ -23,7 +23,7 @@ struct Note {
   std::uint64_t bytes;
 };
 
-// A ring whose bytes remember which payload they belong to, with notes and credit under way.
+// A ring whose bytes remember which payload they belong to, with notes and credit in flight.
 class RandomRing {
  public:
   RandomRing(std::uint64_t capacity, std::uint64_t seed)
@@ -58,7 +58,7 @@ class RandomRing {
     const std::optional<RmaRingSlot> place = writer_.reserve(bytes);
     if (!place) {
       ++refused_;
-      // Only bytes under way or not returned are a reason.
+      // Only bytes in flight or not returned are a reason.
       REQUIRE(!writer_.all_consumed());
       return;
     }
@@ -105,7 +105,7 @@ class RandomRing {
 
 }  // namespace
 
-TEST_CASE("RMA receive rings: payloads lie in order, aligned and in one piece") {
+TEST_CASE("RMA receive rings: payloads are stored in order, aligned and in one piece") {
   RmaReceiveRingWriter writer(kCapacity);
   REQUIRE(writer.reserve(100) == RmaRingSlot{0, 128});
   REQUIRE(writer.reserve(256) == RmaRingSlot{128, 384});

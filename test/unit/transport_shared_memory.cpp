@@ -88,7 +88,7 @@ TEST_CASE("A doorbell over a shared word wakes the sleeper from another doorbell
   munmap(page, 4096);
 }
 
-TEST_CASE("Every rank of a host has its doorbell in a line of its own; ringing elsewhere does nothing") {
+TEST_CASE("Every rank of a host has its doorbell in a line of its own; ringing a remote rank does nothing") {
   const std::vector<std::int32_t> hosts{0, 1, 0, 0, 1};
   alignas(64) std::byte lines[3 * HostDoorbells::kLineBytes] = {};
   HostDoorbells of_0(lines, hosts, Rank(0));

@@ -99,7 +99,7 @@ TEST_CASE("all_gather returns what each rank brought, again and again") {
   }));
 }
 
-TEST_CASE("close finds a packet that nobody received") {
+TEST_CASE("close finds a packet that was not received") {
   ThreadedLoopback network(2);
   REQUIRE_NOTHROW(on_all_ranks(network, [](Transport& transport) {
     if (transport.rank() == Rank{0}) transport.send(Rank{1}, {}, Transport::Lane::ordered);

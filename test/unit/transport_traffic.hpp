@@ -22,8 +22,8 @@ namespace lapse::test {
 
 // One rank's part of the traffic: `packets_per_pair` packets to every rank, itself included, on the ordered
 // lane and, where it shares the order, on the bulk lane. About half of them are sent by handlers. Throws
-// std::runtime_error on the first packet that is not the one expected (assertions of Catch2 must not be used
-// by several threads).
+// std::runtime_error on the first packet that is not the one expected (assertions of Catch2
+// must not be used by several threads).
 class Traffic {
  public:
   // The size of each packet is one of `sizes`.

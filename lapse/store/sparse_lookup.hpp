@@ -9,12 +9,12 @@
 
 namespace lapse {
 
-// What of SparseWords is inlined into an access: the arrays of the hash table and the search in them.
+// The part of SparseWords that is inlined into an access: the arrays of the hash table and their search.
 //
 // Thread safety: any thread, also while SparseWords inserts a key or splits a bucket.
 //
 // Invariant: a key that is found is found rightly, whatever is moved meanwhile: an entry's key never changes.
-// Only not finding a key needs proof: no bucket was split during the search.
+// That a key is absent needs proof: no bucket was split during the search.
 //
 //   entry, 16 bytes:      | key 64 | slot word 64 |  entries are numbered from 1, 0 ends a chain
 //   link, 4 bytes:        | next entry of the bucket 32 |  by entry; apart, as most searches end at the first
@@ -54,11 +54,11 @@ class SparseLookup {
   // The bucket for a hash in a state, which was loaded before.
   std::uint64_t bucket_of(std::uint64_t hash, std::uint64_t state) const {
     const std::uint64_t buckets = state >> 1;
-    // At least as new as the state. A newer one may lead to another bucket: one that exists, and not finding
-    // the key there proves nothing, as the state is not the same any more.
+    // At least as new as the state. A newer mask may lead to another bucket. That bucket exists, and not
+    // finding the key there proves nothing, as the state has changed.
     const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
     const std::uint64_t bucket = hash & mask;
-    // Without a branch, as it could not be predicted.
+    // Without a branch, as the processor could not predict it.
     return bucket & (mask >> static_cast<unsigned>(bucket >= buckets));
   }
 

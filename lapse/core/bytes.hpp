@@ -15,7 +15,7 @@
 namespace lapse {
 
 static_assert(std::endian::native == std::endian::little,
-              "values are copied to and from bytes as they lie in memory");
+              "values are copied to and from bytes as they are stored in memory");
 
 // What may be copied to another process as bytes. Pointers do not belong there.
 template <class T>
@@ -25,7 +25,7 @@ concept FlatValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 // naming what was read, when fewer bytes are left than it needs; the position does not change then.
 class ByteReader {
  public:
-  // `what`: the name of the whole in error texts, a literal.
+  // `what`: names the bytes in error messages; a literal.
   explicit ByteReader(std::span<const std::byte> bytes, std::string_view what = "message")
       : bytes_(bytes), what_(what) {}
 

@@ -6,8 +6,8 @@
 namespace lapse {
 
 // What one rank counts for one table. An access is one key of a pull, push or set of a worker of this rank;
-// each is counted once, as local, queued or remote. A key that another rank of the domain serves is local,
-// too: finding out whose it is would add a tenth to the time of an access in memory.
+// each is counted once, as local, queued or remote. A key that another rank of the domain serves counts as
+// local, too: finding out which rank serves it would add a tenth to the time of an access in memory.
 struct TableCounters {
   std::uint64_t local_pulls = 0;
   std::uint64_t local_pushes = 0;

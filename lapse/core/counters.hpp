@@ -1,5 +1,5 @@
-// What ranks count while they work: the tables of the fields, from which addition, serialisation, JSON and text are
-// made.
+// What ranks count while they work: the tables of the fields. Addition, serialisation, JSON and text are made
+// from them.
 #pragma once
 
 #include <array>
@@ -35,16 +35,16 @@ inline constexpr std::array kTableCounterFields{
     CounterField<TableCounters>{"leased_keys", &TableCounters::leased_keys, "keys in leases that were held"},
     CounterField<TableCounters>{"localized_keys", &TableCounters::localized_keys, "keys in localize calls"},
     CounterField<TableCounters>{"relocations_in", &TableCounters::relocations_in, "keys that arrived"},
-    CounterField<TableCounters>{"relocations_out", &TableCounters::relocations_out, "keys handed over"},
+    CounterField<TableCounters>{"relocations_out", &TableCounters::relocations_out, "keys whose ownership was transferred"},
     CounterField<TableCounters>{"relocation_nanoseconds", &TableCounters::relocation_nanoseconds, "from asking to arrival, sum over the keys that arrived"},
     CounterField<TableCounters>{"relocation_max_nanoseconds", &TableCounters::relocation_max_nanoseconds, "from asking to arrival, longest", CounterMerge::maximum},
-    CounterField<TableCounters>{"waiting_nanoseconds", &TableCounters::waiting_nanoseconds, "time in queues for keys under way, sum over the operations"},
+    CounterField<TableCounters>{"waiting_nanoseconds", &TableCounters::waiting_nanoseconds, "time in queues for keys in flight, sum over the operations"},
     CounterField<TableCounters>{"forwarded", &TableCounters::forwarded, "operation records sent on to the home or the owner"},
     CounterField<TableCounters>{"held", &TableCounters::held, "accesses held until earlier ones on the key were answered"},
     CounterField<TableCounters>{"owner_lookups", &TableCounters::owner_lookups, "owners read in the home's memory before an access was sent"},
     CounterField<TableCounters>{"keys_here", &TableCounters::keys_here, "keys that the ranks own now", CounterMerge::level},
     CounterField<TableCounters>{"bytes_here", &TableCounters::bytes_here, "their values and the state of the update rule", CounterMerge::level},
-    CounterField<TableCounters>{"bytes_of_memory", &TableCounters::bytes_of_memory, "all memory of the table: values, words, owners", CounterMerge::level},
+    CounterField<TableCounters>{"bytes_of_memory", &TableCounters::bytes_of_memory, "all memory of the table: values, slot words, owners", CounterMerge::level},
 };
 
 inline constexpr std::array kRankCounterFields{
@@ -53,7 +53,7 @@ inline constexpr std::array kRankCounterFields{
     CounterField<RankCounters>{"bytes_sent", &RankCounters::bytes_sent, "bytes of messages sent"},
     CounterField<RankCounters>{"bytes_received", &RankCounters::bytes_received, "bytes of messages received"},
     CounterField<RankCounters>{"engine_turns", &RankCounters::engine_turns, "turns of the progress engine"},
-    CounterField<RankCounters>{"helper_turns", &RankCounters::helper_turns, "turns of them driven by waiting workers"},
+    CounterField<RankCounters>{"helper_turns", &RankCounters::helper_turns, "turns driven by waiting workers"},
 };
 // clang-format on
 

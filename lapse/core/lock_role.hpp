@@ -7,7 +7,8 @@ namespace lapse {
 
 // What the holder of a lock may do, as a name for clang's thread-safety analysis: the owner of the lock
 // acquires the role together with it, and a function that needs the lock held requires the role. Costs
-// nothing when running. One role stands for the locks of all objects of a process that play it: the analysis
+// nothing at run time. One role stands for the locks of all objects of a process that play it: the analysis
+// sees that *a* progress lock is held, not the progress lock of which rank.
 // sees that *a* progress lock is held, not whose.
 class LAPSE_CAPABILITY("role") LockRole {
  public:

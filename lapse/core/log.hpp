@@ -14,8 +14,8 @@
 
 namespace lapse {
 
-// Hands messages up to a level to a sink. Thread safety: every function may be called by any thread; the sink
-// is called by one thread at a time. An exception thrown by the sink reaches the caller of log.
+// Passes messages up to a level to a sink. Thread safety: every function may be called by any thread; the
+// sink is called by one thread at a time. An exception thrown by the sink reaches the caller of log.
 class Logger {
  public:
   // Gets each message without a line end.

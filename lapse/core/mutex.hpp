@@ -20,7 +20,8 @@ class LAPSE_CAPABILITY("mutex") Mutex {
   bool try_lock() LAPSE_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   void unlock() LAPSE_RELEASE() { mutex_.unlock(); }
 
-  // Waits until `done` is true; called by the holder. `done` runs with the mutex held; a lambda says so:
+  // Waits until `done` is true; called by the holder. `done` runs with the mutex held; a lambda declares
+  // that:
   //   [&]() LAPSE_REQUIRES(mutex_) { return ...; }
   template <class Done>
   void wait(std::condition_variable& condition, Done done) LAPSE_REQUIRES(this) {

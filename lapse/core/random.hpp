@@ -23,8 +23,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t bits) {
 
 inline constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15U;  // 2^64 / golden ratio, odd.
 
-// Random numbers that are a pure function of seed, key and index: the initial value of a parameter does not
-// depend on the number of ranks, nor on who computes it, nor when. Any thread may use it.
+// Random numbers that are a pure function of seed, key and index: the initial value of a parameter depends
+// neither on the number of ranks, nor on the rank that computes it, nor on the time. Any thread may use it.
 class PositionalRandom {
  public:
   constexpr explicit PositionalRandom(std::uint64_t seed) : seed_(mix_bits(seed + kGoldenGamma)) {}

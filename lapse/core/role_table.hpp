@@ -5,19 +5,19 @@
 #include <optional>
 #include <string_view>
 
-// Whoever adds a role is led to every place that must decide about it: all switches name all roles.
+// All switches name all roles: the compiler leads the author of a new role to every decision about it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
 #pragma GCC diagnostic error "-Wswitch-enum"
 
 namespace lapse {
 
-// What a domain is for a key. Stored in three bits of the slot word: the highest says that a value is usable in
-// this domain's memory, so that a reader needs one masked compare; a word of zeroes is absent.
+// What a domain is for a key. Stored in three bits of the slot word. The highest bit means that a value is
+// usable in this domain's memory, so that a reader needs one masked compare. A slot word of zeroes is absent.
 enum class Role : std::uint8_t {
-  absent = 0,    // another domain owns the key; the slot word may hold a hint which
+  absent = 0,    // another domain owns the key; the slot word may hold its number as a hint
   arriving = 1,  // localized by this domain, value in flight; operations queue
-  owner = 4,     // the main copy is here
+  owner = 4,     // the main copy is in this domain
 };
 inline constexpr std::uint8_t kUsableRoleBit = 4;
 
@@ -88,8 +88,8 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
   return std::nullopt;
 }
 
-// Whether the slot word of an absent key, whose hint any thread may change, has to be changed by
-// compare-and-swap; the words of other roles are written by one thread alone.
+// Whether other threads may change the slot word meanwhile: any thread may change the hint of an absent key,
+// so its slot word is changed by compare-and-swap. Slot words of other roles are written by one thread alone.
 constexpr bool others_write_word(Role role) {
   switch (role) {
     case Role::absent:

@@ -33,7 +33,7 @@ OwnedTopology load_topology() {
   return topology;
 }
 
-// The hardware threads that this process may run on; all where the system does not tell.
+// The hardware threads that this process may run on; all where the system does not report them.
 OwnedBitmap binding_of_process(hwloc_topology_t topology) {
   OwnedBitmap binding(hwloc_bitmap_alloc());
   if (!binding) throw Error("hwloc cannot create a bitmap");

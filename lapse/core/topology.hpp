@@ -16,8 +16,8 @@ struct Topology {
   std::size_t host_cores = 0;               // Cores of the host, or of the part of it that this job may use.
   std::size_t memory_nodes = 0;             // NUMA nodes of the host.
   std::string binding;                      // The hardware threads as a list, such as "0-3,8".
-  std::string nearby_nodes;                 // NUMA nodes of these, as a list: where memory is placed.
-  std::string huge_pages;  // What the kernel does about them: always, madvise, never; or empty.
+  std::string nearby_nodes;  // NUMA nodes of these hardware threads, as a list: where memory is placed.
+  std::string huge_pages;    // Transparent huge pages: always, madvise, never; or empty.
 
   // Asks hwloc. Takes some milliseconds; any thread may call it, before workers are bound to cores of their
   // own. Throws Error when the topology cannot be read.
@@ -27,17 +27,17 @@ struct Topology {
   std::string to_text() const;
 };
 
-// What to tell the user when `workers` workers and `progress_threads` progress threads of this rank have one
-// core for all, or fewer cores than workers; nothing when there is room.
+// A warning when `workers` workers and `progress_threads` progress threads of this rank have one core for
+// all, or fewer cores than workers; nothing when there is room.
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
                                                 std::size_t progress_threads);
 
-// What to tell the user when Slurm started several tasks but the communicator has one rank: then every task
-// believes that it is alone. `slurm_ntasks`: the environment variable SLURM_NTASKS where it is set.
+// A warning when Slurm started several tasks but the communicator has one rank: then every task believes that
+// it is alone. `slurm_ntasks`: the environment variable SLURM_NTASKS where it is set.
 std::optional<std::string> lone_rank_warning(std::optional<std::string_view> slurm_ntasks,
                                              std::int32_t communicator_size);
 
-// The same for the environment of this process.
+// The warning for the environment of this process.
 std::optional<std::string> lone_rank_warning(std::int32_t communicator_size);
 
 }  // namespace lapse

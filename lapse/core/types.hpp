@@ -32,8 +32,8 @@ class StrongInteger {
 using Key = StrongInteger<struct KeyTag, std::uint64_t>;
 // An MPI process: its number in the server's communicator.
 using Rank = StrongInteger<struct RankTag, std::int32_t>;
-// The ranks that share one table of key words; owner and home are properties of domains (the "nodes" of the
-// papers).
+// The ranks that share the slot words of one table; owner and home are properties of domains (the "nodes" of
+// the papers).
 using Domain = StrongInteger<struct DomainTag, std::int32_t>;
 // A table of a server, numbered in order of creation.
 using TableId = StrongInteger<struct TableIdTag, std::uint32_t>;

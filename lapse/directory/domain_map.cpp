@@ -17,10 +17,10 @@ DomainMap DomainMap::of_ranks(std::int32_t ranks) {
   return of_hosts(hosts);
 }
 
-DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t most) {
-  if (hosts.empty() || most < 1) {
+DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t max_ranks) {
+  if (hosts.empty() || max_ranks < 1) {
     throw ConfigurationError(
-        fmt::format("{} ranks in domains of {}: both must be at least 1", hosts.size(), most));
+        fmt::format("{} ranks in domains of {}: both must be at least 1", hosts.size(), max_ranks));
   }
   // The domain of each host that still has room.
   std::unordered_map<std::int32_t, std::size_t> open;
@@ -28,7 +28,7 @@ DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t 
   DomainMap map;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
     const auto [entry, is_new] = open.try_emplace(hosts[rank], domains.size());
-    if (is_new || domains[entry->second].size() == static_cast<std::size_t>(most)) {
+    if (is_new || domains[entry->second].size() == static_cast<std::size_t>(max_ranks)) {
       entry->second = domains.size();
       domains.emplace_back();
     }

@@ -11,16 +11,17 @@
 namespace lapse {
 
 // Equal on every rank and immutable. Domains are numbered in the order of their lowest ranks, the members of
-// one in the order of their ranks.
+// a domain in the order of their ranks.
 class DomainMap {
  public:
   static constexpr std::int32_t kNoLimit = std::numeric_limits<std::int32_t>::max();
 
   // Every rank by itself. Throws ConfigurationError without ranks.
   static DomainMap of_ranks(std::int32_t ranks);
-  // The ranks of each host together, or in groups of `most` in the order of their ranks; hosts[r] is some
-  // number of rank r's host. Throws ConfigurationError when there are no ranks or `most` is not positive.
-  static DomainMap of_hosts(std::span<const std::int32_t> hosts, std::int32_t most = kNoLimit);
+  // The ranks of each host together, or in groups of `max_ranks` in the order of their ranks; hosts[r] is
+  // some number of rank r's host. Throws ConfigurationError when there are no ranks or `max_ranks` is not
+  // positive.
+  static DomainMap of_hosts(std::span<const std::int32_t> hosts, std::int32_t max_ranks = kNoLimit);
 
   std::int32_t ranks() const { return static_cast<std::int32_t>(places_.size()); }
   std::int32_t domains() const { return static_cast<std::int32_t>(first_.size()) - 1; }
@@ -34,8 +35,8 @@ class DomainMap {
     return {members_.data() + first_[domain.index()], first_[domain.index() + 1] - first_[domain.index()]};
   }
 
-  // The rank whose engine handles messages about `key` for `domain`: a slice of the keys. The slice does not
-  // depend on the domain, so that equal domains talk slice to slice.
+  // The rank whose engine handles messages about `key` for `domain`. It serves a slice of the keys. The slice
+  // does not depend on the domain, so that equal domains communicate slice by slice.
   Rank serving_rank(Key key, Domain domain) const {
     const std::size_t first = first_[domain.index()];
     const std::uint64_t size = first_[domain.index() + 1] - first;
@@ -51,7 +52,7 @@ class DomainMap {
     std::int32_t position = 0;
   };
 
-  // Of 0 to kSlices - 1.
+  // A number from 0 to kSlices - 1.
   static std::uint64_t slice(Key key);
 
   std::vector<Place> places_;       // by rank

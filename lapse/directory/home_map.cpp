@@ -87,7 +87,7 @@ Domain HomeMap::home(Key key) const {
   if (domains_ == 1 && !(sparse_ && kind_ == HomeMapKind::custom)) return Domain(0);
   switch (kind_) {
     case HomeMapKind::hash: {
-      // Other bits than a hash table of the keys uses first.
+      // Other bits than those that a hash table of the keys uses first.
       if (sparse_) return Domain(static_cast<std::int32_t>((mix_bits(key.value()) >> 32U) % domains_));
       // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
       const std::uint64_t group = key.value() / domains_;

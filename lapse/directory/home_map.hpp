@@ -1,4 +1,4 @@
-// Which domain is the home of a key: the one that knows its owner, and owns it at the start.
+// Which domain is the home of a key: the home records the owner, and owns the key at the start.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,24 @@ class HomeMap {
   static HomeMap sparse_hash(std::int32_t domains, Domain self);
   static HomeMap sparse_custom(std::int32_t domains, Domain self, Function f);
   // Asks f for every key once; throws ConfigurationError when it names a domain that does not exist. Where
-  // `said` is given, the fingerprint is that of what it gives for the keys, in place of f.
+  // `said` is given, the fingerprint is that of the numbers that `said` gives for the keys, in place of f.
   static HomeMap custom(std::uint64_t keys, std::int32_t domains, Domain self, Function f,
                         const Function& said = {});
 
   HomeMapKind kind() const { return kind_; }
   Domain self() const { return self_; }
   // Throws ConfigurationError when a custom function names a domain that does not exist (sparse tables; for
-  // others that was found out at the start).
+  // dense tables `custom` has checked every key).
   Domain home(Key key) const;
 
   // Keys whose home is this domain.
   std::uint64_t own_keys() const { return own_keys_; }
-  // Position of `key` among them; home(key) must be self().
+  // Position of `key` among the keys of its home; home(key) must be self().
   std::uint64_t home_index(Key key) const;
-  // Position of `key` among the keys of its home, whichever that is; nothing where only that domain knows it
-  // (custom), or none does (sparse).
+  // Position of `key` among the keys of its home, any domain; nothing where only the home can compute it
+  // (custom), or no domain can (sparse).
   std::optional<std::uint64_t> index_at_home(Key key) const;
-  // Calls f(key) for each of them, in rising order.
+  // Calls f(key) for each key whose home is this domain, in rising order.
   template <class F>
   void for_each_own_key(F&& f) const {
     for (std::uint64_t index = 0; index < own_keys_; ++index) f(own_key(index));

@@ -7,16 +7,17 @@
 
 namespace lapse {
 
-// The location a domain remembers for an absent key lies in the key's word (slot_word.hpp) and costs no
-// memory of its own. It changes without messages: an answer names who executed, a hand-over names the next
-// owner. It may be stale; then the operation takes one hop more (Lapse paper, section 3.3).
+// The location that a domain remembers for an absent key is stored in the key's slot word (slot_word.hpp) and
+// costs no memory of its own. It changes without messages: an answer names the domain that executed, a
+// transfer of ownership names the next owner. It may be stale; then the operation takes one hop more (Lapse
+// paper, section 3.3).
 class LocationCache {
  public:
   explicit LocationCache(bool enabled) : enabled_(enabled) {}
   bool enabled() const { return enabled_; }
-  // What a word's hint is worth for routing.
+  // The location to use for routing, given the hint of a slot word.
   std::optional<Domain> look_up(std::optional<Domain> hint) const { return enabled_ ? hint : std::nullopt; }
-  // Whether an answer from `responder` should be remembered; the home needs no cache, it has the table.
+  // Whether an answer from `responder` should be remembered; the home needs no cache, as it has the table.
   bool should_remember(Domain responder, Domain self, bool at_home) const {
     return enabled_ && !at_home && responder != self;
   }

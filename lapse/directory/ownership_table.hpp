@@ -1,4 +1,4 @@
-// The home's knowledge: who owns each of its keys.
+// The owner of each key, as its home records it.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace lapse {
 
-// One entry for each key whose home is here, by home index; in a sparse table, which has no such index, by
-// the number of the key's word, and a key without an entry is where it is at the start: at home. The entries
-// of a dense table may lie in memory that the ranks of a domain share.
+// One entry for each key whose home is this domain, by home index. A sparse table has no home index: its
+// entries are numbered as its slot words are, and a key without an entry is where it is at the start: at
+// home. The entries of a dense table may be stored in memory that the ranks of a domain share.
 //
 // Thread safety: an entry belongs to the holder of the progress lock of the rank that serves its key. Only
-// the home changes owners, and it handles requests strictly in arrival order: that is what orders all
-// relocations of a key. Whoever else reads an entry, at any time, finds it as it is or was.
+// the home changes owners, and it handles requests strictly in arrival order: that orders all relocations of
+// a key. Any other thread may read an entry at any time, and finds it as it is or as it was.
 class OwnershipTable {
  public:
   struct alignas(8) Entry {
@@ -37,7 +37,7 @@ class OwnershipTable {
   OwnershipTable(std::span<Entry> entries, Domain self)
       : self_(self), size_(entries.size()), fixed_(entries.data()) {}
 
-  // All entries, where they lie together; empty in a table that grows.
+  // All entries, where they are adjacent; empty in a table that grows.
   std::span<const Entry> entries() const { return {fixed_, fixed_ == nullptr ? 0 : size_}; }
   // What an entry is at the start.
   static Entry at_home(Domain self) { return {self, 0}; }
@@ -58,7 +58,7 @@ class OwnershipTable {
     return {before.owner, after.relocations};
   }
 
-  // Of this object's own.
+  // Bytes of this object's own entries.
   std::size_t bytes() const {
     const bool others = fixed_ != nullptr && own_ == nullptr;
     return (others ? 0 : size_ * sizeof(Entry)) + pieces_.capacity() * sizeof(pieces_[0]);
@@ -79,7 +79,7 @@ class OwnershipTable {
 
   Domain self_;
   std::uint64_t size_ = 0;
-  // Where the number of entries is known from the start: all of them, this object's own or others'.
+  // Where the number of entries is known from the start: all of them, this object's own or given to it.
   std::unique_ptr<Entry[]> own_;
   Entry* fixed_ = nullptr;
   std::vector<std::unique_ptr<Entry[]>> pieces_;

@@ -26,7 +26,7 @@ Route Router::route_beside(const KeyView& view) {
 }
 
 bool Router::redirects(const KeyView& view, Domain entry, Domain responder) {
-  // The home always knows the way; but the own domain's memory is nearer.
+  // The home has the owner's table and always finds the way; but the own domain's memory is nearer.
   return entry != responder && (entry != view.home || responder == view.self);
 }
 
@@ -39,7 +39,7 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
   if (!view.serves) return route_beside(view);
   if (view.at_home()) return route_at_home(view);
   if (view.handling != Handling::forward) return route_in_domain(view);
-  // The cache may be used only while nothing is under way by the home; the home itself is no cached location.
+  // The cache may be used only while nothing is in flight by the home; the home itself is no cached location.
   if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
   if (pin.unanswered == 0 && !view.hint && view.may_look_up) return Route::look_up();
   return Route::send_to_home(view.home);

@@ -1,5 +1,5 @@
-// Where an operation on a key goes. Pure decisions; the rules they follow are told in docs/relocation.md and
-// numbered in docs/model/README.md.
+// Where an operation on a key goes. Pure decisions; docs/relocation.md explains their rules,
+// docs/model/README.md numbers them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// What a rank has recorded about a key at the moment of a decision: its engine where it serves the key, else what
-// the memory shows that it shares with the serving rank.
+// What a rank has recorded about a key at the moment of a decision: its engine where it serves the key, else
+// the memory that it shares with the serving rank.
 struct KeyView {
   DirectAccess direct = DirectAccess::nothing;  // what this rank may touch in its domain's memory
   Handling handling = Handling::forward;        // what the domain's serving rank does with an operation
@@ -25,11 +25,12 @@ struct KeyView {
   bool at_home() const { return home == self && serves; }
 };
 
-// What a worker has under way on a key: its route is pinned by the entry of its unanswered operations.
+// What a worker has in flight on a key: the entry of its unanswered operations pins its route.
 struct Pin {
   std::uint32_t unanswered = 0;
-  // Where they entered: a cached location; empty: executed here, queued here, or sent to the home. On a rank
-  // that does not serve the key: the domain that they were sent to, whichever.
+  // Where the unanswered operations entered: a cached location; empty: executed or queued on this rank, or
+  // sent to the home. On a rank that does not serve the key: the domain that they were sent to, cached or
+  // home.
   std::optional<Domain> entry;
   bool redirected = false;  // an answer has shown a shorter way than by the entry
   bool looking_up =
@@ -38,7 +39,7 @@ struct Pin {
 
 struct Route {
   enum class Action : std::uint8_t {
-    execute,  // here and now
+    execute,  // on this rank, at once
     queue,    // behind the arrival of the key
     send,     // to the serving rank of `to`
     hold,     // until the worker's unanswered operations on the key are answered, or its owner is known
@@ -64,10 +65,9 @@ struct Route {
 
 // Guarantees:
 // 1. All operations of a worker on a key that are unanswered at one time took the same way (entry rule), so
-// they
-//    arrive in program order (I3, I4).
+//    they arrive in program order (I3, I4).
 // 2. The home routes by its table alone; only when it is the owner itself does its own role decide.
-// 3. Everybody else forwards to the home and nowhere else: at most two hops without caches, three with.
+// 3. Every other domain forwards to the home only: at most two hops without caches, three with.
 class Router {
  public:
   virtual ~Router() = default;
@@ -82,7 +82,7 @@ class Router {
   static Route route_at_home(const KeyView& view);
   // As the serving rank of the domain handles it; illegal where it would have to forward.
   static Route route_in_domain(const KeyView& view);
-  // Of a worker of a rank that does not serve the key: it uses memory or sends, and never queues.
+  // For a worker of a rank that does not serve the key: it uses memory or sends, and never queues.
   static Route route_beside(const KeyView& view);
 };
 

@@ -39,8 +39,8 @@ class Agreement {
     return exchange(call, [&]() -> const Value& { return mine; });
   }
 
-  // Throws Failure on every rank, unless every rank gave what rank 0 gave: with what `difference` says of the
-  // first rank that did not, by difference(value of rank 0, value of the rank, number of the rank).
+  // Throws Failure on every rank, unless every rank gave the value of rank 0. The message is difference(value
+  // of rank 0, value of the rank, number of the rank) for the first rank whose value differs.
   template <class Failure, class Value, class Difference>
   void require_equal(const std::vector<Value>& all, Difference&& difference) {
     for (std::size_t rank = 1; rank < all.size(); ++rank)

@@ -33,7 +33,7 @@ Value from_archive(const std::string& bytes) {
     archive >> value;
     if (in.rdbuf()->in_avail() <= 0) return value;
   } catch (const boost::archive::archive_exception&) {
-    // The same as too many bytes.
+    // Damaged: the error below.
   }
   throw ProtocolError(fmt::format("an archive of {} bytes is damaged", bytes.size()));
 }

@@ -17,8 +17,8 @@ class ArgumentChecks {
 
   // Every key is one that the table can have.
   void keys(const TableShard& table, std::span<const Key> keys) const;
-  // The lengths of their values are possible: sparse tables ask for each key's at every access. Throws
-  // ConfigurationError. For calls that come without values; `elements` includes it.
+  // The lengths of the keys' values are possible. For calls without values; `elements` includes this check.
+  // Sparse tables ask for the length of each key at every access. Throws ConfigurationError.
   void lengths(const TableShard& table, std::span<const Key> keys) const;
   // As many elements as the values of these keys have together.
   void elements(const TableShard& table, std::span<const Key> keys, std::string_view what,

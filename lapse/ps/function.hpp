@@ -27,7 +27,7 @@ constexpr std::size_t bytes_of() {
 // An argument or a result is at most this large: they are copied on stacks.
 inline constexpr std::size_t kMaxFunctionBytes = std::size_t{64} << 10;
 
-// f as the protocol wants it; see ParameterServer::register_function.
+// f in the form that the protocol calls; see ParameterServer::register_function.
 template <Element T, class Argument, class Result, class F>
 RegisteredFunction make_function(std::string name, F f) {
   static_assert(bytes_of<Argument>() <= kMaxFunctionBytes && bytes_of<Result>() <= kMaxFunctionBytes);

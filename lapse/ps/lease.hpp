@@ -1,4 +1,4 @@
-// Keys that a worker has for itself, as plain memory.
+// Keys that a worker holds exclusively, as plain memory.
 #pragma once
 
 #include <cstddef>

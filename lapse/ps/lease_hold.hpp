@@ -10,8 +10,8 @@ namespace lapse {
 
 class WorkerCore;
 
-// The keys of one lease, in one place in memory however often the handle is moved: so the worker can end a
-// lease whose handle was carried out of its function. Thread safety: the worker's thread.
+// The keys of one lease, at one address however often the handle is moved, so that the worker can end a lease
+// whose handle was moved out of its function. Thread safety: the worker's thread.
 class LeaseHold {
  public:
   LeaseHold(WorkerCore& worker, std::vector<LeasePart> parts) : worker_(&worker), parts_(std::move(parts)) {}
@@ -24,9 +24,9 @@ class LeaseHold {
   // Throws UsageError when the lease has no keys of the table.
   const LeasePart& part(const TableHandle& table) const;
 
-  // Gives the keys back and waits until that is over. Throws PeerFailed.
+  // Gives the keys back and waits until the engine has released all of them. Throws PeerFailed.
   void release();
-  // The worker has begun to give the keys back: they are the holder's no more.
+  // The worker has begun to give the keys back: the holder no longer has them.
   void ended() { worker_ = nullptr; }
 
  private:

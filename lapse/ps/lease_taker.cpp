@@ -111,7 +111,7 @@ void LeaseTaker::begin_release(Lease& lease) {
 void LeaseTaker::begin_release() {
   worker_.let_go();
   LeaseRequest& request = worker_.endpoint().lease_request();
-  // The keys that nothing waits for are open at once; the engine drains the queues of the others.
+  // Keys without waiting operations are open at once; the engine drains the queues of the others.
   std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
     return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
   });

@@ -16,8 +16,8 @@ class WorkerCore;
 // Worker::lease and Lease::release go through these steps, waiting in between; simulations, where nothing may
 // wait, go through them one by one. Used by the thread of the worker.
 //
-// Between begin and the moment when everything is held, the worker may hold some keys already: it must not
-// wait for anything else.
+// Between begin and the moment when all keys are held, the worker may hold some keys already: it must wait
+// for nothing else.
 class LeaseTaker {
  public:
   explicit LeaseTaker(WorkerCore& worker) : worker_(worker) {}
@@ -27,23 +27,23 @@ class LeaseTaker {
   void begin(std::span<const LeaseKeys> parts);
   // Whether advance would do something.
   bool may_advance() const;
-  // Takes the next step; true when everything is held.
+  // Takes the next step; true when all keys are held.
   bool advance();
-  // Then: the handle.
+  // The handle, once advance has returned true.
   Lease take();
 
-  // Gives back the keys that nothing waits for and asks the engine to do the rest. The lease is released for
-  // its holder.
+  // Gives back the keys without waiting operations and asks the engine to release the others. The lease is
+  // released for its holder.
   void begin_release(Lease& lease);
-  void begin_release();  // the one that the worker holds
-  // Whether that is over; before, no further lease can be taken.
+  void begin_release();  // of the lease that the worker holds
+  // Whether the release is complete; before, no further lease can be taken.
   bool released() const;
 
  private:
   enum class Stage : std::uint8_t {
     own_operations,  // waits for what the worker itself has in flight on the keys
-    localizing,      // brings them to this rank, all together
-    requested,       // gets them, one after the other
+    localizing,      // brings the keys to this rank, all together
+    requested,       // gets the keys, one after the other
   };
 
   void localize();

@@ -20,11 +20,12 @@ namespace lapse {
 // returns what it could not do. Thread safety: the worker's.
 class LocalAccess {
  public:
-  // The first keys, as long as each is local and all is simple: values of one length, no code of the application.
-  // Returns how many.
+  // Carries out the first keys of a call, while each is local and simple: values of one length, no code of
+  // the application. Returns how many.
   static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request);
 
-  // For the keys from number `first` on. `unanswered`: of the worker. `done` counts keys that were accessed. `rank` is the worker's, for errors.
+  // Starts at key number `first`. `unanswered`: the worker's. `done` counts keys that were accessed. `rank`
+  // is the worker's, for errors.
   LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
               const UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
       : table_(table),

@@ -11,8 +11,7 @@ struct OperationState;
 // Returned by pull, push, set, call and localize. Used by the thread of the worker that made it. Move-only;
 // destroying it detaches: a push or localize goes on, the answer of a pull is discarded and its destination
 // is not written to after the destructor has returned (destroying an unfinished pull inside update_if_local
-// ends the program). Of a handle that outlives its worker nothing is left but done(); it must not outlive the
-// server.
+// ends the program). A handle that outlives its worker supports done() only; it must not outlive the server.
 class Operation {
  public:
   // Finished from the start.

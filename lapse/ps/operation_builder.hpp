@@ -14,7 +14,7 @@ namespace lapse {
 // Thread safety: the worker's.
 class OperationBuilder {
  public:
-  // `handler`: who gets the operation.
+  // `handler`: receives the operation.
   OperationBuilder(WorkerEndpoint& endpoint, TableShard& table, const AccessRequest& request,
                    SubmissionHandler& handler)
       : endpoint_(endpoint), table_(table), request_(request), handler_(handler) {}

@@ -36,7 +36,7 @@ class ParameterServer {
   // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
   // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
   explicit ParameterServer(MPI_Comm communicator, const Options& options = Options::from_environment());
-  // Collective. The same over any transport; `helping` says whether workers may call into it.
+  // Collective. A server over any transport; `helping`: workers may call into the transport.
   ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping = true);
   ParameterServer(const ParameterServer&) = delete;
   ParameterServer& operator=(const ParameterServer&) = delete;
@@ -79,10 +79,10 @@ class ParameterServer {
 
   // Bytes this rank uses for a table beside its values.
   struct MemoryUse {
-    std::uint64_t words = 0;      // words of keys, and lengths where keys have their own
-    std::uint64_t ownership = 0;  // owners of the keys whose home is here
+    std::uint64_t words = 0;      // slot words of keys, and lengths where keys have their own
+    std::uint64_t ownership = 0;  // owners of the keys whose home is this domain
     std::uint64_t slabs = 0;      // committed for values and the state of update rules
-    std::uint64_t values = 0;     // of them, values and states of keys that are here
+    std::uint64_t values = 0;     // used of the slabs: values and states of local keys
   };
   template <Element T>
   MemoryUse memory_use(const Table<T>& table) const {

@@ -212,11 +212,11 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
       {
         Worker worker(phase, endpoint);
         f(worker);
-        // A lease that f has carried out ends here: under it nothing can be waited for.
+        // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
       }
       Worker(phase, endpoint).wait_all();
     } catch (...) {
-      // A failure that has come from elsewhere is known everywhere.
+      // A failure that a remote rank has raised is reported already.
       if (!protocol_.failure().raised()) {
         reports[local_index].failure = std::current_exception();
         reports[local_index].handler = &protocol_.failures();
@@ -230,7 +230,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   try {
     pool_.run(phase.local_workers, job);
   } catch (...) {
-    // There are no threads: nobody works on this rank, and every rank hears why.
+    // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
     working.store(0, std::memory_order_relaxed);
     engine_.exclusively([this] { protocol_.handle_failure(std::current_exception()); });
   }

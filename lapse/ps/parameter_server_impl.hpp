@@ -36,11 +36,11 @@ class ParameterServer::Impl {
 
   void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;
-  // Whether ranks can share memory, and which do.
+  // Finds out whether ranks can share memory, and which ranks do.
   void choose_domains();
   void report_bulk_lane();
   void report_start();
-  // Who has how many workers; starts the collectives of the phase.
+  // Agrees on the number of workers of each rank; starts the collectives of the phase.
   Phase agree_on_phase(std::int32_t workers);
 
   // constant

@@ -26,7 +26,7 @@ std::string describe(const ReductionHeader& header) {
   return fmt::format("broadcast of {} bytes from worker {}", header.elements, header.root);
 }
 
-// Throws ProtocolError when the contribution has another length than its header says.
+// Throws ProtocolError when the contribution has another length than its header states.
 ReductionHeader checked_header(const Bytes& contribution) {
   ReductionHeader header;
   if (contribution.size() >= sizeof header) {

@@ -9,7 +9,8 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
   const std::uint64_t detection = termination.completed() + 1;
   QuiescenceRequest request;
   IdlePolicy idle(engine.idle_settings());
-  // One turn of the engine, and the end of a turn for what was decided outside of one, such as a failure of this rank.
+  // One turn of the engine, then end_turn for decisions made outside of a turn, such as a failure of this
+  // rank.
   const auto advance = [&]() LAPSE_REQUIRES(progress_role) {
     const bool progressed = engine.turn();
     protocol.end_turn();

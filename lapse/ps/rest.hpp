@@ -7,9 +7,10 @@
 
 namespace lapse {
 
-// Drives the engine until termination detection (protocol/termination_detection.hpp) finds every rank quiesced, and
-// this rank has sent what others need to find it too. Called on every rank once its workers have returned and the
-// protocol's termination detection has been started. Leaves the rank to communicate, by engine messages only.
+// Drives the engine until termination detection (protocol/termination_detection.hpp) finds every rank
+// quiesced and this rank has sent what other ranks need to find that too. Called on every rank once its
+// workers have returned and the protocol's termination detection has been started. Leaves the rank to
+// communicate, by engine messages only.
 void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transport);
 
 }  // namespace lapse

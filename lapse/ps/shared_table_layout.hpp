@@ -40,8 +40,8 @@ struct SharedTableLayout {
     std::uint64_t private_units = 0;
   };
 
-  // Slot words and owners, and slots as far as they fit into `max_bytes`; each member gets its share of what
-  // there is. max_bytes is at least min_bytes(request).
+  // Slot words and owners, and slots as far as they fit into `max_bytes`; each member gets its share of the
+  // rest. max_bytes is at least min_bytes(request).
   static SharedTableLayout plan(const Request& request, std::size_t max_bytes);
   // For slot words and owners alone.
   static std::size_t min_bytes(const Request& request);

@@ -17,9 +17,9 @@ namespace lapse {
 // The memory outlives this object and what is made from it.
 class SharedTablePart {
  public:
-  // `base` is where the domain's memory is on this rank, `position` the rank's among the domain's members;
-  // free_bytes: see MappedRegion; `notify` is called when the domain's first value goes to private memory, on
-  // one rank.
+  // `base` is where the domain's memory is on this rank, `position` the rank's position among the domain's
+  // members; free_bytes: see MappedRegion; `notify` is called when the domain's first value goes to private
+  // memory, on one rank.
   SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position, std::uint64_t home_keys,
                   std::function<std::size_t()> free_bytes, std::function<void()> notify);
 

@@ -6,7 +6,7 @@
 
 namespace lapse {
 
-// Asked again and again by one waiting thread; reads the clock only now and then. limit 0: never.
+// Polled by one waiting thread; reads the clock once in kPollsPerClock polls. limit 0: never reports a stall.
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;

@@ -40,8 +40,8 @@ struct TableOptions {
   std::optional<bool> location_caches = {};    // default: the server's option
 };
 
-// What stands behind a Table, for the library's own use: the table, and the constants that an access to one
-// key in memory needs. Immutable; copies are cheap.
+// The part of a Table without its element type, for the library: the table, and the constants that an access
+// to one key in memory needs. Immutable; copies are cheap.
 class TableHandle {
  public:
   // The table's update rule, as a push to one key applies it.
@@ -58,7 +58,7 @@ class TableHandle {
     }
   };
 
-  // `server`: the owner of the table, which alone may be given the handle.
+  // `server`: the owner of the table; the handle is valid for this server only.
   TableHandle(TableShard& state, const void* server);
 
   TableShard& state() const { return *state_; }
@@ -73,7 +73,7 @@ class TableHandle {
   bool has(Key key) const { return key.value() <= last_key_; }
   // Elements of a value; 0 when each key has its own length.
   std::size_t length() const { return length_; }
-  // The same for one key. Throws KeyOutOfRange.
+  // The elements of the value of one key. Throws KeyOutOfRange.
   std::size_t length(Key key) const {
     if (length_ != 0) [[likely]]
       return length_;
@@ -103,7 +103,7 @@ class Table {
  public:
   using element = T;
 
-  // Made by ParameterServer::create_table; `server` is who may be given the handle.
+  // Made by ParameterServer::create_table; `server`: the server that the handle is valid for.
   Table(TableShard& state, const void* server) : handle_(state, server) {}
 
   TableId id() const { return handle_.id(); }
@@ -113,7 +113,7 @@ class Table {
   std::uint64_t keys() const { return handle_.keys(); }
   // Elements of a value; 0 when each key has its own length.
   std::size_t length() const { return handle_.length(); }
-  // The same for one key. Throws KeyOutOfRange.
+  // The elements of the value of one key. Throws KeyOutOfRange.
   std::size_t length(Key key) const { return handle_.length(key); }
   // Elements of state that the update rule keeps beside a value of the key.
   std::size_t state_length(Key key) const { return handle_.state_elements(length(key)); }

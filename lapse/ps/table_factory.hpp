@@ -21,7 +21,7 @@ class TableFactory {
   TableFactory(RegionAllocator& regions, const Transport& transport)
       : regions_(regions), transport_(transport) {}
 
-  // What the user wants, checked and worked out as far as no domains are needed.
+  // The user's options, checked, with all that follows from them without domains.
   struct Plan {
     TableOptions options;
     ElementType type;
@@ -34,16 +34,16 @@ class TableFactory {
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
-  // Where the keys are at home, seen from this rank. Throws ConfigurationError.
+  // The homes of the keys, seen from this rank. Throws ConfigurationError.
   HomeMap home_map(const TableOptions& options, const DomainMap& domains) const;
   // What a dense table would take of the memory that this rank's domain shares.
   SharedTableLayout::Request request(const Plan& plan, const HomeMap& homes, const DomainMap& domains) const;
 
-  // Where a table is, seen from one rank; `domains` outlives the table.
+  // The ranks and domains of a table, seen from one rank; `domains` outlives the table.
   struct Place {
     const DomainMap& domains;
     Rank rank;
-    HomeMap homes;  // of the rank's domain
+    HomeMap homes;  // seen from the rank's domain
   };
   // A table that owns, with their first values, the keys that are at home and served on this rank; in
   // memory that the domain shares, if there is a part of it, else in memory of its own. It gets the number

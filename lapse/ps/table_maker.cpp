@@ -29,7 +29,7 @@ std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, Elemen
   const auto make_proposal = [&] { return propose(options, type, location_caches, existing); };
   const TableId id(static_cast<std::uint32_t>(existing.size()));
   if (domains_.each_rank_alone()) return build(id, make_proposal, {.domains = alone_});
-  // Also for a sparse table: only a comparison shows that the other ranks want a sparse one, too.
+  // Also for a sparse table: only a comparison shows that the other ranks want a sparse table, too.
   Agreed agreed = agree(make_proposal);
   const Placement placement = allocate(agreed);
   return build(
@@ -134,7 +134,7 @@ std::vector<std::size_t> TableMaker::memory_limits(const std::vector<Offer>& off
       neighbours.insert(domains_.domain_of(Rank(static_cast<std::int32_t>(rank))));
       free = std::min(free, offers[rank].free_bytes);
     }
-    // Some of it is left to other programs.
+    // The rest is left to other programs.
     const std::uint64_t share = free / 10 * 9 / neighbours.size();
     limits.push_back(share > kOverhead ? share - kOverhead : 0);
   }
@@ -196,7 +196,7 @@ void TableMaker::expose_owners(TableShard& table) {
     owners_can_be_read_ = false;
     if (transport_.rank().value() != 0) return;
     logger_.warning(
-        "table '{}' and later ones: owners are not looked up by remote memory access, accesses to keys of "
+        "table '{}' and later ones: owners are not read by remote memory access, accesses to keys of "
         "unknown owners go by their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the "
         "environment before MPI_Init, or set the option rma=off",
         table.name(), error.what());

@@ -21,7 +21,7 @@ namespace lapse {
 // Each rank proposes a table, the ranks agree on it, allocate shared memory, and build their parts. Dense
 // tables are stored in memory that the ranks of each domain share, if there is enough of it for the slot
 // words and owners of all their keys on every host; else every rank is a domain by itself, for this table.
-// Values that do not fit go to private memory. One line of the log notifies of either.
+// Values that do not fit go to private memory. The log reports either in one line.
 //
 // Thread safety: the server's thread, while no engine runs.
 class TableMaker {
@@ -50,7 +50,7 @@ class TableMaker {
     TableSpec spec;
     SharedTableLayout::Request request = {};  // of this rank's domain, if its ranks are to share the table
   };
-  // What the other ranks need to know of it before memory is shared.
+  // What the other ranks need of the proposal before memory is shared.
   struct Offer {
     TableSpec spec;
     std::uint64_t free_bytes = 0;  // of this rank's host

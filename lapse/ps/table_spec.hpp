@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// Everything that all ranks must agree on. A function cannot be compared; that there is one can, and what a
-// custom home map gives for every key can be, by its fingerprint.
+// Everything that all ranks must agree on. A function cannot be compared. Compared are whether there is one
+// and, for a custom home map, a fingerprint of its results for all keys.
 struct TableSpec {
   std::string name;
   std::uint64_t keys = 0;

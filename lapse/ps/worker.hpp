@@ -89,14 +89,14 @@ class Worker {
                       {bytes(arguments), bytes_of<Argument>() == 0 ? 0 : keys.size(), arguments.size()},
                       {bytes(results), bytes_of<Result>() == 0 ? 0 : keys.size(), results.size()});
   }
-  // Brings the keys to this rank. Finished when each was local once; another rank may have asked for it
+  // Brings the keys to this rank. Finished when each key was local once; another rank may have localized it
   // since.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);
   }
 
-  // --- one key: the same, with a short way to memory ---
+  // --- one key: as above, with a short way to memory ---
 
   template <Element T>
   [[nodiscard]] Operation pull(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
@@ -123,8 +123,7 @@ class Worker {
   // --- only if local: never leaves the rank ---
 
   // False, and nothing is read, when the key is not local or this worker has an unanswered operation on it.
-  // Throws PeerFailed instead of false when some rank has failed, so that trying again and again comes to an
-  // end.
+  // Throws PeerFailed instead of false when some rank has failed, so that a loop of retries ends.
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     return read_direct(table.handle(), key, value) ||
@@ -232,7 +231,7 @@ class Worker {
         add_elements(reinterpret_cast<T*>(value), update.data(), update.size());
       });
     }
-    // Both want more care than this way gives.
+    // Custom rules, and scales that may be refused, go through the core.
     const bool scale_fits = scale == 1.0F || (rule.accepts_scale && std::isfinite(scale));
     if (rule.is_custom || !scale_fits) return false;
     return table.memory().update(

@@ -21,7 +21,7 @@ using Busy = WorkerGate::Busy;
 using BusyGuard = WorkerGate::BusyGuard;
 
 WorkerCore::~WorkerCore() {
-  // A lease that was carried out of the worker's function ends with it.
+  // A lease that was moved out of the worker's function ends with it.
   if (lease_ != nullptr) abandon_lease();
   endpoint_.orphan_handles();
 }
@@ -79,7 +79,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
     if (failure) throw UserCodeFailed(*failure);
     return {};
   }
-  // The caller learns of all failures in one place.
+  // The caller gets all failures in one place.
   if (failure) builder.fail(*failure);
   return submit(builder);
 }
@@ -87,7 +87,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
 Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> keys) {
   constexpr std::size_t kFarAhead = 24;
   constexpr std::size_t kWordsAhead = 16;
-  // A holder must not wait: what it asks for comes on top.
+  // The holder of a lease must not wait: its operations may exceed the limits.
   if (gate_.busy() != Busy::lease) wait_for_room();
   const Store& store = table.state().store();
   const AccessRequest request{.operation = {.kind = OperationKind::localize}};

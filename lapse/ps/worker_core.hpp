@@ -1,4 +1,4 @@
-// What of a worker is not inlined into the user's program.
+// The part of a worker that is not inlined into the user's program.
 #pragma once
 
 #include <cstddef>
@@ -59,15 +59,14 @@ class WorkerCore {
       check_call(table.server(), allowed);
     arguments_.keys(table.state(), keys);
   }
-  // The same with as many elements as the values of the keys have; else LengthMismatch.
+  // As admit, with as many elements as the values of the keys have; else LengthMismatch.
   void admit_values(const TableHandle& table, std::span<const Key> keys, std::string_view what,
                     std::size_t elements, Allowed allowed = Allowed::when_free) const {
     admit(table, keys, allowed);
     arguments_.elements(table.state(), keys, what, elements);
   }
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
-  // False; throws PeerFailed instead when some rank has failed, so that trying again and again comes to an
-  // end.
+  // False; throws PeerFailed instead when some rank has failed, so that a loop of retries ends.
   bool not_local() const;
 
   // --- accesses that were admitted ---
@@ -81,21 +80,21 @@ class WorkerCore {
   // --- handles ---
 
   void wait_for(const OperationState& operation);
-  // The handle of the operation is going. An answer that is still to come is discarded.
+  // The handle of the operation is being destroyed. An answer that is still to come is discarded.
   void abandon(OperationState& operation) noexcept;
 
   // --- leases ---
 
   Lease lease(std::span<const LeaseKeys> parts);
-  // The lease request of the endpoint goes to the engine.
+  // Submits the lease request of the endpoint to the engine.
   void submit_lease(LeaseRequest& request);
   // The worker holds these keys from now on.
   Lease hold(std::vector<LeasePart> parts);
-  // The worker holds nothing any more; its keys are still to be given back.
+  // The worker no longer holds a lease; its keys are still to be given back.
   void let_go();
-  // Gives back what is held and waits until that is over.
+  // Gives back the keys of the lease and waits until the engine has released all of them.
   void end_lease();
-  // The same where a failure of some rank ends it.
+  // As end_lease, but a failure of some rank only ends the wait.
   void abandon_lease() noexcept;
 
   // --- together ---

@@ -11,10 +11,9 @@
 
 namespace lapse {
 
-// What the inlined accesses of a worker look at before they touch the store; part of the worker, kept by its
-// core. The gate is open only where WorkerCore::admit would find nothing to do: whatever else must stand
-// before an access, such as a consistency policy, keeps the gate closed, and the access goes through the
-// core.
+// What the inlined accesses of a worker check before they touch the store; part of the worker, kept by its
+// core. The gate is open only where WorkerCore::admit would find nothing to do. Every other condition of an
+// access, such as a consistency policy, keeps the gate closed, and the access goes through the core.
 //
 // Thread safety: the worker's thread.
 class WorkerGate {
@@ -24,7 +23,7 @@ class WorkerGate {
     no,
     user_code,  // code of the application runs under a latch, on this thread
     engine,     // this thread drives the engine, which may run such code
-    lease,      // the worker holds keys that others may wait for
+    lease,      // the worker holds keys that other workers may wait for
   };
   class BusyGuard {
    public:

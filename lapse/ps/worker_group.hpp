@@ -28,7 +28,7 @@ class WorkerGroup {
   std::uint64_t contribute(std::size_t local_index, Bytes bytes);
 
   bool completed(std::uint64_t rounds) const { return collective_.completed_rounds() >= rounds; }
-  // Of the round that was waited for, until this worker contributes again.
+  // The combination of the round that was waited for, until this worker contributes again.
   const Bytes& result() const { return collective_.result(); }
 
  private:

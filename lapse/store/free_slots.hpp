@@ -9,9 +9,9 @@
 
 namespace lapse {
 
-// A stack. The slot at its head is a node: its first four bytes name the next node, the others the slots that
-// were released after it, as many as there is room for. So free slots cost no memory, and while slots are
-// taken one after the other those to come are known early enough to be fetched.
+// A stack. The slot at its head is a node: its first four bytes name the next node, the others name the slots
+// that were released after it, as many as there is room for. So free slots cost no memory, and while slots
+// are taken in turn the following ones are known early enough to be prefetched.
 //
 // Thread safety: none. `address` gives the memory of a slot, at least 16 bytes.
 class FreeSlots {
@@ -64,9 +64,9 @@ class FreeSlots {
   }
 
   std::size_t slot_bytes_;
-  std::uint32_t room_;          // numbers in a node
+  std::uint32_t room_;          // slot numbers in a node
   std::uint32_t node_ = kNone;  // the first
-  std::uint32_t count_ = 0;     // numbers in it
+  std::uint32_t count_ = 0;     // slot numbers in the first node
 };
 
 }  // namespace lapse

@@ -10,7 +10,7 @@ KeyWords KeyWords::dense(RegionAllocator& regions, std::uint64_t keys) {
   std::unique_ptr<Region> region = regions.reserve(keys * sizeof(Word));
   if (!region || !region->commit(0, region->capacity_bytes())) {
     throw OutOfMemory(
-        fmt::format("no memory for the words of {} keys ({} bytes)", keys, keys * sizeof(Word)));
+        fmt::format("no memory for the slot words of {} keys ({} bytes)", keys, keys * sizeof(Word)));
   }
   return dense(std::move(region), keys);
 }
@@ -18,7 +18,7 @@ KeyWords KeyWords::dense(RegionAllocator& regions, std::uint64_t keys) {
 KeyWords KeyWords::dense(std::unique_ptr<Region> region, std::uint64_t keys) {
   KeyWords words;
   words.region_ = std::move(region);
-  // Zeroed memory is an array of absent words; atomics of 64 bits have the representation of their value.
+  // Zeroed memory is an array of absent slot words; atomics of 64 bits are represented as their value.
   words.dense_ = reinterpret_cast<Word*>(words.region_->base());
   words.last_key_ = keys - 1;
   return words;

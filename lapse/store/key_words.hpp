@@ -22,7 +22,7 @@ class KeyWords {
  public:
   using Word = std::atomic<std::uint64_t>;
 
-  // The keys 0 to keys - 1. Commits all words. Throws OutOfMemory.
+  // The keys 0 to keys - 1. Commits all slot words. Throws OutOfMemory.
   static KeyWords dense(RegionAllocator& regions, std::uint64_t keys);
   // The same in memory that is committed and zero already, or that other ranks of the domain have used since.
   static KeyWords dense(std::unique_ptr<Region> region, std::uint64_t keys);
@@ -33,13 +33,13 @@ class KeyWords {
   // The largest key there can be.
   std::uint64_t last_key() const { return last_key_; }
 
-  // Null for a key of a sparse table that has no word.
+  // Null for a key of a sparse table that has no slot word.
   Word* find(Key key) const {
     if (dense_ != nullptr) [[likely]]
       return &dense_[key.index()];
     return sparse_->find(key);
   }
-  // The same for several keys, at most kMaxAtOnce, with their cache misses in flight together.
+  // The slot words of several keys, at most kMaxAtOnce, with their cache misses in flight together.
   static constexpr std::size_t kMaxAtOnce = SparseWords::kMaxAtOnce;
   void find(std::span<const Key> keys, Word** words) const {
     if (is_sparse()) {
@@ -51,12 +51,12 @@ class KeyWords {
       __builtin_prefetch(words[i]);
     }
   }
-  // Progress lock. Throws OutOfMemory.
+  // Under the progress lock. Throws OutOfMemory.
   Word& find_or_insert(Key key) {
     if (sparse_) return sparse_->find_or_insert(key);
     return dense_[key.index()];
   }
-  // The same, null when there is no memory.
+  // As find_or_insert, but null when there is no memory.
   Word* find_or_try_insert(Key key);
   SlotWord load(Key key) const {
     const Word* word = find(key);
@@ -65,10 +65,10 @@ class KeyWords {
   // Sparse: the number of the key that this slot word belongs to.
   std::uint32_t number(const Word& word) const { return sparse_->number(word); }
 
-  // Sparse: how many keys have a word, and how many may have.
+  // Sparse: how many keys have a slot word, and how many may have one.
   std::uint64_t size() const { return sparse_->size(); }
   std::uint64_t max_keys() const { return sparse_->max_keys(); }
-  // Calls f(key, word) for every key that has a word.
+  // Calls f(key, word) for every key that has a slot word.
   template <class F>
   void for_each(F&& f) const {
     if (sparse_) {

@@ -12,14 +12,14 @@ namespace lapse {
 
 class MemoryBudget::Account {
  public:
-  Account(std::string whose, std::optional<std::uint64_t> limit_bytes)
-      : whose_(std::move(whose)), limit_bytes_(limit_bytes) {}
+  Account(std::string owner_label, std::optional<std::uint64_t> limit_bytes)
+      : owner_label_(std::move(owner_label)), limit_bytes_(limit_bytes) {}
 
   void charge(std::uint64_t bytes) {
     if (limit_bytes_ && committed_bytes_ + bytes > *limit_bytes_) {
       throw OutOfMemory(
           fmt::format("{} would need {} bytes more than the {} that it takes: its memory limit is {} bytes",
-                      whose_, bytes, committed_bytes_, *limit_bytes_));
+                      owner_label_, bytes, committed_bytes_, *limit_bytes_));
     }
     unchecked_bytes_ += bytes;
     if (unchecked_bytes_ >= kCheckBytes) check_machine(bytes);
@@ -27,10 +27,10 @@ class MemoryBudget::Account {
   }
   // What was charged has not been committed after all.
   void refund(std::uint64_t bytes) { committed_bytes_ -= bytes; }
-  const std::string& whose() const { return whose_; }
+  const std::string& owner_label() const { return owner_label_; }
 
  private:
-  // Reading it costs as much as committing a quarter of a megabyte.
+  // Reading the available memory costs as much as committing a quarter of a megabyte.
   static constexpr std::uint64_t kCheckBytes = kReserveBytes / 16;
 
   void check_machine(std::uint64_t bytes) {
@@ -39,14 +39,14 @@ class MemoryBudget::Account {
     if (available < bytes + kReserveBytes) {
       throw OutOfMemory(fmt::format(
           "{} takes {} bytes and needs {} more: only {} bytes of memory are left, of which {} are kept free",
-          whose_, committed_bytes_, bytes, available, kReserveBytes));
+          owner_label_, committed_bytes_, bytes, available, kReserveBytes));
     }
   }
 
-  std::string whose_;
+  std::string owner_label_;
   std::optional<std::uint64_t> limit_bytes_;
   std::uint64_t committed_bytes_ = 0;
-  std::uint64_t unchecked_bytes_ = 0;  // committed since the machine was last looked at
+  std::uint64_t unchecked_bytes_ = 0;  // committed since the machine was last checked
 };
 
 namespace {
@@ -74,12 +74,12 @@ class BudgetedRegion : public Region {
 
 }  // namespace
 
-MemoryBudget::MemoryBudget(RegionAllocator& inner, std::string whose,
+MemoryBudget::MemoryBudget(RegionAllocator& inner, std::string owner_label,
                            std::optional<std::uint64_t> limit_bytes)
-    : inner_(inner), account_(std::make_shared<Account>(std::move(whose), limit_bytes)) {}
+    : inner_(inner), account_(std::make_shared<Account>(std::move(owner_label), limit_bytes)) {}
 
 std::string MemoryBudget::whose() const {
-  return account_->whose();
+  return account_->owner_label();
 }
 
 std::unique_ptr<Region> MemoryBudget::reserve(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A bound on the memory of what grows with its use.
+// A bound on the memory of what grows while it is used.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace lapse {
 // process may use of it) has less than about kReserveBytes left: commit throws OutOfMemory with the reason,
 // long before the machine swaps or the kernel kills.
 //
-// Thread safety: as the regions of `inner`; what comes from one budget is used by one thread at a time.
+// Thread safety: as the regions of `inner`; the regions of one budget are used by one thread at a time.
 class MemoryBudget : public RegionAllocator {
  public:
   static constexpr std::uint64_t kReserveBytes = std::uint64_t{128} << 20;
 
-  // `whose` begins the messages of errors: "table 'x' on rank 3".
-  MemoryBudget(RegionAllocator& inner, std::string whose, std::optional<std::uint64_t> limit_bytes);
+  // The owner label begins the messages of errors: "table 'x' on rank 3".
+  MemoryBudget(RegionAllocator& inner, std::string owner_label, std::optional<std::uint64_t> limit_bytes);
 
   std::unique_ptr<Region> reserve(std::size_t bytes) override;
   std::string whose() const override;

@@ -32,11 +32,11 @@ inline void racy_copy_word(std::byte* to, const std::byte* from) {
 }  // namespace detail
 
 // Copies `bytes` (a multiple of 4) from a slot that may change meanwhile. The copy may be torn: the caller
-// checks the key's word before and after it and throws a torn copy away. `from` is aligned to 16 bytes, `to`
-// to 4.
+// checks the key's slot word before and after it and discards a torn copy. `from` is aligned to 16 bytes,
+// `to` to 4.
 inline void racy_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
 #if defined(__x86_64__)
-  // Keeps the compiler from reasoning about a destination whose size it knows and the loops' untaken parts.
+  // Hides the size of the destination from the compiler, which would reason about loops that do not run.
   asm volatile("" : "+r"(to));
   while (bytes >= 64) {
     const __m128i a = detail::racy_load_16(from);

@@ -24,7 +24,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 bool populate(std::byte* begin, std::size_t length, const std::function<std::size_t()>& free_bytes) {
   if (length == 0 || madvise(begin, length, MADV_POPULATE_WRITE) == 0) return true;
   if (errno != EINVAL) return false;
-  // A kernel before 5.14 cannot populate: see that the memory is there, then touch it.
+  // A kernel before 5.14 cannot populate: check that the memory is there, then touch it.
   if (length > free_bytes()) return false;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   for (std::size_t at = 0; at < length; at += page) *(begin + at) = std::byte{0};

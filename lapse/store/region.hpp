@@ -1,4 +1,4 @@
-// Memory for words and slabs: reserved once as addresses, committed piece by piece.
+// Memory for slot words and slabs: reserved once as addresses, committed piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -26,24 +26,25 @@ class RegionAllocator {
   virtual ~RegionAllocator() = default;
   // Null when the address space is not there.
   virtual std::unique_ptr<Region> reserve(std::size_t bytes) = 0;
-  // The owner label: who uses the memory, for the messages of errors.
+  // The owner label: the user of the memory, for the messages of errors.
   virtual std::string whose() const { return "a table"; }
 };
 
-// Asks for huge pages where the range is large enough for them. They spare most of the misses in the tables
-// of pages when keys are drawn at random from a large table.
+// Ranges of at least this size ask for huge pages. They avoid most page-table misses when keys are drawn at
+// random from a large table.
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 void advise_huge_pages(std::byte* begin, std::size_t bytes);
 
-// Gives the pages of a file in memory back to the system, for all who share it; they read as zero afterwards.
+// Gives the pages of a file in memory back to the system, for all processes that share it; they read as zero
+// afterwards.
 void release_pages(std::byte* begin, std::size_t bytes);
 
-// Memory that others manage, such as a part of what the ranks of a domain share: `base`, at a page boundary,
-// stays mapped as long as the region is used, and reads as zero until it is written to. Committing takes
-// pages of what it is a part of, such as a file system in memory.
+// A part of memory that its owner maps, such as the memory that the ranks of a domain share. `base`, at a
+// page boundary, stays mapped as long as the region is used, and reads as zero until it is written to.
+// Committing takes pages of the underlying memory, such as a file system in memory.
 class MappedRegion : public Region {
  public:
-  // `free_bytes` tells how much memory is left where the kernel cannot say so by itself.
+  // `free_bytes` returns how much memory is left where the kernel cannot report it.
   MappedRegion(std::byte* base, std::size_t bytes, std::function<std::size_t()> free_bytes)
       : base_(base), bytes_(bytes), free_bytes_(std::move(free_bytes)) {}
 

@@ -36,14 +36,14 @@ SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, s
   base_ = reinterpret_cast<std::uintptr_t>(region_->base());
 }
 
-SlabAllocator::SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string whose)
+SlabAllocator::SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string owner_label)
     : unit_bytes_(unit_bytes),
       first_unit_(space.first_unit),
       max_units_(space.max_units),
       region_(std::move(space.region)),
       first_offset_((space.first_unit - space.region_unit) * unit_bytes),
       base_(reinterpret_cast<std::uintptr_t>(region_->base()) - space.region_unit * unit_bytes),
-      owner_label_(std::move(whose)) {}
+      owner_label_(std::move(owner_label)) {}
 
 bool SlabAllocator::try_commit_up_to(std::uint64_t units) {
   const std::size_t wanted = units * unit_bytes_;

@@ -22,25 +22,25 @@ struct SlabSpace {
   std::uint64_t max_units = 0;
 };
 
-// A slot is named by the number of its first unit. Where all slots have one size, that is the unit; else a
+// A slot is named by the number of its first unit. Where all slots have one size, a unit is a slot; else a
 // unit is 16 bytes and a slot has as many as it needs.
 //
 // Thread safety: allocate and release belong to the holder of the serving rank's progress lock; address may
-// be called by any thread for a slot that a key's word names.
+// be called by any thread for a slot that a key's slot word names.
 //
 // Invariants:
 // 1. A slot's address never changes, and its memory stays mapped until the allocator dies: a reader that
-// loses a race reads stale bytes, never an invalid address.
-// 2. Released slots are named in the memory of released slots, so that free slots cost nothing; they serve
-// slots of the same size again.
+//    loses a race reads stale bytes, never an invalid address.
+// 2. Released slots are named in the memory of released slots, so that free slots cost nothing. A released
+//    slot is used again for a slot of the same size.
 class SlabAllocator {
  public:
   static constexpr std::uint64_t kRefusalsPerTry = 1024;
 
   // unit_bytes: a multiple of 16. Reserves addresses for max_units, commits nothing. Throws OutOfMemory.
   SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, std::uint64_t max_units);
-  // In memory that is there already; `whose` begins the messages of errors.
-  SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string whose);
+  // In memory that is there already; `owner_label` begins the messages of errors.
+  SlabAllocator(SlabSpace space, std::size_t unit_bytes, std::string owner_label);
 
   std::byte* address(std::uint32_t slot) const {
     return reinterpret_cast<std::byte*>(base_ + std::size_t{slot} * unit_bytes_);
@@ -52,16 +52,16 @@ class SlabAllocator {
 
   // A slot with undefined contents. Throws OutOfMemory when no further slab can be committed.
   std::uint32_t allocate(std::uint32_t units = 1);
-  // The same, nothing in place of the exception. Where a slab could not be had, the system is asked again, as
-  // memory may have been given back, for one of kRefusalsPerTry slots that no earlier slab has: asking costs
-  // much more than a slot in another slab.
+  // As allocate, but nothing in place of the exception. After a slab was refused, the system is asked again,
+  // as memory may have been given back, only once in kRefusalsPerTry requests that need a new slab: asking
+  // costs much more than a slot in another slab.
   std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
   // `units` as it was allocated.
   void release(std::uint32_t slot, std::uint32_t units = 1);
 
   // Commits what `units` more units need. Throws OutOfMemory.
   void commit_for(std::uint64_t units);
-  // The same, as far as it goes.
+  // As commit_for, as far as there is memory.
   void try_commit_for(std::uint64_t units);
 
   std::uint64_t units_in_use() const { return in_use_; }
@@ -88,10 +88,10 @@ class SlabAllocator {
   // written under the progress lock
   std::atomic<std::size_t> committed_bytes_{0};
   // guarded by the progress lock
-  std::uint64_t used_units_ = 0;  // units ever handed out: the next fresh one after the first
-  std::uint64_t refused_ = 0;     // slots since a slab could not be had; 0: it could
+  std::uint64_t used_units_ = 0;  // units ever given out, counted from first_unit_
+  std::uint64_t refused_ = 0;     // requests since a slab was refused; 0: none was
   std::uint64_t in_use_ = 0;
-  std::vector<FreeOfSize> free_;  // by units; few, as values have few different lengths
+  std::vector<FreeOfSize> free_;  // by number of units; values have few different lengths
   // constant, for errors
   std::string owner_label_;
 };

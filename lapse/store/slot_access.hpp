@@ -15,10 +15,10 @@ namespace lapse {
 class SlabAllocator;
 class SparseLookup;
 
-// What of a Store is inlined into a worker's access to one key: the way from a key to its slot word, from
-// there to its slot, the optimistic read and the latch.
+// The part of a Store that is inlined into a worker's access to one key: the search of its slot word and
+// slot, the optimistic read and the latch.
 //
-// Thread safety: any thread of any rank whose memory this is.
+// Thread safety: any thread of any rank that maps this memory.
 //
 // Invariants:
 // 1. A slot changes only under the key's latch, by the holder of the key's lease, or while no slot word names
@@ -48,7 +48,7 @@ class SlotAccess {
     return word != nullptr && update_at(*word, std::forward<F>(f));
   }
 
-  // The same for a key whose slot word this is.
+  // As read, for the key of this slot word.
   bool read_at(const Word& word, std::byte* to, std::size_t bytes) const {
 #if !defined(__SANITIZE_THREAD__)
     for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
@@ -95,7 +95,7 @@ class SlotAccess {
   std::byte* shared_address(std::uint32_t slot) const {
     return reinterpret_cast<std::byte*>(slots_begin_ + std::size_t{slot} * unit_bytes_);
   }
-  // Of a slot that this rank alone can address.
+  // The address of a slot that this rank alone can address.
   std::byte* private_address(std::uint32_t slot) const;
   std::byte* address_of(SlotBits word) const {
     return word.is_private() ? private_address(word.low()) : shared_address(word.low());
@@ -104,8 +104,8 @@ class SlotAccess {
   bool is_open(SlotBits word) const {
     return word.is_open_owner() && (!word.is_private() || is_own_private(word.low()));
   }
-  // Takes the latch and returns the slot word as it is now, latched; without the latch when the key is not local
-  // or leased. (Not an optional: a value in a register is faster by a quarter of a push.)
+  // Takes the latch and returns the slot word as it is now, latched; without the latch when the key is not
+  // local or leased. (Not an optional: a value in a register makes a push a quarter faster.)
   SlotBits latch_open_owner(Word& word) const {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
     const SlotBits seen(bits);

@@ -1,4 +1,4 @@
-// What an access to memory looks at in a slot word.
+// The part of a slot word that an access to memory reads.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class SlotBits {
   // The main copy is local and no worker leases it: every worker that can address the slot may use its
   // memory, with the latch held or, for reading, while no thread holds the latch.
   constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
-  // A value is usable here, any worker of the domain can address it, no worker leases it and no thread is
-  // writing: an optimistic read may begin.
+  // A value is usable in this domain, any worker of the domain can address it, no worker leases it and no
+  // thread is writing: an optimistic read may begin.
   constexpr bool is_readable() const {
     return (bits_ & (kUsableBit | kLeasedBit | kLatchBit | kPrivateBit)) == kUsableBit;
   }

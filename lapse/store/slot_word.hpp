@@ -10,7 +10,7 @@
 
 namespace lapse {
 
-// Whether a worker has an owned key for itself.
+// Whether a worker holds an owned key exclusively.
 enum class LeaseState : std::uint8_t {
   none,
   held,
@@ -30,11 +30,11 @@ struct Slot {
 //    63          40   39    38 36      35         34       33      32    31                     0
 //   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint or arrival |
 //
-// sequence    of this word alone, raised at every latch release after a write and at every change of role; kept
-//             while absent and never taken from a message. 24 bits: a reader is fooled only when a multiple of
-//             2^24 writes falls into one copy of a value.
-// latch       held by the one thread that may change value and word.
-// role        role_table.hpp; its highest bit: a value is usable here.
+// sequence    of this slot word alone, raised at every latch release after a write and at every change of
+//             role; kept while absent and never taken from a message. 24 bits: a reader is deceived only when
+//             a multiple of 2^24 writes falls into one copy of a value.
+// latch       held by the one thread that may change value and slot word.
+// role        role_table.hpp; its highest bit: a value is usable in this domain.
 // replicated  writes must be marked: other domains hold copies of the value, or this one is a copy.
 // private     the slot is in memory that only the serving rank can address.
 // leased      a worker holds the key exclusively.
@@ -67,7 +67,7 @@ class SlotWord : public SlotBits {
 
   constexpr SlotWord with_latch() const { return SlotWord(SlotBits::with_latch()); }
   constexpr SlotWord after_write() const { return SlotWord(SlotBits::after_write()); }
-  // The word after a change of role: sequence raised, everything else new.
+  // The slot word after a change of role: sequence raised, everything else new.
   constexpr SlotWord with_role(Role role, std::uint32_t low) const {
     const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
     return SlotWord(sequence | (static_cast<std::uint64_t>(role) << kRoleShift) | low);
@@ -76,7 +76,7 @@ class SlotWord : public SlotBits {
     const SlotWord word = with_role(Role::owner, slot.number);
     return slot.is_private ? SlotWord(word.bits_ | kPrivateBit) : word;
   }
-  // The word after a lease has begun, ended or changed: unlatched, sequence raised.
+  // The slot word after a lease has begun, ended or changed: unlatched, sequence raised.
   constexpr SlotWord with_lease(LeaseState lease) const {
     const std::uint64_t bits = lease == LeaseState::none   ? 0
                                : lease == LeaseState::held ? kLeasedBit
@@ -86,7 +86,7 @@ class SlotWord : public SlotBits {
   constexpr SlotWord absent(Domain hint) const {
     return with_role(Role::absent, static_cast<std::uint32_t>(hint.value()) + 1);
   }
-  // An absent word keeps its sequence when only the hint changes.
+  // An absent slot word keeps its sequence when only the hint changes.
   constexpr SlotWord with_hint(Domain hint) const {
     return SlotWord((bits_ & ~kLowMask) | (static_cast<std::uint32_t>(hint.value()) + 1));
   }

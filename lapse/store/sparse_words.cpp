@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kFirstBuckets = 16;
 constexpr std::size_t kSmallPiece = std::size_t{64} << 10;
 constexpr std::size_t kLargePiece = std::size_t{2} << 20;
-// Of the chains that are split next, this many splits ahead.
+// The chains that are split next are prefetched this many splits ahead.
 constexpr std::uint64_t kPrefetchAhead = 8;
 }  // namespace
 
@@ -28,7 +28,7 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
   if (!entry_region_ || !link_region_ || !bucket_region_) {
     throw OutOfMemory(fmt::format("{}: no address space for up to {} keys", owner_label_, max_keys_));
   }
-  // Zeroed memory is an array of empty buckets and of entries whose words are absent.
+  // Zeroed memory is an array of empty buckets and of entries whose slot words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
   links_ = reinterpret_cast<Link*>(link_region_->base());
   buckets_ = reinterpret_cast<Link*>(bucket_region_->base());
@@ -39,12 +39,12 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
 
 void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_bytes, std::size_t bytes) const {
   for (std::size_t committed = committed_bytes.load(std::memory_order_relaxed); committed < bytes;) {
-    // Early pieces are small, so that small tables are.
+    // Early pieces are small, so that small tables take little memory.
     const std::size_t piece = std::min(committed < 4 * kLargePiece ? kSmallPiece : kLargePiece,
                                        region.capacity_bytes() - committed);
     if (piece == 0 || !region.commit(committed, piece)) {
-      throw OutOfMemory(
-          fmt::format("{}: no memory for further keys, whose words take {} bytes", owner_label_, committed));
+      throw OutOfMemory(fmt::format("{}: no memory for further keys, their slot words take {} bytes",
+                                    owner_label_, committed));
     }
     committed += piece;
     committed_bytes.store(committed, std::memory_order_relaxed);
@@ -75,7 +75,7 @@ SparseWords::Word& SparseWords::find_or_insert(Key key) {
   const std::uint64_t size = size_.load(std::memory_order_relaxed);
   if (size == max_keys_) {
     throw OutOfMemory(
-        fmt::format("{} knows all the {} keys that it may hold or know of", owner_label_, max_keys_));
+        fmt::format("{} has slot words for all the {} keys that it may have", owner_label_, max_keys_));
   }
   commit(*entry_region_, entry_bytes_, (size + 2) * sizeof(Entry));
   commit(*link_region_, link_bytes_, (size + 2) * sizeof(Link));
@@ -101,8 +101,8 @@ void SparseWords::split_next() {
   __builtin_prefetch(&entries_[buckets_[ahead].load(std::memory_order_relaxed)]);
   state_.store(2 * buckets + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  // Both chains keep the old order, so that no link ever leads back: a reader that follows it comes to an
-  // end.
+  // Both chains keep the old order, so that no link ever leads back: a reader that follows a chain reaches
+  // its end.
   Link* low_end = &low;
   Link* high_end = &high;
   for (std::uint32_t at = low.load(std::memory_order_relaxed); at != 0;) {

@@ -28,16 +28,17 @@ class SparseWords : public SparseLookup {
   // Reserves addresses for max_keys keys (at most 2^32 - 2) and commits a little. Throws OutOfMemory.
   SparseWords(RegionAllocator& regions, std::uint64_t max_keys);
 
-  // The number of the key whose word this is: 0, 1, 2, … in the order of insertion.
+  // The number of the key whose slot word this is: 0, 1, 2, … in the order of insertion.
   std::uint32_t number(const Word& word) const {
     const auto distance =
         reinterpret_cast<const std::byte*>(&word) - reinterpret_cast<const std::byte*>(entries_);
     return static_cast<std::uint32_t>(static_cast<std::size_t>(distance) / kEntryBytes) - 1;
   }
-  // The word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has changed.
+  // The slot word of the key, inserted as zeroes when it is new. Throws OutOfMemory; then nothing has
+  // changed.
   Word& find_or_insert(Key key);
 
-  // Keys that may be inserted in all.
+  // The largest number of keys that may be inserted.
   std::uint64_t max_keys() const { return max_keys_; }
   // Keys ever inserted.
   std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
@@ -53,7 +54,7 @@ class SparseWords : public SparseLookup {
   static constexpr std::size_t kMaxAtOnce = 32;
   void find(std::span<const Key> keys, Word** words) const;
 
-  // For single keys in a known order: in this order, each some keys after the one before.
+  // Prefetching for single keys in a known order: in this order, each step some keys after the one before.
   void prefetch_bucket(Key key) const {
     __builtin_prefetch(&buckets_[bucket_of(hash_of(key.value()), state())]);
   }

@@ -48,7 +48,7 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
     for (std::size_t i = 0; i < kGroup; ++i) {
       before[i] = SlotWord(words[group[i].index()].load(std::memory_order_acquire));
       const std::byte* content = shared_address(before[i].low());
-      // Of a word that names no slot this is some address, which prefetching does not mind.
+      // For a slot word that names no slot this is any address, which prefetching tolerates.
       __builtin_prefetch(content);
       __builtin_prefetch(content + 64);
     }
@@ -129,11 +129,11 @@ bool Store::transfer_ownership(Key key, std::byte* to, Domain next) {
   const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
   if (!latched) {
-    // Leased, or was when it was tried; its lease may have ended since.
+    // The key is leased, or was when the latch was tried; its lease may have ended since.
     if (word != nullptr && has_main_copy(SlotWord(word->load(std::memory_order_relaxed)).role()))
       return false;
-    throw ProtocolError(
-        fmt::format("key {} is to be handed over by a domain that does not own it", key.value()));
+    throw ProtocolError(fmt::format(
+        "ownership of key {} is to be transferred by a domain that does not own it", key.value()));
   }
   std::memcpy(to, address(latched->slot()), bytes);
   word->store(latched->absent(next).bits(), std::memory_order_release);

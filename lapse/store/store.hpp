@@ -20,8 +20,8 @@
 
 namespace lapse {
 
-// Stores slot words and slots by key; knows neither owners nor messages. A slot holds the key's *value and
-// optimizer state*: together the content of the slot.
+// Stores slot words and slots by key; handles neither owners nor messages. A slot holds the key's *value and
+// optimizer state*.
 //
 // Slot words and slots may be stored in memory that several ranks share, each with a store of its own over
 // them. One of these ranks serves a key: it alone changes the key's role and gives it slots.
@@ -35,8 +35,8 @@ namespace lapse {
 // changed.
 class Store : public SlotAccess {
  public:
-  // `regions` is used for slots, now and later; slots for `expected_units` are committed at once, there are
-  // never more than `max_units`. Throws OutOfMemory.
+  // `regions` is used for slots, now and later. Slots for `expected_units` are committed at once; there are
+  // at most `max_units`. Throws OutOfMemory.
   Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::uint64_t max_units,
         std::uint64_t expected_units);
   // Where this rank stores slots that no longer fit into the memory that its domain shares. Its units have
@@ -45,7 +45,7 @@ class Store : public SlotAccess {
     RegionAllocator& regions;
     std::uint64_t first_unit;
     std::uint64_t max_units;
-    std::function<void()> notice;  // called with the first
+    std::function<void()> notice;  // called with the first private slot
   };
   // One rank's part of a domain: `words` and `space` are stored in memory that the ranks share.
   Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units);
@@ -65,8 +65,7 @@ class Store : public SlotAccess {
   // Copies the value to `to`; false when the key is not local or leased.
   bool read(Key key, std::byte* to) const { return read(key, to, sizes_.value_bytes(key)); }
 
-  // The slot words of up to kMaxAtOnce keys, null for a key that has none; their values are on their way to
-  // the cache.
+  // The slot words of up to kMaxAtOnce keys, null for a key that has none; prefetches their values.
   static constexpr std::size_t kMaxAtOnce = KeyWords::kMaxAtOnce;
   void find(std::span<const Key> keys, Word** words) const {
     words_.find(keys, words);
@@ -84,8 +83,8 @@ class Store : public SlotAccess {
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
   // leased, and returns how many that were. Dense tables whose values have one length only.
   std::size_t read_run(std::span<const Key> keys, std::byte* to) const;
-  // The same for updates of keys: f(i, slot) with the latch of keys[i] held. When f throws, what was done
-  // before stays, and no latch does.
+  // Updates keys as read_run reads them: f(i, slot) with the latch of keys[i] held. When f throws, earlier
+  // updates stay and no latch is held.
   template <class F>
   std::size_t update_run(std::span<const Key> keys, F&& f) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -95,8 +94,8 @@ class Store : public SlotAccess {
     return keys.size();
   }
 
-  // For keys one after the other: far ahead, nearer (slot words), and near (the value's first lines, if the
-  // key is local).
+  // Prefetching for keys in a known order: far ahead, nearer (slot words), and near (the value's first lines,
+  // if the key is local).
   void prefetch_far(Key key) const { words_.prefetch_far(key); }
   void prefetch_word(Key key) const { words_.prefetch_near(key); }
   void prefetch_value(Key key) const {
@@ -131,7 +130,7 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // absent -> arriving; `arrival` is kept in the word.
+  // absent -> arriving; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a value that has come, not yet visible to other threads.
   Slot allocate_slot(Key key);
@@ -145,23 +144,23 @@ class Store : public SlotAccess {
   // owner, open -> absent: copies value and optimizer state to `to` and releases the slot. The new owner is
   // kept as location hint. False, and nothing has happened, when the key is or was leased.
   bool transfer_ownership(Key key, std::byte* to, Domain next);
-  // The same for a leased key whose lease has ended and is being drained.
+  // As transfer_ownership, for a leased key whose lease has ended and is being drained.
   void transfer_leased_ownership(Key key, std::byte* to, Domain next);
-  // Changes the location hint of an absent key; nothing when the key is in another role, or when it has no
-  // word and there is no memory for one: nothing is lost with a hint but a shorter way.
+  // Changes the location hint of an absent key. Does nothing when the key is in another role, or when it has
+  // no slot word and there is no memory for one: a lost hint costs a hop, no more.
   void set_hint(Key key, Domain hint);
 
   // --- leases (owner only) ---
 
   // Gives the key to one holder; false when it is leased already.
   bool grant_lease(Key key);
-  // Where the holder of a lease finds value and optimizer state.
+  // Where the holder of a lease finds the key's value and optimizer state.
   std::byte* leased_content(Key key) const { return address(word(key).slot()); }
   // Marks that something waits for the end of the lease; false when the key is not leased (any more).
   bool mark_queued(Key key);
-  // Ends a lease. False, and it goes on, when something is queued: then the engine ends it.
+  // Ends a lease. False, and the lease goes on, when something is queued: then the engine ends it.
   bool release_lease(Key key);
-  // What a leased key is after its queue was drained.
+  // Sets the state of a leased key after its queue was drained.
   void set_lease(Key key, LeaseState lease);
 
   // --- what there is ---
@@ -176,7 +175,7 @@ class Store : public SlotAccess {
   std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
   // Bytes of the values and optimizer states of local keys.
   std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }
-  // Bytes beside them: slot words and lengths, and whole slabs.
+  // Bytes beside the values: slot words and lengths, and whole slabs.
   std::size_t word_bytes() const { return words_.committed_bytes() + sizes_.bytes(); }
   std::size_t slab_bytes() const {
     return slots_.committed_bytes() + (private_slots_ ? private_slots_->committed_bytes() : 0);
@@ -214,8 +213,8 @@ class Store : public SlotAccess {
     for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
       __builtin_prefetch(content + line);
   }
-  // Changes the slot word of a key by an event, to what after_event(word) gives, without its latch: meanwhile
-  // other threads may change no more of it than an absent key's hint.
+  // Changes the slot word of a key by an event, to the result of after_event(word), without its latch:
+  // meanwhile other threads may change an absent key's hint, no more.
   template <class AfterEvent>
   void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event) {
     std::uint64_t bits = word.load(std::memory_order_relaxed);

@@ -9,9 +9,9 @@
 
 namespace lapse {
 
-// Without knowledge of types where it is applied; one indirect call. Values are changed in place, with their
-// state directly behind them: state_elements(elements) elements of the same type. The caller has the key's
-// latch, or is alone with the value. What a custom rule throws passes through.
+// The caller needs no types; a call is one indirect call. Values are changed in place, with their state
+// directly behind them: state_elements(elements) elements of the same type. The caller holds the key's latch,
+// or no other thread sees the value. An exception of a custom rule passes through.
 //
 // Immutable: used by any thread.
 class UpdateKernel {
@@ -22,7 +22,7 @@ class UpdateKernel {
   const UpdateRule& rule() const { return rule_; }
   UpdateRuleKind kind() const { return kind_; }
   bool accepts_scale() const { return accepts_scale_; }
-  // What apply calls, with its first argument; valid as long as this object.
+  // The function that apply calls, with its first argument; valid as long as this object.
   RuleLoop loop() const { return loop_; }
   const void* parameters() const { return parameters_; }
 

@@ -1,5 +1,5 @@
-// A first-in-first-out queue that allocates only while it grows: packets wait in it without heap work per
-// packet.
+// A first-in-first-out queue that allocates only while it grows, so that a waiting packet costs no heap
+// allocation.
 #pragma once
 
 #include <cstddef>

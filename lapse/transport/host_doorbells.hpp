@@ -18,8 +18,8 @@ class HostDoorbells {
  public:
   static constexpr std::size_t kLineBytes = 64;
 
-  // `lines`: one for each rank of the host, in the order of their ranks, zeroed at the start. hosts[r] is
-  // the host of rank r.
+  // `lines`: a cache line for each rank of the host, in the order of their ranks, zeroed at the start.
+  // hosts[r] is the host of rank r.
   HostDoorbells(std::byte* lines, std::span<const std::int32_t> hosts, Rank self);
 
   Doorbell& own() { return *bells_[self_.index()]; }

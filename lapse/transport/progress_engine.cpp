@@ -43,7 +43,7 @@ bool ProgressEngine::turn(std::size_t packets) {
     if (deadline_.load(std::memory_order_relaxed) != kNoDeadline) [[unlikely]] {
       progressed |= meet_deadline();
     }
-    // What a packet asks for is sent before the next one is polled for: a worker waits for it.
+    // The answer to a packet is sent before the next packet is polled: a worker waits for it.
     for (std::size_t packet = 0; packet < packets && transport_.poll(deliver_, 1) > 0; ++packet) {
       progressed = true;
       client_.end_turn();
@@ -74,7 +74,7 @@ void ProgressEngine::update_deadline() {
   const Clock::rep before = deadline_.load(std::memory_order_relaxed);
   if (deadline == before) return;
   deadline_.store(deadline, std::memory_order_relaxed);
-  // With the fences of sleeper and ringer, a server thread about to sleep sees the new deadline.
+  // By the fences of sleeper and ringer, a server thread about to sleep sees the new deadline.
   if (deadline < before) server_bell_.force_wake();
 }
 
@@ -107,8 +107,8 @@ void ProgressEngine::submit(Submission& submission) {
 
 void ProgressEngine::drive_submissions() {
   if (!settings_.helping) return;
-  // A thread that fails to get the lock may leave: its holder comes by here after releasing it. The fence
-  // orders the push (or the release of the lock) before the check of the other.
+  // A thread that fails to get the lock may leave: the holder of the lock checks the queue after releasing
+  // it. The fence orders the push (or the release of the lock) before the check of the other thread.
   for (;;) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (queue_.empty() || !try_enter()) return;

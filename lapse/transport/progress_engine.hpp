@@ -47,7 +47,7 @@ class EngineClient {
 
 struct EngineCounters {
   std::uint64_t turns = 0;
-  std::uint64_t helper_turns = 0;  // those among them by waiting workers
+  std::uint64_t helper_turns = 0;  // of the turns, those by waiting workers
   std::uint64_t packets_received = 0;
   std::uint64_t bytes_received = 0;
 };
@@ -81,7 +81,7 @@ class ProgressEngine {
   // Queues a submission and, where allowed, drives the engine once.
   void submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
-  // What a thread waits for: answers, which come soon, or other workers, who compute as long as they please.
+  // What a thread waits for: answers, which come soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
   // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; the thread
   // that makes done() true rings it. done() must be cheap and free of side effects.
@@ -117,7 +117,7 @@ class ProgressEngine {
   // One turn: all submissions, what the deadline asks for, then at most `packets` packets. True when anything
   // was done.
   bool turn(std::size_t packets = kPacketsPerTurn) LAPSE_REQUIRES(progress_role);
-  // What has been submitted, oldest first, for a caller that carries it out itself, in steps of its own.
+  // The pending submissions, oldest first, for a caller that carries them out itself, in steps of its own.
   Submission* take_submissions() LAPSE_REQUIRES(progress_role) { return queue_.take_all(); }
 
   // True when nothing waits in the queue and the transport has nothing in flight.
@@ -139,8 +139,8 @@ class ProgressEngine {
  private:
   using Clock = IdlePolicy::Clock;
   static constexpr Clock::rep kNoDeadline = std::numeric_limits<Clock::rep>::max();
-  // Only a ring can bring news where all senders ring, unless the MPI library has kept back what it was given
-  // to send: then it has to be polled soon. So even there the first sleeps are short.
+  // Where all senders ring, only a ring announces packets, unless the MPI library has held back a packet that
+  // it was given to send: then it has to be polled soon. So the first sleeps are short in either case.
   static constexpr std::chrono::microseconds kLongSleep{10'000};
 
   bool try_enter() LAPSE_TRY_ACQUIRE(true, mutex_, progress_role) {
@@ -188,20 +188,20 @@ class ProgressEngine {
     if (sleeper_.load(std::memory_order_relaxed) == nullptr) return;
     if (Doorbell* bell = sleeper_.exchange(nullptr, std::memory_order_relaxed)) bell->ring();
   }
-  // Where processors are scarce, no waiting thread polls while others compute, if messages will be announced.
-  // Deadlines are left to the server thread too.
+  // Where processors are scarce, no waiting thread polls while others compute, if rings announce the
+  // messages. Deadlines are left to the server thread too.
   bool leaves_all_to_server(WaitFor what) const {
     return what == WaitFor::workers && settings_.crowded && (settings_.senders_ring || !settings_.polling);
   }
-  // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do. The
-  // messages are for the server thread meanwhile: its sleep must not be light. Of the two who announce at the
-  // same time, one sees the other.
+  // Sleeps until the bell rings, at most `limit`, unless done() is true or there was something to do.
+  // Meanwhile the server thread handles the messages: its sleep must not be light. If server thread and
+  // worker announce their sleeps at the same time, at least one sees the other.
   template <class Done>
   void sleep_beside_server(Doorbell& bell, std::chrono::microseconds limit, Done&& done)
       LAPSE_EXCLUDES(progress_role) {
     resting_.fetch_add(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // A message that came during the server thread's light sleep rang in vain.
+    // A message that came during the server thread's light sleep did not wake it.
     const bool found = settings_.helping && server_bell_.deepen() && poll_once();
     if (!found) bell.sleep(limit, done);
     resting_.fetch_sub(1, std::memory_order_relaxed);
@@ -245,8 +245,8 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
     if (settings_.helping && try_enter()) {
       helpers_.fetch_add(1, std::memory_order_relaxed);
       helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      // Packets are for this thread now. A server thread in deep sleep would be woken by each: let it wake
-      // once and sleep lightly.
+      // From now on this thread handles the packets. Each would wake a server thread in deep sleep: one ring
+      // now makes it wake once and sleep lightly.
       if (server_bell_.is_asleep()) server_bell_.ring();
       for (;;) {
         const bool progressed = turn(1);
@@ -263,8 +263,8 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
       helpers_.fetch_sub(1, std::memory_order_relaxed);
       leave();
       drive_submissions();
-      // A thread that leaves for good asks a sleeping waiter to help in its place. The server thread may stay
-      // in light sleep a little longer: most that leave come back at once.
+      // A thread that stops helping asks a sleeping waiter to help in its place. The server thread may stay
+      // in light sleep a little longer: most helpers come back at once.
       if (done()) wake_sleeper();
     } else {
       step = idle.failed(&Clock::now);
@@ -289,8 +289,8 @@ void ProgressEngine::serve(Stop&& stop) {
   while (!stop()) {
     bool progressed = false;
     bool must_stay = false;
-    // While a worker helps, or has helped since the last poll and will again, this thread has nothing to do
-    // but to poll again later.
+    // While a worker helps, or has helped since the last poll and is expected to again, this thread only
+    // polls again later.
     const std::uint64_t helps_before = std::exchange(helps, helps_.load(std::memory_order_relaxed));
     const bool helped = helpers_.load(std::memory_order_relaxed) > 0 || helps != helps_before;
     if (!helped && try_enter()) {

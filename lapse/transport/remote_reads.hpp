@@ -1,4 +1,4 @@
-// Reading the memory that other ranks expose: what some transports can do beside packets.
+// Reading the memory that other ranks expose: a capability of some transports beside packets.
 #pragma once
 
 #include <cstddef>

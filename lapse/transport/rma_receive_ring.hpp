@@ -16,12 +16,12 @@ struct RmaRingSlot {
 
 namespace rma_receive_ring {
 
-// Of every slot, so that handlers find packets aligned and neighbours share no cache line.
+// Alignment of every slot, so that handlers find packets aligned and neighbours share no cache line.
 inline constexpr std::uint64_t kAlignment = 64;
 
-// The slot of a payload after `position`, a multiple of kAlignment like `capacity`: in one piece, so what
-// remains of the ring is skipped where it is too short. Both ends compute it: the reader needs no table of
-// what the writer has done.
+// The slot of a payload after `position`, which is a multiple of kAlignment like `capacity`. A slot is one
+// piece, so the end of the ring is skipped where it is too short. Both ends compute the slot: the reader
+// needs no table of the writer's slots.
 constexpr RmaRingSlot slot(std::uint64_t capacity, std::uint64_t position, std::uint64_t bytes) {
   const std::uint64_t room = capacity - position % capacity;
   const std::uint64_t begin = bytes <= room ? position : position + room;

@@ -15,7 +15,7 @@ namespace lapse {
 // one host, for each other rank. A value that all ranks compute alike. Thread safety: constant.
 class RmaReceiveRingLayout {
  public:
-  // What a rank gives for all its rings together, unless that would make a ring shorter than kMinRingBytes.
+  // Bytes of all rings of a rank together, unless that would make a ring shorter than kMinRingBytes.
   static constexpr std::size_t kWindowBytes = std::size_t{64} << 20;
   static constexpr std::size_t kMinRingBytes = std::size_t{128} << 10;
   static constexpr std::size_t kMaxRingBytes = std::size_t{8} << 20;
@@ -28,7 +28,7 @@ class RmaReceiveRingLayout {
   std::size_t window_bytes(Rank rank) const { return rings_at(rank) * ring_bytes_; }
   // Where the ring of `from` begins in the window of `to`; none if it has no ring there.
   std::optional<std::size_t> offset(Rank from, Rank to) const;
-  // The first rank after `from`, round about, at which it has a ring.
+  // The first rank after `from`, cyclically, at which it has a ring.
   std::optional<Rank> partner(Rank from) const;
   // Whether the rings join ranks of one host.
   bool within_host() const { return one_host_; }

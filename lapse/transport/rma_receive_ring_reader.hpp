@@ -23,7 +23,7 @@ class RmaReceiveRingReader {
 
   // Whether so much has been consumed since the last credit that the writer should be notified.
   bool owes_credit() const { return consumed_ - returned_ >= capacity_ / 4; }
-  // Whether anything has.
+  // Whether anything has been consumed since the last credit.
   bool owes_anything() const { return consumed_ != returned_; }
   // The position to report to the writer now.
   std::uint64_t take_credit() { return returned_ = consumed_; }

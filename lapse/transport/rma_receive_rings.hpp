@@ -1,4 +1,4 @@
-// Bulk packets that senders put into memory of the receiver: what some transports can do instead of messages.
+// Bulk packets that senders put into memory of the receiver: a capability of some transports beside messages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Memory that ranks of a host have in common: what some transports can do beside packets.
+// Memory that ranks of a host share: a capability of some transports beside packets.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace lapse {
 // Thread safety: one thread at a time; free_bytes and place: any thread.
 class SharedMemory {
  public:
-  // Why this host has none; empty when it can. The same text on all ranks of the host.
+  // Why this host cannot share memory; empty when it can. The same message on all ranks of the host.
   virtual std::string problem() const = 0;
   // Collective. The ranks that give the same `group`, all of one host, will share memory; once.
   virtual void join_group(std::int32_t group) = 0;

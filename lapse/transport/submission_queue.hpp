@@ -9,8 +9,7 @@ namespace lapse {
 
 class SubmissionHandler;
 
-// Something a worker wants the engine to do. Owned by the submitter, who keeps it alive until it has been
-// handled.
+// A request of a worker to the engine. Owned by the submitter, who keeps it alive until it has been handled.
 struct Submission {
   SubmissionHandler* handler = nullptr;
   Submission* next = nullptr;

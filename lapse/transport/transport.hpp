@@ -52,8 +52,8 @@ class Transport {
   // message not to matter, small enough for sender, network and receiver to work at the same time, and for
   // the buffer to stay in the processor's cache.
   virtual std::size_t packet_bytes() const { return kPacketBytes; }
-  // With what the transport and MPI add, Open MPI sends it over TCP at once, without a handshake before
-  // (below btl_tcp_eager_limit, 64 KiB).
+  // Open MPI sends such a packet over TCP at once, without a handshake: with the headers of the transport and
+  // of MPI it stays below btl_tcp_eager_limit, 64 KiB.
   static constexpr std::size_t kPacketBytes = std::size_t{60} << 10;
 
   // Sends a packet of any size (more than 2 GiB too). Takes the buffer; it goes back to the pool when sent.
@@ -73,8 +73,8 @@ class Transport {
   // May be called while no thread polls; does not hold the MPI lock while it waits.
   virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
 
-  // What only some transports can do beside packets, each with a header of its own; null where this one
-  // cannot. The same on every rank.
+  // Capabilities that only some transports have, each with a header of its own; null where this transport has
+  // none. The same on every rank.
   virtual SharedMemory* shared_memory() { return nullptr; }
   virtual RemoteReads* remote_reads() { return nullptr; }
   virtual RmaReceiveRings* rma_receive_rings() { return nullptr; }

@@ -13,7 +13,7 @@
 
 namespace lapse {
 
-// How pushes to copies of one value come together at its owner.
+// How pushes to copies of one value are merged at its owner.
 enum class Merge : std::uint8_t {
   // A holder applies the rule to its copy; the difference of the whole slot travels and the owner adds it.
   additive_slot,

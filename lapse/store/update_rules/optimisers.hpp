@@ -74,7 +74,7 @@ struct Adam {
 //     z    += g - sigma * value
 //     n    += g * g
 //     value = 0                                                              where |z| <= l1
-//     value = -(z - sign(z) * l1) / ((beta + sqrt(n)) / alpha + l2)          elsewhere
+//     value = -(z - sign(z) * l1) / ((beta + sqrt(n)) / alpha + l2)          otherwise
 //
 // McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013, algorithm 1. The learning rate
 // of a step is alpha / (beta + sqrt(n)); a push's scale multiplies it by multiplying the g in z (not in n),

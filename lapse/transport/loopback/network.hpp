@@ -25,8 +25,8 @@ class LoopbackTransport;
 // from which any can be delivered; without, they share the queue.
 class LoopbackNetwork {
  public:
-  // Packets that can be delivered next: one of the queue's (count packets wait in it, in order) or any of the
-  // bag's.
+  // Packets that can be delivered next: the oldest of a queue (`count` packets wait in it, in order) or any
+  // of a bag.
   struct Choice {
     Rank from;
     Rank to;

@@ -13,9 +13,9 @@
 
 namespace lapse {
 
-// The reads of one rank that are in flight. A read finishes in two steps: it looks at the memory, and the
-// value it saw is delivered; each step may be as late as the driver of the network likes. How ranks expose
-// memory is left to the network.
+// The reads of one rank that are in flight. A read finishes in two steps: it reads the memory, and the value
+// is delivered; each step may be as late as the driver of the network chooses. How ranks expose memory is
+// left to the network.
 //
 // Thread safety: none; the memory may change meanwhile.
 class LoopbackRemoteReads : public RemoteReads {

@@ -17,11 +17,11 @@ namespace lapse {
 // Thread safety: any thread.
 class LoopbackMemory {
  public:
-  // `free_bytes`: how much there shall be, in all.
+  // `free_bytes`: how much memory there is, in all.
   explicit LoopbackMemory(std::size_t free_bytes) : free_bytes_(free_bytes) {}
 
-  // The `number`-th piece of a group: made for the first rank that asks, the same for the others. Zeroed, at
-  // a page boundary. Throws OutOfMemory when it exceeds what is free.
+  // The `number`-th piece of a group: made for the first rank that asks; the other ranks get that piece.
+  // Zeroed, at a page boundary. Throws OutOfMemory when it exceeds what is free.
   std::byte* piece(std::int32_t group, std::size_t number, std::size_t bytes);
   std::size_t free_bytes() const { return free_bytes_; }
 
@@ -36,7 +36,8 @@ class LoopbackMemory {
       LAPSE_GUARDED_BY(mutex_);
 };
 
-// One rank's share in it. Not collective here: the first rank of a group makes a piece, the others find it.
+// One rank's view of a LoopbackMemory. Not collective: the first rank of a group makes a piece, the others
+// find it.
 class LoopbackSharedMemory final : public SharedMemory {
  public:
   explicit LoopbackSharedMemory(LoopbackMemory& memory) : memory_(memory) {}

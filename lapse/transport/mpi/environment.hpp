@@ -1,4 +1,4 @@
-// Settings of the MPI library for before it starts, and its limits, to be asked for afterwards.
+// Settings of the MPI library, made before it starts, and its limits, read afterwards.
 #pragma once
 
 #include <cstddef>

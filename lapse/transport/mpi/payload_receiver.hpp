@@ -38,7 +38,7 @@ class MpiPayloadReceiver {
   // A payload of this size follows. Throws OutOfMemory when there is no memory for it.
   void announce(Rank from, std::uint64_t bytes);
 
-  // Whether packets from this sender have to wait, and adding one to those that do (copied).
+  // Whether packets from this sender have to wait; wait_behind copies a packet behind them.
   bool is_waiting(Rank from) const { return !senders_[from.index()].packets.empty(); }
   void wait_behind(Rank from, std::span<const std::byte> packet);
 
@@ -50,7 +50,7 @@ class MpiPayloadReceiver {
 
   bool empty() const { return active_.empty(); }
 
-  // Gives everything up at the end of a life that went wrong; returns the number of packets not delivered.
+  // Gives everything up after a failure; returns the number of packets not delivered.
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
 
  private:

@@ -10,8 +10,8 @@ namespace lapse {
 namespace {
 constexpr std::size_t kBufferAlignment = 64;
 
-// An odd number of cache lines: with buffers a power of two apart, what has one offset in each of them would
-// share the same few lines of the cache.
+// An odd number of cache lines: with buffers a power of two apart, equal offsets in all buffers would map to
+// a few lines of the cache.
 std::size_t stride(std::size_t bytes) {
   return ((bytes + kBufferAlignment - 1) / kBufferAlignment | 1U) * kBufferAlignment;
 }

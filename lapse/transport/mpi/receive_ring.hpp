@@ -39,7 +39,7 @@ class MpiReceiveRing {
   // function.)
   bool test(Message& message) LAPSE_REQUIRES(mpi_role);
 
-  // Takes all receives back; returns the number of messages that had arrived. The object is then empty.
+  // Cancels all receives; returns the number of messages that had arrived. The object is then empty.
   std::size_t cancel() LAPSE_REQUIRES(mpi_role);
 
  private:

@@ -31,7 +31,7 @@ MPI_Request begin_get(std::uint64_t& value, Rank from, std::size_t offset, MPI_W
 
 void make(MPI_Comm communicator, std::span<const std::byte> memory, MPI_Win& window)
     LAPSE_REQUIRES(mpi_role) {
-  // MPI takes memory that it only reads as memory that it may write.
+  // MPI declares memory that it only reads as memory that it may write.
   check_mpi(MPI_Win_create(const_cast<std::byte*>(memory.data()), static_cast<MPI_Aint>(memory.size()), 1,
                            MPI_INFO_NULL, communicator, &window),
             "MPI_Win_create");
@@ -49,11 +49,11 @@ void agree(const MpiCommunicator& communicator, const std::string& problem) {
   }
 }
 
-// Reads the first eight bytes of `from`; what went wrong, empty if nothing.
+// Reads the first eight bytes of `from`; returns what went wrong, empty if nothing.
 std::string test(const MpiCommunicator& communicator, MPI_Win window, Rank from, std::uint64_t expected,
                  std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  // MPI may go on writing there when the time is over.
+  // MPI may still write to this memory after the time limit.
   auto* const value = new std::uint64_t(~expected);
   MPI_Request request = MPI_REQUEST_NULL;
   for (int done = 0; !done; std::this_thread::yield()) {
@@ -84,7 +84,7 @@ std::uint32_t MpiRemoteReads::expose(std::span<const std::byte> memory) {
   agree(communicator_, problem);
   const auto firsts = all_gather_polled(communicator_.lock(), communicator_.get(),
                                         memory.first(std::min(memory.size(), kBytes)));
-  // The next rank that has something, which may be this one.
+  // The next rank that exposes something, which may be this one.
   const auto ranks = static_cast<std::size_t>(communicator_.ranks());
   for (std::size_t step = 1; step <= ranks; ++step) {
     const std::size_t other = (communicator_.rank().index() + step) % ranks;
@@ -129,7 +129,7 @@ void MpiRemoteReads::advance() {
 
 bool MpiRemoteReads::deliver() {
   if (finished_.empty()) return false;
-  // The handler may begin others.
+  // The handler may begin further reads.
   delivered_.clear();
   delivered_.swap(finished_);
   handler_(delivered_);
@@ -140,7 +140,7 @@ std::size_t MpiRemoteReads::abandon() {
   const std::size_t unfinished = requests_.size() + finished_.size();
   bool lost = false;
   requests_.abandon(false, [&](Reading) { lost = true; });
-  // MPI may still write there.
+  // MPI may still write to the values.
   if (lost) static_cast<void>(new std::deque<std::uint64_t>(std::move(values_)));
   values_.clear();
   free_.clear();

@@ -1,4 +1,4 @@
-// Reads of eight bytes of what other ranks expose, without their protocol's help.
+// Reads of eight bytes of what other ranks expose, without a message to them.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,8 @@
 namespace lapse {
 
 // One window for each exposed piece of memory, passive target. Reads are requests that are tested, so no
-// thread waits; over a network that cannot read by itself they are done when the other rank has entered MPI.
+// thread waits. Over a network without remote memory access, a read is done when the other rank has entered
+// MPI.
 //
 // Thread safety: one thread at a time; the MPI lock is taken where MPI is called, except where a function
 // requires it.

@@ -55,10 +55,10 @@ class MpiRequestBag {
     return count > 0;
   }
 
-  // Gives up the requests, at the end of a life that went wrong: tests each once more, after MPI_Cancel where
-  // `cancel` is set (receives). MPI may go on using the memory of those that are still not complete: calls
-  // on_lost(Tag) for each of them, which must keep that memory indefinitely. Returns how many requests had
-  // not been completed before.
+  // Gives up the requests after a failure: tests each once more, after MPI_Cancel where `cancel` is set
+  // (receives). MPI may go on using the memory of a request that is still not complete: calls on_lost(Tag)
+  // for it, which must keep that memory indefinitely. Returns how many requests had not been completed
+  // before.
   template <class OnLost>
   std::size_t abandon(bool cancel, OnLost on_lost) LAPSE_REQUIRES(mpi_role) {
     const std::size_t unfinished = requests_.size();

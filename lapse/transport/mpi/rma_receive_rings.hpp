@@ -25,9 +25,9 @@
 
 namespace lapse {
 
-// A payload is put into the ring of its sender; once it is there (flush), a note in the eager stream reports
-// it, and the handler reads it in place. Notes of the opposite direction, or a note of their own for each
-// quarter of the ring, return the credit. A sender that finds no room sends a message instead.
+// A payload is put into the ring of its sender. Once it is there (flush), a note in the eager stream reports
+// it, and the handler reads it in place. Notes of the opposite direction, or a separate note for each quarter
+// of the ring, return the credit. A sender that finds no room sends a message instead.
 //
 // Guarantees: payloads of one sender are announced in the order in which they were put.
 //
@@ -65,8 +65,7 @@ class MpiRmaReceiveRings final : public RmaReceiveRings {
   // A message of the eager stream that has come meanwhile: false if it is anything but credit.
   bool accept_credit(Rank from, std::span<const std::byte> message);
 
-  // Gives everything up at the end of a life that went wrong; returns the number of packets not sent. The
-  // window stays.
+  // Gives everything up after a failure; returns the number of packets not sent. The window stays.
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
   // Collective.
   void free() LAPSE_EXCLUDES(mpi_role) {

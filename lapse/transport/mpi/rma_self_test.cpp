@@ -42,8 +42,8 @@ class SelfTest {
         deadline_(SteadyClock::now() + limit),
         self_(communicator.rank()) {}
 
-  // Whatever happens, one note goes to the partner and one comes from each writer: a failure on some ranks
-  // leaves no message behind.
+  // In every case one note goes to the partner and one comes from each writer: a failure on some ranks leaves
+  // no message behind.
   std::string run() {
     post_notes();
     std::string problem = text_of([this] { return write_to_partner(); });
@@ -174,8 +174,8 @@ class SelfTest {
   MPI_Request notification_ = MPI_REQUEST_NULL;
   std::uint8_t my_verdict_ = 0;
   std::vector<Rank> writers_;           // the ranks whose partner this one is
-  std::vector<MPI_Request> notes_;      // of them
-  std::vector<std::uint8_t> verdicts_;  // and what they report; 1: the bytes are there
+  std::vector<MPI_Request> notes_;      // from each writer
+  std::vector<std::uint8_t> verdicts_;  // from each writer; 1: the bytes are there
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ class Start {
  private:
   bool automatic() const { return settings_.rma == RmaChoice::automatic; }
 
-  // The text of the lowest rank that has one, with its number; the same on every rank.
+  // The message of the lowest rank that has one, with its number; the same on every rank.
   std::string agree(std::string_view mine) const {
     const auto all =
         all_gather_polled(communicator_.lock(), communicator_.get(), std::as_bytes(std::span(mine)));
@@ -91,9 +91,10 @@ class Start {
       const bool multiple = communicator_.thread_level() == MPI_THREAD_MULTIPLE;
       const std::string against = agree(multiple ? "MPI was initialised with MPI_THREAD_MULTIPLE" : "");
       start_.remote_reads = against.empty();
-      start_.report.text = fmt::format(
-          "bulk payloads {} go by remote memory access: rma=on{}", where(),
-          against.empty() ? ", and so do lookups of owners" : "; owners are not looked up, as on " + against);
+      start_.report.text =
+          fmt::format("bulk payloads {} go by remote memory access: rma=on{}", where(),
+                      against.empty() ? ", and so do lookups of owners"
+                                      : "; there are no lookups of owners, as on " + against);
     } else {
       keep_if_faster();
     }

@@ -30,20 +30,20 @@ class MpiRmaWindow {
   MpiRmaWindow(const MpiRmaWindow&) = delete;
   MpiRmaWindow& operator=(const MpiRmaWindow&) = delete;
 
-  // Bytes before the aligned ones; they differ between ranks, and each rank needs those of all.
+  // Bytes before the aligned ones; they differ between ranks, and each rank needs the paddings of all ranks.
   std::uint8_t padding() const { return padding_; }
   void set_paddings(std::vector<std::uint8_t> paddings) { paddings_ = std::move(paddings); }
 
   std::byte* memory() const { return memory_; }
   // The bytes are there when flush has returned, and must not change before.
   void put(std::span<const std::byte> bytes, Rank to, std::size_t offset) LAPSE_REQUIRES(mpi_role);
-  // Waits until everything put to this rank is there; where the network cannot do that by itself, until the
+  // Waits until everything put to this rank is there; over a network without remote memory access, until the
   // rank enters MPI.
   void flush(Rank to) LAPSE_REQUIRES(mpi_role);
   // What other ranks have put and reported can be read afterwards.
   void sync() LAPSE_REQUIRES(mpi_role);
 
-  // The same as put, and the opposite, as requests that can be tested.
+  // A put, and a get, as requests that can be tested.
   MPI_Request begin_put(std::span<const std::byte> bytes, Rank to, std::size_t offset)
       LAPSE_REQUIRES(mpi_role);
   MPI_Request begin_get(std::span<std::byte> bytes, Rank from, std::size_t offset) LAPSE_REQUIRES(mpi_role);

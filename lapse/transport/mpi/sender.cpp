@@ -41,7 +41,7 @@ void MpiSender::send(Rank to, PacketBuffer packet) {
   destination.payloads.push(index);
   begin_fragments(destination);
   if (!was_waiting && !destination.payloads.empty()) waiting_destinations_.push_back(to);
-  // Many packets in a row are on their way before the last one is here.
+  // A long series of sends advances the earlier payloads, too.
   if (unfinished_payloads_ > 1) advance();
 }
 

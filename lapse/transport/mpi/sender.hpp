@@ -36,7 +36,7 @@ class MpiSender {
 
   bool empty() const { return requests_.empty() && unfinished_payloads_ == 0; }
 
-  // Gives everything up at the end of a life that went wrong; returns the number of packets not sent.
+  // Gives everything up after a failure; returns the number of packets not sent.
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
 
  private:

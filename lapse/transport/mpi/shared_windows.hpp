@@ -1,4 +1,4 @@
-// Memory that ranks of one host have in common, by MPI windows.
+// Memory that ranks of one host share, by MPI windows.
 #pragma once
 
 #include <mpi.h>
@@ -40,7 +40,7 @@ class MpiSharedWindows {
  private:
   struct Room {
     std::size_t free_bytes;  // the least over the group
-    bool has_addresses;      // on every rank of it
+    bool has_addresses;      // on every rank of the group
   };
   Room agree_on_room(std::size_t bytes) const LAPSE_EXCLUDES(mpi_role);
 

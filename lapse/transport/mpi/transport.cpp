@@ -21,7 +21,7 @@ namespace lapse {
 
 namespace {
 
-// A busy receiver polls its unfinished sends once in so many packets; an idle one always.
+// A busy receiver polls its unfinished sends once in so many packets; an idle one at every poll.
 constexpr std::size_t kPacketsBetweenSends = 16;
 
 // How long close waits for the MPI library to learn that the last packets have arrived.
@@ -82,7 +82,7 @@ void MpiTransport::make_rma_receive_rings() {
 MpiTransport::~MpiTransport() {
   if (closed_) return;
   if (lock_.finalized()) {
-    // MPI is gone and uses no buffer any more.
+    // MPI is finalized and uses no buffer any more.
     return;
   }
   try {
@@ -307,7 +307,7 @@ void MpiTransport::abort(const std::string& reason) {
                reason.c_str());
   std::fflush(stderr);
   if (!lock_.finalized()) {
-    // The holder of the lock may be the reason why the job must end: wait for it a while only.
+    // The holder of the lock may be the reason why the job must end: wait for the lock a while only.
     constexpr int kAttempts = 10000;
     for (int attempt = 0; attempt < kAttempts && !lock_.try_lock(); ++attempt) std::this_thread::yield();
     MPI_Abort(closed_ ? MPI_COMM_WORLD : communicator_.get(), EXIT_FAILURE);

@@ -41,7 +41,7 @@ class MpiTransport final : public Transport {
  public:
   // Collective. Duplicates the communicator: throws what MpiCommunicator and agree_on_settings throw.
   explicit MpiTransport(MPI_Comm communicator, const MpiTransportSettings& settings = {});
-  // Without close(): frees what it can without communication; messages in flight are lost.
+  // Without close(): frees what is possible without communication; messages in flight are lost.
   ~MpiTransport() override;
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
@@ -89,12 +89,13 @@ class MpiTransport final : public Transport {
   // The part of accept for Kind::ring_note.
   std::size_t accept_note(Rank from, std::span<const std::byte> note, const Handler& handler)
       LAPSE_REQUIRES(progress_role);
-  // Waits a while until all RMA receive rings are empty at both ends; returns what is left, empty if nothing.
+  // Waits a while until all RMA receive rings are empty at both ends; returns a description of what is left,
+  // empty if nothing.
   std::string drain_rma_receive_rings() LAPSE_REQUIRES(progress_role);
 
   // A receiver may have a packet before the sender's request is complete; gives up after a while.
   void wait_for_sends() LAPSE_REQUIRES(progress_role);
-  // Frees requests. Returns what had been left, empty if nothing.
+  // Frees requests. Returns a description of what was left, empty if nothing.
   std::string release_requests() LAPSE_REQUIRES(progress_role, mpi_role);
 
   // Constant after construction.

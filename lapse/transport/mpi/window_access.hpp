@@ -1,4 +1,4 @@
-// What every window of one-sided access needs before it is used.
+// The steps that every window of one-sided access needs before it is used.
 #pragma once
 
 #include <mpi.h>

@@ -10,7 +10,7 @@ namespace lapse::mpi_wire {
 inline constexpr int kEagerTag = 1;
 // Fragments of announced payloads.
 inline constexpr int kFragmentTag = 2;
-// Of the self-test of windows, before anything else is sent.
+// Messages of the self-test of windows, before anything else is sent.
 inline constexpr int kSelfTestTag = 3;
 
 // The last byte of every eager message names its kind, so that the packet itself begins where the buffer

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/execution.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/owner_lookups.hpp"
@@ -42,51 +43,56 @@ class Access : public ProtocolModule {
         lookups_(lookups) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override;
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
   // No operation waits for a route.
-  bool idle(IdleLevel) const override { return held_ == 0; }
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
   // Executes an operation that waited, on the value that has arrived or whose lease has ended.
-  void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content);
+  void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
   // Sends an operation that waited here to the key's home; the key has left meanwhile.
-  void forward_to_home(TableShard& table, const OperationPart& part);
+  void forward_to_home(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
 
   // The owner of a key has been read: what waited for it goes on.
-  void finish_lookup(const RemoteReads::Finished& read);
+  void finish_lookup(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:
   // Operations of one worker that have been answered; completes them, and notifies the worker, when it ends.
   class Answered;
 
   // `may_look_up`: the owner, if no cached location is there.
-  void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true);
+  void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true)
+      LAPSE_REQUIRES(progress_role);
   // An operation of a worker waits, and with it all that the worker submits on the key.
-  void hold(OperationState& operation, std::uint32_t item, const Route& route);
+  void hold(OperationState& operation, std::uint32_t item, const Route& route) LAPSE_REQUIRES(progress_role);
   // Submits what was held, in program order.
-  void resume(UnansweredKey& unanswered, bool may_look_up);
+  void resume(UnansweredKey& unanswered, bool may_look_up) LAPSE_REQUIRES(progress_role);
   // Does with an operation what decide(), the route for it, says: executes, queues or leaves it to the caller.
   // Returns the route that was taken.
   template <class Decide>
-  Route execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide);
+  Route execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide)
+      LAPSE_REQUIRES(progress_role);
   [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
-  void send(TableShard& table, const OperationPart& part, const Route& route);
+  void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
 
-  void handle_operations(const FrameHeader& header, const std::byte* records);
-  void handle_answers(const FrameHeader& header, const std::byte* records);
+  void handle_operations(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+  void handle_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
   // What the user's code has thrown at the owner.
   static void take_failure(OperationState& operation, Key key, const FrameHeader& header,
-                           const std::byte* text);
+                           const std::byte* text) LAPSE_REQUIRES(progress_role);
   // The operation of this rank that `part` belongs to, null where it came from another rank. Throws
   // ProtocolError when it does not wait for the key.
-  OperationState* own_operation(const TableShard& table, const OperationPart& part) const;
+  OperationState* own_operation(const TableShard& table, const OperationPart& part) const
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
   const Router& router_;
   Execution execution_;
   OwnerLookups& lookups_;
-  std::uint64_t held_ = 0;
+  std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/operation_state.hpp"
@@ -50,32 +51,38 @@ class ArrivalTable {
   using Clock = KeyQueue::Clock;
 
   // A key is asked for; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now);
+  std::uint32_t open(Waiter waiter, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // The arrival, or the lease, is over. The record's number may be used again.
-  void close(std::uint32_t number);
+  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
   // The record of a leased key that something waits for, if there is one.
-  std::optional<std::uint32_t> find_leased(Key key) const;
+  std::optional<std::uint32_t> find_leased(Key key) const LAPSE_REQUIRES(progress_role);
   // The record stays, for a key that is leased and that something waits for.
-  void keep_for_lease(std::uint32_t number, Key key);
+  void keep_for_lease(std::uint32_t number, Key key) LAPSE_REQUIRES(progress_role);
 
   // A further localize of the same key: completes with this arrival, or, when the key is to leave again at once,
   // with the next.
-  void add_waiter(std::uint32_t number, Waiter waiter);
+  void add_waiter(std::uint32_t number, Waiter waiter) LAPSE_REQUIRES(progress_role);
   // What waits for the key; stays where it is until the record is closed.
-  KeyQueue& queue(std::uint32_t number) { return extra(number).queue; }
-  bool holds_instruct(std::uint32_t number) const;
+  KeyQueue& queue(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return extra(number).queue; }
+  bool holds_instruct(std::uint32_t number) const LAPSE_REQUIRES(progress_role);
 
   // Nothing but the first waiter waits.
-  bool is_plain(std::uint32_t number) const { return records_[number].extra == kNone; }
-  Waiter first_waiter(std::uint32_t number) const { return records_[number].first_waiter; }
+  bool is_plain(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return records_[number].extra == kNone;
+  }
+  Waiter first_waiter(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return records_[number].first_waiter;
+  }
   // All who waited for the arrival; they do not any more.
-  std::vector<Waiter> take_waiters(std::uint32_t number);
+  std::vector<Waiter> take_waiters(std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // Those that came after an INSTRUCT: pending re-localizes, which wait for the key's next arrival.
-  std::vector<Waiter> take_relocalizes(std::uint32_t number);
-  Clock::time_point asked(std::uint32_t number) const { return records_[number].asked; }
+  std::vector<Waiter> take_relocalizes(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  Clock::time_point asked(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return records_[number].asked;
+  }
 
-  std::uint64_t in_use() const { return in_use_; }
+  std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
@@ -93,14 +100,15 @@ class ArrivalTable {
     std::optional<Key> leased;  // the key that find_leased finds it by
   };
 
-  Extra& extra(std::uint32_t number);
+  Extra& extra(std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
-  std::vector<Record> records_;
-  std::uint32_t free_record_ = kNone;
-  std::deque<Extra> extras_;  // stable addresses: a queue may be drained while others begin
-  std::vector<std::uint32_t> free_extras_;
-  std::unordered_map<std::uint64_t, std::uint32_t> leased_;  // by key
-  std::uint64_t in_use_ = 0;
+  std::vector<Record> records_ LAPSE_GUARDED_BY(progress_role);
+  std::uint32_t free_record_ LAPSE_GUARDED_BY(progress_role) = kNone;
+  std::deque<Extra> extras_
+      LAPSE_GUARDED_BY(progress_role);  // stable addresses: a queue may be drained while others begin
+  std::vector<std::uint32_t> free_extras_ LAPSE_GUARDED_BY(progress_role);
+  std::unordered_map<std::uint64_t, std::uint32_t> leased_ LAPSE_GUARDED_BY(progress_role);  // by key
+  std::uint64_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 
 }  // namespace lapse

@@ -8,6 +8,7 @@
 namespace lapse {
 
 void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine) {
+  progress_role.assert_held();  // No engine runs.
   participants_ = std::move(participants);
   const auto found = std::find(participants_.begin(), participants_.end(), self);
   tree_.reset();

@@ -145,8 +145,11 @@ bool Execution::execute(TableShard& table, const OperationPart& part) {
 bool Execution::execute_here(TableShard& table, const OperationPart& part) {
   if (part.kind != OperationKind::pull) {
     Failed failed;
-    if (!table.store().update(part.key, [&](std::byte* content) { failed = change(table, part, content); }))
-      return false;
+    const bool is_here = table.store().update(part.key, [&](std::byte* content) {
+      progress_role.assert_held();  // Called in place.
+      failed = change(table, part, content);
+    });
+    if (!is_here) return false;
     answer_change(table, part, failed);
     return true;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/operation_records.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -25,12 +26,14 @@ class Execution {
   // On the key's content in memory, or on an implicit key. False, and nothing has happened, when it cannot be
   // used any more: a worker of another rank of the domain has leased the key, or, where this rank does not
   // serve it, it has gone.
-  [[nodiscard]] bool execute(TableShard& table, const OperationPart& part);
+  [[nodiscard]] bool execute(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   // On a content that nobody else sees: it has just arrived, or its lease has just ended.
-  void execute_on(TableShard& table, const OperationPart& part, std::byte* content);
+  void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
 
   // Header of the frame that carries the operation; valid until the next call.
-  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home);
+  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home)
+      LAPSE_REQUIRES(progress_role);
   // Bytes of the record that carries the operation, and of the one that answers it.
   static std::uint32_t operation_bytes(const TableShard& table, const OperationPart& part);
   static std::uint32_t answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part);
@@ -41,24 +44,29 @@ class Execution {
   // What the user's code threw, in words.
   using Failed = std::optional<std::string>;
 
-  bool execute_here(TableShard& table, const OperationPart& part);
-  void execute_uninitialized(TableShard& table, const OperationPart& part);
+  bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  void execute_uninitialized(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   // Push, set or call; the result of a call is in result_.
-  Failed change(const TableShard& table, const OperationPart& part, std::byte* content);
+  Failed change(const TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
 
   // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
   // it is not wanted any more.
-  std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind);
+  std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind)
+      LAPSE_REQUIRES(progress_role);
   // Header of the frame that answers the operation; valid until the next call.
-  const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part);
-  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed);
-  void answer_failure(const TableShard& table, const OperationPart& part, const std::string& text);
+  const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part)
+      LAPSE_REQUIRES(progress_role);
+  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed)
+      LAPSE_REQUIRES(progress_role);
+  void answer_failure(const TableShard& table, const OperationPart& part, const std::string& text)
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
-  FrameHeader operation_header_;  // the last that was asked for
-  FrameHeader answer_header_;     // the same
-  std::vector<std::byte> result_;
+  FrameHeader operation_header_ LAPSE_GUARDED_BY(progress_role);  // the last that was asked for
+  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);     // the same
+  std::vector<std::byte> result_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -26,19 +27,20 @@ class FailureBroadcast final : public ProtocolModule {
   FailureBroadcast(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override {
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role) {
     report(static_cast<FailureReport&>(submission).failure);
   }
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  bool idle(IdleLevel) const override { return true; }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
   // A failure of this rank; sent to the others at the end of the turn.
-  void report(std::exception_ptr failure) noexcept;
+  void report(std::exception_ptr failure) noexcept LAPSE_REQUIRES(progress_role);
 
   const Failure& failure() const { return failure_; }
 
  private:
-  void poison(const std::string& text);
+  void poison(const std::string& text) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

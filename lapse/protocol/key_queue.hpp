@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
@@ -28,19 +29,22 @@ class KeyQueue {
   };
 
   // `update_bytes`: what part.value has; they are copied.
-  void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now);
-  void push(const LeaseAsker& asker, Clock::time_point now) { queue_.push_back({asker, 0, now}); }
-  void push(const Instruct& instruct, Clock::time_point now) {
+  void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  void push(const LeaseAsker& asker, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
+    queue_.push_back({asker, 0, now});
+  }
+  void push(const Instruct& instruct, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     queue_.push_back({instruct, 0, now});
     holds_instruct_ = true;
   }
 
-  bool empty() const { return queue_.empty(); }
-  std::size_t size() const { return queue_.size(); }
+  bool empty() const LAPSE_REQUIRES(progress_role) { return queue_.empty(); }
+  std::size_t size() const LAPSE_REQUIRES(progress_role) { return queue_.size(); }
   // Bytes of the updates of operations that wait, and of some that have gone.
-  std::size_t update_bytes() const { return updates_.size(); }
-  bool holds_instruct() const { return holds_instruct_; }
-  void clear();
+  std::size_t update_bytes() const LAPSE_REQUIRES(progress_role) { return updates_.size(); }
+  bool holds_instruct() const LAPSE_REQUIRES(progress_role) { return holds_instruct_; }
+  void clear() LAPSE_REQUIRES(progress_role);
 
   // How draining ends.
   enum class End : std::uint8_t {
@@ -53,7 +57,7 @@ class KeyQueue {
   //   grant(asker)      for a lease request: the key is its own, draining ends;
   //   transfer(instruct), and for what came behind the INSTRUCT forward(part) and ask_again(asker).
   template <class Handler>
-  End drain(Handler&& handler);
+  End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
 
  private:
   struct Entry {
@@ -63,12 +67,12 @@ class KeyQueue {
   };
 
   // With its update.
-  OperationPart operation(const Entry& entry) const;
-  void drop_front(std::size_t count);
+  OperationPart operation(const Entry& entry) const LAPSE_REQUIRES(progress_role);
+  void drop_front(std::size_t count) LAPSE_REQUIRES(progress_role);
 
-  std::vector<Entry> queue_;
-  std::vector<std::byte> updates_;
-  bool holds_instruct_ = false;
+  std::vector<Entry> queue_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::byte> updates_ LAPSE_GUARDED_BY(progress_role);
+  bool holds_instruct_ LAPSE_GUARDED_BY(progress_role) = false;
 };
 
 template <class Handler>

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -44,15 +45,16 @@ class Leases final : public ProtocolModule, public LeaseTurns {
       : registry_(registry), outbox_(outbox), relocation_(relocation) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override;
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
   // Goes on with the requests whose turn has come.
-  void end_turn() override;
+  void end_turn() override LAPSE_REQUIRES(progress_role);
   // What waits for keys is recorded by Relocation.
-  bool idle(IdleLevel) const override { return turns_.empty(); }
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return turns_.empty(); }
 
-  void granted(const LeaseAsker& asker, TableShard& table, Key key) override;
-  void left(const LeaseAsker& asker, TableShard& table, Key key) override;
+  void granted(const LeaseAsker& asker, TableShard& table, Key key) override LAPSE_REQUIRES(progress_role);
+  void left(const LeaseAsker& asker, TableShard& table, Key key) override LAPSE_REQUIRES(progress_role);
 
  private:
   // The turn of a request that waited: it has got the key, or has to ask for it again.
@@ -64,27 +66,28 @@ class Leases final : public ProtocolModule, public LeaseTurns {
   };
 
   // Goes on until the request has everything, waits for something, or fails: then it holds nothing.
-  void advance(LeaseRequest& request);
-  void grant(LeaseRequest& request);
-  void fail(LeaseRequest& request);
-  void release(LeaseRequest& request);
-  static void finish(LeaseRequest& request);
+  void advance(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
+  void grant(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
+  void fail(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
+  void release(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
+  static void finish(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
 
   // For a key that this rank serves: true when `asker` has it now; else it has queued.
-  bool acquire(TableShard& table, Key key, const LeaseAsker& asker);
-  void release_key(TableShard& table, Key key);
+  bool acquire(TableShard& table, Key key, const LeaseAsker& asker) LAPSE_REQUIRES(progress_role);
+  void release_key(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // To another rank of the domain; where `content` is given, it goes along.
   void send(FrameKind kind, Rank to, const TableShard& table, Key key, std::uint64_t worker,
-            const std::byte* content);
-  void send_grant(const LeaseAsker& asker, const TableShard& table, Key key);
+            const std::byte* content) LAPSE_REQUIRES(progress_role);
+  void send_grant(const LeaseAsker& asker, const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 
-  void take_grant(const FrameHeader& header, const std::byte* record);
-  void take_release(TableShard& table, Key key, const FrameHeader& header, const std::byte* record);
+  void take_grant(const FrameHeader& header, const std::byte* record) LAPSE_REQUIRES(progress_role);
+  void take_release(TableShard& table, Key key, const FrameHeader& header, const std::byte* record)
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
   Relocation& relocation_;
-  std::vector<Turn> turns_;
+  std::vector<Turn> turns_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/arrival_table.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -25,11 +26,12 @@ class LocalizeAnswers final : public ProtocolModule {
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   // So many keys that the waiter, if there is one, asked for have come.
-  void notify(Waiter waiter, std::uint32_t keys = 1);
+  void notify(Waiter waiter, std::uint32_t keys = 1) LAPSE_REQUIRES(progress_role);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  bool idle(IdleLevel) const override { return true; }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
   const Registry& registry_;

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -23,15 +24,17 @@ class LocalizeRequests final : public ProtocolModule {
       : registry_(registry), outbox_(outbox), answers_(answers), relocation_(relocation) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override;
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
   // What waits for keys is recorded by Relocation.
-  bool idle(IdleLevel) const override { return true; }
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
   // A key that this rank serves. True when it is here; else `waiter` will be notified.
-  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now);
-  void ask_serving_rank(const OperationState& operation, Key key);
+  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  void ask_serving_rank(const OperationState& operation, Key key) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/dispatcher.hpp"
 #include "lapse/protocol/failure_broadcast.hpp"
 #include "lapse/protocol/frame_table.hpp"
@@ -44,8 +45,8 @@ class ModuleHost : public EngineClient {
 
   // No module waits for anything, or, after a failure, might do so indefinitely. Says nothing about submissions and
   // the transport.
-  bool idle(IdleLevel level) const;
-  Quiescence::Counts frame_counts() const {
+  bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role);
+  Quiescence::Counts frame_counts() const LAPSE_REQUIRES(progress_role) {
     return {outbox_.counters().frames, dispatcher_.frames_received()};
   }
   const OutboxCounters& sent() const { return outbox_.counters(); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/operation_kind.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
@@ -28,7 +29,8 @@ struct OperationState : Submission, ValueOperation {
     UnansweredKey* unanswered = nullptr;  // null for localize
     std::uint32_t offset = 0;             // of the key's row at the destination, see row_unit
     std::uint32_t payload_offset = 0;     // the same in the payload
-    bool in_flight = false;               // the engine's: sent or queued, and not yet answered
+    bool in_flight LAPSE_GUARDED_BY(progress_role) =
+        false;  // the engine's: sent or queued, and not yet answered
   };
 
   // constant for the endpoint's life

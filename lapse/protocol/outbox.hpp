@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/frame_table.hpp"
 #include "lapse/transport/transport.hpp"
@@ -31,20 +32,20 @@ class Outbox {
 
   // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
   // frame if it has the same header (count and all else aside) and the packet has room.
-  std::byte* append(Rank to, const FrameHeader& header);
+  std::byte* append(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
   // Rolls back the record that was appended last, to any rank: it is not to be sent.
-  void cancel();
+  void cancel() LAPSE_REQUIRES(progress_role);
 
   template <class Record>
-  void append_record(Rank to, FrameHeader header, const Record& record) {
+  void append_record(Rank to, FrameHeader header, const Record& record) LAPSE_REQUIRES(progress_role) {
     header.record_bytes = sizeof(Record);
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
   // Sends everything.
-  void flush();
-  bool empty() const { return waiting_.empty(); }
+  void flush() LAPSE_REQUIRES(progress_role);
+  bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
 
   const OutboxCounters& counters() const { return counters_; }
 
@@ -57,22 +58,23 @@ class Outbox {
     bool waiting = false;          // its position is in waiting_
   };
 
-  Pending& pending(Rank to, Transport::Lane lane) {
+  Pending& pending(Rank to, Transport::Lane lane) LAPSE_REQUIRES(progress_role) {
     return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
   }
-  std::byte* begin_frame(Pending& pending, const FrameHeader& header);
-  void send(Pending& pending);
+  std::byte* begin_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+  void send(Pending& pending) LAPSE_REQUIRES(progress_role);
   // Sends a packet that has no room for the next record, in the middle of a turn.
-  void send_full(Pending& pending);
+  void send_full(Pending& pending) LAPSE_REQUIRES(progress_role);
 
   Transport& transport_;
   const FrameTable& frames_;
   std::size_t lanes_;
   std::size_t packet_bytes_;
-  std::vector<Pending> pending_;        // by rank and lane
-  std::vector<std::uint32_t> waiting_;  // positions in pending_ used in this turn, in order of first use
-  Pending* last_ = nullptr;             // the packet with the last record
-  OutboxCounters counters_;
+  std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
+  std::vector<std::uint32_t> waiting_
+      LAPSE_GUARDED_BY(progress_role);  // positions in pending_ used in this turn, in order of first use
+  Pending* last_ LAPSE_GUARDED_BY(progress_role) = nullptr;  // the packet with the last record
+  OutboxCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -16,7 +16,6 @@ void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
     readings_[tag] = {&table, &waiting};
   }
   ++table.counters().owner_lookups;
-  progress_role.assert_held();
   reads_->begin(table.serving_rank(key, table.definition().homes.home(key)), table.exposed_owners().value(),
                 table.definition().homes.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
 }

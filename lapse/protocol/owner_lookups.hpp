@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/remote_reads.hpp"
@@ -20,9 +21,9 @@ class OwnerLookups {
   explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
 
   // Reads the key's owner. `waiting` is where the worker's operations on the key wait meanwhile.
-  void begin(TableShard& table, Key key, UnansweredKey& waiting);
+  void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
   // A read has finished and its key has a hint, if it can use one. Returns what waited.
-  UnansweredKey& finish(const RemoteReads::Finished& read);
+  UnansweredKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:
   struct Reading {
@@ -31,8 +32,8 @@ class OwnerLookups {
   };
 
   RemoteReads* reads_;
-  std::vector<Reading> readings_;  // by the tag of the read
-  std::vector<std::uint64_t> free_;
+  std::vector<Reading> readings_ LAPSE_GUARDED_BY(progress_role);  // by the tag of the read
+  std::vector<std::uint64_t> free_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/frames.hpp"
 #include "lapse/transport/submission_queue.hpp"
@@ -45,21 +46,24 @@ class ProtocolModule : public SubmissionHandler {
   virtual std::span<const FrameSpec> frames() const = 0;
 
   // A worker has submitted something with this module as its handler. Throws ProtocolError where nothing can be.
-  void handle_submission(Submission& submission) override;
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   // `records` are header.count records of header.record_bytes bytes, the first aligned to 8, all within the packet.
-  virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) = 0;
+  virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role) = 0;
   // All submissions and packets of an engine turn have been handled, and what they produced has not been sent yet.
   // Called where request_end_turn has been called since.
-  virtual void end_turn() {}
+  virtual void end_turn() LAPSE_REQUIRES(progress_role) {}
   // The time of next_deadline() has come.
-  virtual void handle_deadline(Clock::time_point now) { static_cast<void>(now); }
+  virtual void handle_deadline(Clock::time_point now) LAPSE_REQUIRES(progress_role) {
+    static_cast<void>(now);
+  }
   // Whether nothing in this module waits for anything.
-  virtual bool idle(IdleLevel level) const = 0;
+  virtual bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role) = 0;
 
   // When the module wants to be called without a message or submission; nothing: never.
-  std::optional<Clock::time_point> next_deadline() const { return deadline_; }
-  bool wants_end_turn() const { return wants_end_turn_; }
-  void run_end_turn() {
+  std::optional<Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) { return deadline_; }
+  bool wants_end_turn() const LAPSE_REQUIRES(progress_role) { return wants_end_turn_; }
+  void run_end_turn() LAPSE_REQUIRES(progress_role) {
     wants_end_turn_ = false;
     end_turn();
   }
@@ -67,12 +71,14 @@ class ProtocolModule : public SubmissionHandler {
  protected:
   ~ProtocolModule() = default;
 
-  void request_end_turn() { wants_end_turn_ = true; }
-  void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
+  void request_end_turn() LAPSE_REQUIRES(progress_role) { wants_end_turn_ = true; }
+  void set_deadline(std::optional<Clock::time_point> deadline) LAPSE_REQUIRES(progress_role) {
+    deadline_ = deadline;
+  }
 
  private:
-  bool wants_end_turn_ = false;
-  std::optional<Clock::time_point> deadline_;
+  bool wants_end_turn_ LAPSE_GUARDED_BY(progress_role) = false;
+  std::optional<Clock::time_point> deadline_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -24,7 +24,10 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   // Last: at the end of a turn it counts what the others have produced.
   add(termination_);
   if (RemoteReads* const reads = transport.remote_reads())
-    reads->set_handler([this](std::span<const RemoteReads::Finished> finished) { handle_reads(finished); });
+    reads->set_handler([this](std::span<const RemoteReads::Finished> finished) {
+      progress_role.assert_held();  // The transport calls it from poll.
+      handle_reads(finished);
+    });
 }
 
 void RankProtocol::handle_reads(std::span<const RemoteReads::Finished> reads) noexcept {

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/collective.hpp"
@@ -33,7 +34,7 @@ class RankProtocol final : public ModuleHost {
   TerminationDetection& termination() { return termination_; }
 
  private:
-  void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept;
+  void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept LAPSE_REQUIRES(progress_role);
 
   OwnerLookups lookups_;
   Access access_;

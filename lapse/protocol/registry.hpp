@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/registered_function.hpp"
 #include "lapse/protocol/table_shard.hpp"
@@ -44,7 +45,7 @@ class Registry {
   TableShard& table(std::uint32_t number) const;
   const RegisteredFunction& function(std::uint32_t number) const;
   WorkerEndpoint& worker(std::uint64_t local_index) const;
-  OperationState& operation(std::uint64_t number) const;
+  OperationState& operation(std::uint64_t number) const LAPSE_REQUIRES(progress_role);
   Rank rank(std::int32_t number) const;
   // A key that a message to this rank is about: one that this rank serves.
   static Key served_key(const TableShard& table, std::uint64_t number);

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -39,9 +40,9 @@ static_assert(sizeof(TransferRecord) == 16);
 class LeaseTurns {
  public:
   // The key is leased to the asker.
-  virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) = 0;
+  virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
   // The key has left the domain: the request has to ask for it again.
-  virtual void left(const LeaseAsker& asker, TableShard& table, Key key) = 0;
+  virtual void left(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
 
  protected:
   ~LeaseTurns() = default;
@@ -66,35 +67,42 @@ class Relocation final : public ProtocolModule {
       : registry_(registry), outbox_(outbox), access_(access), answers_(answers), lease_turns_(lease_turns) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
   // No key is arriving, and nothing waits for the end of a lease.
-  bool idle(IdleLevel) const override;
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role);
 
   // Asks for a key that this rank serves and that is absent; `waiter`, if there is one, is notified when it has come.
-  void begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now);
+  void begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // The value of a key is in `slot`, and nobody may see it before the queue of its arrival record has been drained
   // and has left it open, leased or gone.
-  void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now);
+  void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
  private:
   class Drain;
 
   // At the home.
-  void relocate(TableShard& table, Key key, Domain requester, Clock::time_point now);
+  void relocate(TableShard& table, Key key, Domain requester, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // At the old owner.
-  void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now);
+  void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // At the new owner.
   void arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
-              Clock::time_point now);
+              Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // The queue has been drained as far as it goes: shows the key as it is now, and notifies the waiters.
-  void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease);
+  void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease)
+      LAPSE_REQUIRES(progress_role);
   // The value has gone on: notifies the waiters, and asks once more for the key where that is wanted.
-  void relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now);
+  void relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
   // A TRANSFER into which fill(std::byte*) writes value and rule state, and then makes the slot word absent. It is not
   // sent when fill returns false or throws while the key is still here.
   template <class Fill>
-  bool transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill);
+  bool transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill)
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

@@ -87,6 +87,7 @@ void TableShard::create(Key key) {
 
 void TableShard::create_own_keys() {
   definition_.homes.for_each_own_key([&](Key key) {
+    progress_role.assert_held();  // Called in place.
     if (serves(key)) create(key);
   });
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lapse/core/counters.hpp"
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/ownership_table.hpp"
 #include "lapse/directory/router.hpp"
@@ -69,26 +70,26 @@ class TableShard {
   // --- keys
 
   // What routing needs to know about a key now.
-  KeyView view(Key key) const;
-  bool is_uninitialized(Key key) const;
+  KeyView view(Key key) const LAPSE_REQUIRES(progress_role);
+  bool is_uninitialized(Key key) const LAPSE_REQUIRES(progress_role);
   // Writes the value and rule state that a key has before its first push.
   void write_initial(Key key, std::byte* content) const;
   // Makes a key that has no memory yet, with its initial value. Throws OutOfMemory, or what an initialiser of
   // the application throws.
-  void create(Key key);
+  void create(Key key) LAPSE_REQUIRES(progress_role);
   // At the creation of a dense table: makes all keys at home here that this rank serves.
-  void create_own_keys();
+  void create_own_keys() LAPSE_REQUIRES(progress_role);
   // Creates the key if it is uninitialized.
-  void ensure_exists(Key key) {
+  void ensure_exists(Key key) LAPSE_REQUIRES(progress_role) {
     if (is_uninitialized(key)) create(key);
   }
 
   // --- owners and their locations
 
   // At the home: the key belongs to `next` from now on; a sparse key gets a word.
-  OwnershipTable::Change relocate(Key key, Domain next);
+  OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role);
   // An answer about the key has come from `responder`.
-  void remember_location(Key key, Domain responder);
+  void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);
   // Whether reading a key's owner in its home's memory would be of use: with two domains, a key that is not
   // here is at its home; and only the home has recorded the places of the keys of a sparse table or a custom
   // map.
@@ -97,9 +98,11 @@ class TableShard {
            definition_.homes.kind() != HomeMapKind::custom;
   }
   // What has been read there: a hint, and only where there is none.
-  void remember_looked_up(Key key, OwnershipTable::Entry entry);
+  void remember_looked_up(Key key, OwnershipTable::Entry entry) LAPSE_REQUIRES(progress_role);
   // The owners of keys at home here, as other ranks may read them (dense tables).
-  std::span<const OwnershipTable::Entry> owners() const { return ownership_.entries(); }
+  std::span<const OwnershipTable::Entry> owners() const LAPSE_REQUIRES(progress_role) {
+    return ownership_.entries();
+  }
   // The number under which every rank exposes its owners; nothing: nobody looks them up.
   std::optional<std::uint32_t> exposed_owners() const { return exposed_owners_; }
   // At the table's creation.
@@ -107,21 +110,23 @@ class TableShard {
 
   // --- what waits for keys
 
-  ArrivalTable& arrivals() { return arrivals_; }
-  const ArrivalTable& arrivals() const { return arrivals_; }
+  ArrivalTable& arrivals() LAPSE_REQUIRES(progress_role) { return arrivals_; }
+  const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
   // The arrival record of a key that this rank serves and that is arriving or leased: there operations wait.
   // Nothing when its lease has just ended.
-  std::optional<std::uint32_t> arrival_record(Key key);
+  std::optional<std::uint32_t> arrival_record(Key key) LAPSE_REQUIRES(progress_role);
 
   // --- what there is
 
-  TableCounters& counters() { return counters_; }
-  const TableCounters& counters() const { return counters_; }
+  TableCounters& counters() LAPSE_REQUIRES(progress_role) { return counters_; }
+  const TableCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
   // Memory of the table on this rank; of what the domain shares, its part. Words and lengths; owners of keys
   // at home here; slots.
   std::size_t word_bytes() const { return store_.word_bytes() / definition_.members(); }
-  std::size_t owner_bytes() const;
-  std::size_t memory_bytes() const { return word_bytes() + owner_bytes() + store_.slab_bytes(); }
+  std::size_t owner_bytes() const LAPSE_REQUIRES(progress_role);
+  std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
+    return word_bytes() + owner_bytes() + store_.slab_bytes();
+  }
 
  private:
   // constant
@@ -130,11 +135,9 @@ class TableShard {
   // own rules
   Store store_;
   // guarded by the progress lock
-  OwnershipTable ownership_;
-  ArrivalTable arrivals_;
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      lease_queues_;  // by key: leased keys that something waits for
-  TableCounters counters_;
+  OwnershipTable ownership_ LAPSE_GUARDED_BY(progress_role);
+  ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
+  TableCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

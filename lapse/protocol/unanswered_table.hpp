@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
@@ -33,8 +34,9 @@ struct UnansweredKey {
     return submitted.load(std::memory_order_relaxed) - done;
   }
   // the engine's, while count() is not zero
-  Pin pin;
-  std::vector<Held> held;  // operations that wait for the route to change, in program order
+  Pin pin LAPSE_GUARDED_BY(progress_role);
+  std::vector<Held> held
+      LAPSE_GUARDED_BY(progress_role);  // operations that wait for the route to change, in program order
 };
 
 // An exact set of the keys on which one worker has unanswered operations, and the route each is pinned to.
@@ -64,11 +66,11 @@ class UnansweredTable {
   UnansweredKey& add(TableId table, Key key);
 
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
-  static void finish(UnansweredKey& entry) {
+  static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
     entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   // The same for the total, which may follow later and for many keys at once.
-  void finish_total(std::uint32_t items) { count_.finish(items); }
+  void finish_total(std::uint32_t items) LAPSE_REQUIRES(progress_role) { count_.finish(items); }
 
  private:
   static constexpr std::size_t kChunk = 256;

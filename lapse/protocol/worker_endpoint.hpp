@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/counters.hpp"
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
@@ -33,7 +34,7 @@ class WorkerEndpoint {
   // as long as this object. When open() is zero, or after a failure.
   void orphan_handles();
   // By the number in a message; null when there is none. Engine.
-  OperationState* find(std::uint64_t number);
+  OperationState* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
 
   // Operation numbers of this worker carry its index.
   static std::uint32_t local_index_of(std::uint64_t number) {
@@ -47,7 +48,7 @@ class WorkerEndpoint {
   }
   // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
   // operation may be gone afterwards.
-  void answered(OperationState& operation, std::uint32_t items) {
+  void answered(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
     const std::size_t bytes = operation.payload.size();
     const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;

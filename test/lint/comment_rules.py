@@ -8,7 +8,7 @@ NEARLY_FULL = 90  # Columns: a comment line of this length was broken because it
 STRAY_WORDS = 3  # A comment line with more words than this is not called torn.
 
 # Folders whose torn comments are not reported yet. Empty: every folder is checked.
-TORN_COMMENTS_ALLOWED_IN = ("bench", "lapse/directory", "lapse/protocol", "lapse/store", "lapse/transport")
+TORN_COMMENTS_ALLOWED_IN = ("bench", "lapse/directory", "lapse/store", "lapse/transport")
 
 _COMMENT = re.compile(r"(?:^|\s)//\s")
 _WHOLE_LINE = re.compile(r"\s*//+\s?(.*)")

@@ -25,7 +25,7 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
   return part;
 }
 
-// What a frame of operations asks for.
+// The kind of the operations that a frame carries.
 OperationKind operation_kind(FrameKind kind) {
   for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set}) {
     if (kind == frame_kind(operation)) return operation;
@@ -65,10 +65,10 @@ class Access::Answered {
       return;
     }
     pin = Pin{};
-    // Once the key's last operation has been counted, the entry may be gone; held ones count for it.
+    // After the key's last operation has been counted, the entry may be reused; held operations count too.
     const bool holds = !unanswered.held.empty();
     UnansweredTable::finish(unanswered);
-    // The route is free: what was held goes on in program order.
+    // The route is free: the held operations are submitted in program order.
     if (holds) access_.resume(unanswered, true);
   }
 
@@ -243,7 +243,7 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     }
     if (header.record_bytes != Execution::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
-    // One of this rank's own that came back by the home was counted as in flight when it left.
+    // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
     OperationState* const own = own_operation(table, part);
     const Route route = execute_or_queue(table, part, [&]() LAPSE_REQUIRES(progress_role) {
       return router_.route_received(table.view(part.key), by_home);

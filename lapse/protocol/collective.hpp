@@ -1,4 +1,4 @@
-// One sequence of collective calls over engine messages: a tree reduction whose result every participant gets.
+// One sequence of collective calls over engine messages: a tree reduction with the result on all ranks.
 #pragma once
 
 #include <array>
@@ -22,19 +22,18 @@ struct Contribution : Submission {
 };
 
 // Thread safety: submissions and frames by the holder of the progress lock; rounds and result by any thread
-// of the rank, the result of round n from the moment completed_rounds() is n until this rank contributes
-// again.
+// of the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
 class Collective final : public ProtocolModule {
  public:
-  // `up` and `down` are the kinds of frames of this sequence. `completed` is called by the engine after each round.
+  // `up` and `down` are the kinds of frames of this sequence. The engine calls `completed` after each round.
   Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed)
       : outbox_(outbox), frames_{{{up}, {down}}}, completed_(std::move(completed)) {}
 
   std::span<const FrameSpec> frames() const override { return frames_; }
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // The participating ranks, ascending, the same list on each of them; `self` need not be among them, then
-  // this rank takes no part. Called between phases, while no engine runs.
+  // `participants`: the participating ranks, ascending, equal on all participants. When `self` is not among
+  // the participants, this rank takes no part. Called between phases, while no engine runs.
   void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine);
 
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);

@@ -1,4 +1,4 @@
-// Operations, carried out where the key is, and their answers.
+// Executes operations where the key is stored, and answers them.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@ namespace lapse {
 
 // Thread safety: the holder of the progress lock.
 //
-// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when code of the
-// user throws, then with its text. An operation of this rank is answered by writing to its memory; telling
-// the worker is up to the caller.
+// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when user code
+// throws, then with the message of the exception. An operation of this rank is answered by writing to its
+// memory; the caller notifies the worker.
 class Execution {
  public:
   Execution(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
-  // On the key's content in memory, or on an implicit key. False, and nothing has happened, when it cannot be
-  // used any more: a worker of another rank of the domain has leased the key, or, where this rank does not
-  // serve it, it has gone.
+  // Executes the operation on the key's value and optimizer state in memory, or on an uninitialized key.
+  // Returns false, having done nothing, when the value can no longer be used: a worker of another rank of the
+  // domain has leased the key, or the key, which another rank serves, has left the domain.
   [[nodiscard]] bool execute(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
-  // On a content that nobody else sees: it has just arrived, or its lease has just ended.
+  // Executes the operation on a value and optimizer state that no other thread can access: they have just
+  // arrived, or their lease has just ended.
   void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
       LAPSE_REQUIRES(progress_role);
 
@@ -41,7 +42,7 @@ class Execution {
   static std::size_t update_bytes(const TableShard& table, const OperationPart& part);
 
  private:
-  // What the user's code threw, in words.
+  // The message of what user code threw.
   using Failed = std::optional<std::string>;
 
   bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
@@ -51,7 +52,7 @@ class Execution {
       LAPSE_REQUIRES(progress_role);
 
   // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
-  // it is not wanted any more.
+  // the requester has abandoned the operation.
   std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind)
       LAPSE_REQUIRES(progress_role);
   // Header of the frame that answers the operation; valid until the next call.
@@ -64,8 +65,9 @@ class Execution {
 
   const Registry& registry_;
   Outbox& outbox_;
-  FrameHeader operation_header_ LAPSE_GUARDED_BY(progress_role);  // the last that was asked for
-  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);     // the same
+  // The last ones that operation_header and answer_header returned.
+  FrameHeader operation_header_ LAPSE_GUARDED_BY(progress_role);
+  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::byte> result_ LAPSE_GUARDED_BY(progress_role);
 };
 

@@ -1,4 +1,4 @@
-// How a failure of one rank reaches all.
+// Reports the failure of one rank to all ranks.
 #pragma once
 
 #include <exception>
@@ -13,13 +13,13 @@
 
 namespace lapse {
 
-// What a worker reports when its function has thrown.
+// The report of a worker with the exception that its function threw.
 struct FailureReport : Submission {
   std::exception_ptr failure;
 };
 
 // Thread safety: the holder of the progress lock, except failure().
-// Guarantee: the first failure, here or on another rank, is sent to every rank once and wakes every worker.
+// Guarantee: the first failure, local or remote, is sent to every rank once and wakes every worker.
 class FailureBroadcast final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::poison}};
@@ -34,7 +34,7 @@ class FailureBroadcast final : public ProtocolModule {
       LAPSE_REQUIRES(progress_role);
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // A failure of this rank; sent to the others at the end of the turn.
+  // Reports a failure of this rank; it is sent to the other ranks at the end of the turn.
   void report(std::exception_ptr failure) noexcept LAPSE_REQUIRES(progress_role);
 
   const Failure& failure() const { return failure_; }

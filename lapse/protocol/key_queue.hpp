@@ -14,10 +14,10 @@
 
 namespace lapse {
 
-// Operations, lease requests and an INSTRUCT that reach a key while it is arriving or leased. Pure bookkeeping: no
-// messages, no store. Thread safety: the holder of the progress lock.
+// Operations, lease requests and an INSTRUCT that reach a key while it is arriving or leased. Pure
+// bookkeeping: no messages, no store. Thread safety: the holder of the progress lock.
 //
-// Guarantee: what was pushed is drained in that order, also what is pushed while the queue is drained.
+// Guarantee: entries are drained in the order of their pushes, including entries pushed while draining.
 class KeyQueue {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ class KeyQueue {
     std::uint32_t relocations = 0;  // how often the key has moved, this time included
   };
 
-  // `update_bytes`: what part.value has; they are copied.
+  // `update_bytes`: the length of part.value, which is copied.
   void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   void push(const LeaseAsker& asker, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
@@ -41,7 +41,7 @@ class KeyQueue {
 
   bool empty() const LAPSE_REQUIRES(progress_role) { return queue_.empty(); }
   std::size_t size() const LAPSE_REQUIRES(progress_role) { return queue_.size(); }
-  // Bytes of the updates of operations that wait, and of some that have gone.
+  // Bytes of the updates of queued operations, and of some that were drained already.
   std::size_t update_bytes() const LAPSE_REQUIRES(progress_role) { return updates_.size(); }
   bool holds_instruct() const LAPSE_REQUIRES(progress_role) { return holds_instruct_; }
   void clear() LAPSE_REQUIRES(progress_role);
@@ -49,13 +49,13 @@ class KeyQueue {
   // How draining ends.
   enum class End : std::uint8_t {
     open,    // nothing is left
-    leased,  // a lease request got the key; what came behind it waits on
+    leased,  // a lease request got the key; the entries behind it stay queued
     left,    // the value has been transferred; nothing is left
   };
   // Calls for each entry, in order, handler.waited(since), and then
-  //   execute(part)     for an operation: on the value;
-  //   grant(asker)      for a lease request: the key is its own, draining ends;
-  //   transfer(instruct), and for what came behind the INSTRUCT forward(part) and ask_again(asker).
+  //   execute(part)       for an operation: on the value;
+  //   grant(asker)        for a lease request: the key is leased to it, draining ends;
+  //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part) or ask_again(asker).
   template <class Handler>
   End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
 
@@ -66,7 +66,7 @@ class KeyQueue {
     Clock::time_point since;
   };
 
-  // With its update.
+  // The operation of an entry, with its update.
   OperationPart operation(const Entry& entry) const LAPSE_REQUIRES(progress_role);
   void drop_front(std::size_t count) LAPSE_REQUIRES(progress_role);
 
@@ -77,7 +77,7 @@ class KeyQueue {
 
 template <class Handler>
 KeyQueue::End KeyQueue::drain(Handler&& handler) {
-  // A handler may push: neither the queue nor the updates keep their addresses.
+  // A handler may push: entries and updates may move.
   for (std::size_t position = 0; position < queue_.size(); ++position) {
     const Entry entry = queue_[position];
     handler.waited(entry.since);

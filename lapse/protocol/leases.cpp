@@ -121,7 +121,7 @@ void Leases::release(LeaseRequest& request) {
 }
 
 void Leases::release_key(TableShard& table, Key key) {
-  // Nothing may have queued: then the holder could have done it alone.
+  // Where nothing is queued, the slot word alone changes, as when the holder ends its lease itself.
   if (table.store().release_lease(key)) return;
   const auto record = table.arrivals().find_leased(key);
   if (!record) throw ProtocolError("a leased key has lost its queue");

@@ -1,4 +1,4 @@
-// How workers learn that keys which they localized have come.
+// Notifies workers that keys which they localized have arrived.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lapse {
 
-// Of a localize: so many of its keys have been in the domain.
+// How many keys of a localize have arrived in the domain, or were there already.
 struct LocalizeAnswerRecord {
   std::uint32_t keys = 0;
 };
@@ -25,7 +25,7 @@ class LocalizeAnswers final : public ProtocolModule {
 
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
-  // So many keys that the waiter, if there is one, asked for have come.
+  // Notifies the waiter, if there is one, that `keys` of the keys that it localized have arrived.
   void notify(Waiter waiter, std::uint32_t keys = 1) LAPSE_REQUIRES(progress_role);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }

@@ -72,7 +72,7 @@ void Outbox::cancel() {
   }
   if (frames_.is_counted(frame.kind)) --counters_.frames;
   pending.packet.shrink(pending.packet.size() - pending.before_frame);
-  // Nothing continues a frame that is gone, nor the one before it, whose header is not known any more.
+  // No record may continue the removed frame, nor the frame before it, whose header is no longer stored.
   frame = FrameHeader{};
 }
 
@@ -90,7 +90,7 @@ void Outbox::send_full(Pending& pending) {
   try {
     send(pending);
   } catch (const std::exception& error) {
-    // As at the end of a turn: what was to be sent is lost, and no other rank can be notified.
+    // As at the end of a turn: the packet is lost, and no other rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", error.what()));
   }
 }

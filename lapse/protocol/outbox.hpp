@@ -1,4 +1,4 @@
-// Collects what an engine turn sends, in one packet per destination, or several where it is much.
+// Collects the records that an engine turn sends, in one packet per destination, or in several full packets.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ struct OutboxCounters {
 
 // Thread safety: the holder of the progress lock.
 // Guarantees:
-// 1. Records for one destination are sent in the order in which they were appended, except that frames of the free
-//    lane take the bulk lane where the transport has one.
-// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. One that is full leaves
-//    when the next record for its destination is appended: while an operation on many keys is carried out, its first
-//    packets are in flight already. So the last record of all can be rolled back at any time.
+// 1. Records for one destination are sent in the order in which they were appended, except that frames of the
+//    free lane take the bulk lane where the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. A full packet is
+//    sent when the next record for its destination is appended: while an operation on many keys is executed,
+//    its first packets are in flight already. So the record appended last can always be rolled back.
 class Outbox {
  public:
-  // `frames` says how each kind travels; it may be filled later.
+  // `frames` stores how each kind travels; it may be filled later.
   Outbox(Transport& transport, const FrameTable& frames);
 
   // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
   // frame if it has the same header (count and all else aside) and the packet has room.
   std::byte* append(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
-  // Rolls back the record that was appended last, to any rank: it is not to be sent.
+  // Rolls back the record that was appended last, to any rank: it is not sent.
   void cancel() LAPSE_REQUIRES(progress_role);
 
   template <class Record>
@@ -43,7 +43,7 @@ class Outbox {
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
-  // Sends everything.
+  // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);
   bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
 
@@ -71,8 +71,8 @@ class Outbox {
   std::size_t lanes_;
   std::size_t packet_bytes_;
   std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
-  std::vector<std::uint32_t> waiting_
-      LAPSE_GUARDED_BY(progress_role);  // positions in pending_ used in this turn, in order of first use
+  // Positions in pending_ used in this turn, in order of first use.
+  std::vector<std::uint32_t> waiting_ LAPSE_GUARDED_BY(progress_role);
   Pending* last_ LAPSE_GUARDED_BY(progress_role) = nullptr;  // the packet with the last record
   OutboxCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };

@@ -23,7 +23,7 @@ void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
 UnansweredKey& OwnerLookups::finish(const RemoteReads::Finished& read) {
   const Reading reading = readings_.at(read.tag);
   free_.push_back(read.tag);
-  reading.table->remember_looked_up(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));
+  reading.table->remember_lookup(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));
   return *reading.waiting;
 }
 

@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// The reads that are under way, each for one worker and key. What is read may be out of date when it comes;
-// it is worth as much as any cached location: it fills the key's hint, and a wrong one costs a hop.
+// The reads in flight, each for one worker and key. The owner that is read may be out of date when the read
+// finishes. It is used like any cached location: it fills the key's hint, and a wrong hint costs a hop.
 //
 // Thread safety: the holder of the progress lock.
 class OwnerLookups {
@@ -20,9 +20,9 @@ class OwnerLookups {
   // `reads`: null where no rank can read from another; then begin is not called.
   explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
 
-  // Reads the key's owner. `waiting` is where the worker's operations on the key wait meanwhile.
+  // Reads the key's owner. `waiting` holds the worker's operations on the key meanwhile.
   void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
-  // A read has finished and its key has a hint, if it can use one. Returns what waited.
+  // A read has finished: stores the owner as the key's hint, if it has none. Returns its entry.
   UnansweredKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:

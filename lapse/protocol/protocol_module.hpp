@@ -14,7 +14,7 @@
 
 namespace lapse {
 
-// How frames of a kind travel: in the order in which the sender decided them, or free to overtake and be overtaken.
+// How frames of a kind travel: in the order in which the sender decided them, or free to overtake.
 enum class FrameLane : std::uint8_t { ordered, free };
 
 // A kind of frames that a module takes, and sends.
@@ -24,14 +24,15 @@ struct FrameSpec {
   bool counted = true;  // by termination detection; false for its own frames only
 };
 
-// How far a rank has come to rest.
+// How far a rank has quiesced.
 enum class IdleLevel : std::uint8_t {
   answered,  // no operation and no relocation waits for anything
   synced,    // and no copy of a value waits to be merged or refreshed
 };
 
-// One part of the protocol: its kinds of frames, what workers submit to it, and its state. A module knows other
-// modules only where it is made with a reference to them; what runs the modules knows none of them (module_host.hpp).
+// One part of the protocol: its kinds of frames, what workers submit to it, and its state. A module depends
+// on other modules only where its constructor takes a reference to them; the host that runs the modules
+// depends on none (module_host.hpp).
 //
 // Thread safety: the holder of the progress lock, unless a module says otherwise.
 class ProtocolModule : public SubmissionHandler {
@@ -45,19 +46,19 @@ class ProtocolModule : public SubmissionHandler {
   // Constant; each kind has one module.
   virtual std::span<const FrameSpec> frames() const = 0;
 
-  // A worker has submitted something with this module as its handler. Throws ProtocolError where nothing can be.
+  // A worker has submitted `submission` with this module as its handler. By default throws ProtocolError.
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
-  // `records` are header.count records of header.record_bytes bytes, the first aligned to 8, all within the packet.
+  // `records` are header.count records of header.record_bytes bytes, aligned to 8, all within the packet.
   virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role) = 0;
-  // All submissions and packets of an engine turn have been handled, and what they produced has not been sent yet.
-  // Called where request_end_turn has been called since.
+  // All submissions and packets of an engine turn have been handled, and the frames that they appended have
+  // not been sent yet. Called when the module has called request_end_turn since the last end_turn.
   virtual void end_turn() LAPSE_REQUIRES(progress_role) {}
-  // The time of next_deadline() has come.
+  // The deadline has passed.
   virtual void handle_deadline(Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     static_cast<void>(now);
   }
-  // Whether nothing in this module waits for anything.
+  // Whether nothing waits in this module.
   virtual bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role) = 0;
 
   // When the module wants to be called without a message or submission; nothing: never.

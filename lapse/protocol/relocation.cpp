@@ -20,7 +20,7 @@ std::uint32_t transfer_bytes(const TableShard& table, Key key) {
   return static_cast<std::uint32_t>(sizeof(TransferRecord) + table.content_bytes(key));
 }
 
-// The key is in flight to this domain; else, where it is here, a lease of it is ending.
+// True when the key is in flight to this domain; false when the key is local and its lease is ending.
 bool is_arriving(const TableShard& table, Key key) {
   return acquisition(table.store().word(key).role()) == Acquisition::join;
 }
@@ -36,7 +36,7 @@ bool Relocation::idle(IdleLevel) const {
 // --- requester
 
 void Relocation::begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
-  // A table without room for the key says so before anything has changed.
+  // A table without room for the key throws before anything has changed.
   if (table.store().is_sparse()) table.store().make_number(key);
   table.store().begin_arrival(key, table.arrivals().open(waiter, now));
   const Domain home = table.definition().homes.home(key);
@@ -230,7 +230,7 @@ void Relocation::relocalize(TableShard& table, Key key, std::uint32_t record, Cl
   const std::vector<Waiter> relocalizes = table.arrivals().take_relocalizes(record);
   table.arrivals().close(record);
   for (const Waiter waiter : waiters) answers_.notify(waiter);
-  // Those that came after the INSTRUCT want the key once more; the first one asks, the others join it.
+  // Waiters added after the INSTRUCT localize the key again: the first sends the request, the others join it.
   for (const Waiter waiter : relocalizes) {
     const SlotWord word = table.store().word(key);
     if (low_half(word.role()) == LowHalf::arrival) {

@@ -1,4 +1,4 @@
-// Has every rank quiesced? Usable at the end of a phase, or inside of it while its workers wait.
+// Detects that every rank has quiesced: at the end of a phase, or within a phase while its workers wait.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@
 
 namespace lapse {
 
-// Asks for one detection, on every rank, once its workers submit nothing more until it is completed.
+// Starts one detection. Every rank submits it; its workers submit nothing until the detection has ended.
 struct QuiescenceRequest : Submission {
   IdleLevel level = IdleLevel::synced;  // the same on every rank
 };
 
-// Runs waves (quiescence.hpp) until two in a row find all frames received that were sent. A rank joins a wave when
-// every module of its host is idle at the level asked for.
+// Runs waves (quiescence.hpp) until two in a row find all frames received that were sent. A rank joins a wave
+// when every module of its host is idle at the level asked for.
 //
 // Thread safety: the holder of the progress lock; completed() by any thread; start between phases.
 class TerminationDetection final : public ProtocolModule {

@@ -1,4 +1,4 @@
-// What a worker has under way, key by key.
+// The operations of a worker that are in flight, by key.
 #pragma once
 
 #include <atomic>
@@ -33,10 +33,10 @@ struct UnansweredKey {
     const std::uint32_t done = answered.load(std::memory_order_acquire);
     return submitted.load(std::memory_order_relaxed) - done;
   }
-  // the engine's, while count() is not zero
+  // guarded by the progress lock, used while count() is not zero
   Pin pin LAPSE_GUARDED_BY(progress_role);
-  std::vector<Held> held
-      LAPSE_GUARDED_BY(progress_role);  // operations that wait for the route to change, in program order
+  // Operations that wait for the route to change, in program order.
+  std::vector<Held> held LAPSE_GUARDED_BY(progress_role);
 };
 
 // An exact set of the keys on which one worker has unanswered operations, and the route each is pinned to.
@@ -45,9 +45,8 @@ struct UnansweredKey {
 // progress lock.
 //
 // Guarantees:
-// 1. total() is zero if and only if nothing is unanswered; then a direct access needs no look-up.
-// 2. A key is counted from before its operation can be seen by an engine until after the answer has been
-// delivered.
+// 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
+// 2. A key is counted from before an engine can see its operation until after the answer is delivered.
 class UnansweredTable {
  public:
   UnansweredTable();
@@ -69,7 +68,7 @@ class UnansweredTable {
   static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
     entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  // The same for the total, which may follow later and for many keys at once.
+  // Counts `items` answers in the total, which may follow later and for many keys at once.
   void finish_total(std::uint32_t items) LAPSE_REQUIRES(progress_role) { count_.finish(items); }
 
  private:
@@ -83,8 +82,8 @@ class UnansweredTable {
 
   UnansweredCount count_;
   // the worker's
-  std::vector<UnansweredKey*> places_;  // open addressing, a power of two
-  std::vector<std::size_t> used_;       // occupied places
+  std::vector<UnansweredKey*> positions_;  // open addressing, a power of two
+  std::vector<std::size_t> used_;          // occupied positions
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
 };

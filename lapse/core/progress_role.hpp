@@ -6,10 +6,14 @@
 namespace lapse {
 
 // Held by the thread that drives a rank's engine (ProgressEngine acquires it with its mutex). How to use it:
-//   void flush() LAPSE_REQUIRES(progress_role);             a function called by the holder; overrides too
-//   std::size_t frames_ LAPSE_GUARDED_BY(progress_role);    a member that only the holder touches
-//   [&]() LAPSE_REQUIRES(progress_role) { ... }             a lambda for exclusively()
-//   progress_role.assert_held();                            first line of a lambda kept by a std::function
+// A function called by the holder; overrides repeat it:
+//   void flush() LAPSE_REQUIRES(progress_role);
+// A member that only the holder touches:
+//   std::size_t frames_ LAPSE_GUARDED_BY(progress_role);
+// A lambda for exclusively():
+//   [&]() LAPSE_REQUIRES(progress_role) { ... }
+// The first line of a callback that a std::function keeps, and of a caller while no engine runs:
+//   progress_role.assert_held();
 inline constexpr LockRole progress_role;
 
 }  // namespace lapse

@@ -25,7 +25,7 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
   return part;
 }
 
-// What a frame of operations asks for.
+// The kind of the operations that a frame carries.
 OperationKind operation_kind(FrameKind kind) {
   for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set}) {
     if (kind == frame_kind(operation)) return operation;
@@ -37,18 +37,19 @@ OperationKind operation_kind(FrameKind kind) {
 
 class Access::Answered {
  public:
-  Answered(Access& access, OperationState& operation) : access_(access), operation_(operation) {}
+  Answered(Access& access, OperationState& operation) LAPSE_REQUIRES(progress_role)
+      : access_(access), operation_(operation) {}
   Answered(const Answered&) = delete;
   Answered& operator=(const Answered&) = delete;
-  ~Answered() { operation_.worker->answered(operation_, items_); }
+  ~Answered() LAPSE_REQUIRES(progress_role) { operation_.worker->answered(operation_, items_); }
 
   // An item that was executed at once, before it was in flight.
-  void add_executed(std::uint32_t item) {
+  void add_executed(std::uint32_t item) LAPSE_REQUIRES(progress_role) {
     ++items_;
     UnansweredTable::finish(*operation_.items[item].unanswered);
   }
   // An item that was in flight and that `responder` has executed.
-  void add(std::uint32_t item, Domain responder) {
+  void add(std::uint32_t item, Domain responder) LAPSE_REQUIRES(progress_role) {
     ++items_;
     TableShard& table = *operation_.table;
     const Key key = operation_.items[item].key;
@@ -64,10 +65,10 @@ class Access::Answered {
       return;
     }
     pin = Pin{};
-    // Once the key's last operation has been counted, the entry may be gone; held ones count for it.
+    // After the key's last operation has been counted, the entry may be reused; held operations count too.
     const bool holds = !unanswered.held.empty();
     UnansweredTable::finish(unanswered);
-    // The route is free: what was held goes on in program order.
+    // The route is free: the held operations are submitted in program order.
     if (holds) access_.resume(unanswered, true);
   }
 
@@ -82,7 +83,7 @@ class Access::Answered {
 template <class Decide>
 Route Access::execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide) {
   Route route;
-  retry_while_leases_change([&] {
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     route = decide();
     if (route.action == Route::Action::execute) return execution_.execute(table, part);
     if (route.action == Route::Action::queue) {
@@ -133,7 +134,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t item, bool may
   UnansweredKey& unanswered = *operation.items[item].unanswered;
   const OperationPart part = part_of(operation, item, registry_.self());
   const bool pull = part.kind == OperationKind::pull;
-  const Route route = execute_or_queue(table, part, [&] {
+  const Route route = execute_or_queue(table, part, [&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
     view.may_look_up = may_look_up && table.exposed_owners().has_value();
     return router_.route_own(view, unanswered.pin);
@@ -242,10 +243,11 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     }
     if (header.record_bytes != Execution::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
-    // One of this rank's own that came back by the home was counted as in flight when it left.
+    // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
     OperationState* const own = own_operation(table, part);
-    const Route route =
-        execute_or_queue(table, part, [&] { return router_.route_received(table.view(part.key), by_home); });
+    const Route route = execute_or_queue(table, part, [&]() LAPSE_REQUIRES(progress_role) {
+      return router_.route_received(table.view(part.key), by_home);
+    });
     switch (route.action) {
       case Route::Action::execute:
         if (own != nullptr) Answered(*this, *own).add(part.item, table.self_domain());

@@ -1,9 +1,10 @@
-// Pull, push, set and call where memory could not be used directly: routing and answers.
+// Pull, push, set and call of keys that the worker could not access in memory: routing and answers.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/execution.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/owner_lookups.hpp"
@@ -15,12 +16,13 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
-// 1. Deciding where an operation goes and putting it there are one step: nothing else of this rank comes between.
+// 1. Choosing the route of an operation and queueing, sending or executing it are one step of the engine.
 // 2. An operation is answered exactly once, to the rank it came from, by the rank that executes it (I2).
-// 3. While a worker has an operation on a key unanswered, its next one on that key follows the same entry (I3, I4);
-//    when an answer has shown that entry to be out of date, the next one waits for the answers (held).
-// 4. While a worker's first operation on a key waits for the lookup of the key's owner, all operations of that
-//    worker on the key wait behind it, in program order, as if the worker made the calls later.
+// 3. While a worker has an operation on a key unanswered, its next one on that key follows the same entry
+//    (I3, I4); when an answer has shown that entry to be out of date, the next one is held until the answers
+//    have come.
+// 4. While a worker's first operation on a key waits for the lookup of the key's owner, all operations of
+//    that worker on the key wait behind it, in program order, as if the worker made the calls later.
 class Access : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
@@ -42,51 +44,56 @@ class Access : public ProtocolModule {
         lookups_(lookups) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override;
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  // No operation waits for a route.
-  bool idle(IdleLevel) const override { return held_ == 0; }
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  // True when no operation waits for a route.
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
-  // Executes an operation that waited, on the value that has arrived or whose lease has ended.
-  void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content);
-  // Sends an operation that waited here to the key's home; the key has left meanwhile.
-  void forward_to_home(TableShard& table, const OperationPart& part);
+  // Executes a queued operation on `content`: the value that has arrived, or whose lease has ended.
+  void execute_waiting(TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
+  // Sends a queued operation to the key's home, after the key has left this domain.
+  void forward_to_home(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
 
-  // The owner of a key has been read: what waited for it goes on.
-  void finish_lookup(const RemoteReads::Finished& read);
+  // A lookup of a key's owner has finished: submits the operations that waited for it.
+  void finish_lookup(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:
-  // Operations of one worker that have been answered; completes them, and notifies the worker, when it ends.
+  // Collects the answered items of one operation; its destructor counts them and notifies the worker.
   class Answered;
 
-  // `may_look_up`: the owner, if no cached location is there.
-  void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true);
-  // An operation of a worker waits, and with it all that the worker submits on the key.
-  void hold(OperationState& operation, std::uint32_t item, const Route& route);
-  // Submits what was held, in program order.
-  void resume(UnansweredKey& unanswered, bool may_look_up);
-  // Does with an operation what decide(), the route for it, says: executes, queues or leaves it to the caller.
-  // Returns the route that was taken.
+  // `may_look_up`: whether the owner may be read remotely where no location is cached.
+  void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true)
+      LAPSE_REQUIRES(progress_role);
+  // Holds an operation of a worker back, and with it all operations that the worker submits on the key.
+  void hold(OperationState& operation, std::uint32_t item, const Route& route) LAPSE_REQUIRES(progress_role);
+  // Submits the held operations, in program order.
+  void resume(UnansweredKey& unanswered, bool may_look_up) LAPSE_REQUIRES(progress_role);
+  // Takes the route that decide() returns: executes the operation, queues it, or leaves all other routes to
+  // the caller. Returns the route.
   template <class Decide>
-  Route execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide);
+  Route execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide)
+      LAPSE_REQUIRES(progress_role);
   [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
-  void send(TableShard& table, const OperationPart& part, const Route& route);
+  void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
 
-  void handle_operations(const FrameHeader& header, const std::byte* records);
-  void handle_answers(const FrameHeader& header, const std::byte* records);
-  // What the user's code has thrown at the owner.
+  void handle_operations(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+  void handle_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+  // Stores in the operation the failure of user code at the owner.
   static void take_failure(OperationState& operation, Key key, const FrameHeader& header,
-                           const std::byte* text);
+                           const std::byte* text) LAPSE_REQUIRES(progress_role);
   // The operation of this rank that `part` belongs to, null where it came from another rank. Throws
   // ProtocolError when it does not wait for the key.
-  OperationState* own_operation(const TableShard& table, const OperationPart& part) const;
+  OperationState* own_operation(const TableShard& table, const OperationPart& part) const
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
   const Router& router_;
   Execution execution_;
   OwnerLookups& lookups_;
-  std::uint64_t held_ = 0;
+  std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 
 }  // namespace lapse

@@ -1,4 +1,4 @@
-// Who waits for keys that are in flight to this domain, or leased by one of its workers.
+// What waits for keys that are in flight to this domain, or leased by one of its workers.
 #pragma once
 
 #include <cstdint>
@@ -7,75 +7,86 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/operation_state.hpp"
 
 namespace lapse {
 
-// A localize that is notified when a key has come: of a worker of this rank, or of another rank of the domain.
+// The localize of a worker that is notified when a key has arrived. The worker is one of this rank, or of
+// another rank of the domain.
 class Waiter {
  public:
   Waiter() = default;
   explicit Waiter(OperationState& operation)
-      : what_(reinterpret_cast<std::uintptr_t>(&operation)), rank_(kHere) {}
+      : what_(reinterpret_cast<std::uintptr_t>(&operation)), rank_(kLocal) {}
   Waiter(Rank rank, std::uint64_t operation) : what_(operation), rank_(rank.value()) {}
 
-  explicit operator bool() const { return rank_ != kNobody; }
+  explicit operator bool() const { return rank_ != kNoRank; }
   // Null for a worker of another rank.
   OperationState* local() const {
-    return rank_ == kHere ? reinterpret_cast<OperationState*>(what_) : nullptr;
+    return rank_ == kLocal ? reinterpret_cast<OperationState*>(what_) : nullptr;
   }
-  // Of another rank.
+  // Of a worker of another rank.
   Rank rank() const { return Rank(rank_); }
   std::uint64_t operation() const { return what_; }
 
   bool operator==(const Waiter&) const = default;
 
  private:
-  static constexpr std::int32_t kNobody = -1;
-  static constexpr std::int32_t kHere = -2;
+  static constexpr std::int32_t kNoRank = -1;
+  static constexpr std::int32_t kLocal = -2;
 
   std::uint64_t what_ = 0;
-  std::int32_t rank_ = kNobody;
+  std::int32_t rank_ = kNoRank;
 };
 
-// Pure bookkeeping: no messages, no store. Records are numbered; the number of an arriving key's record is stored in
-// its slot word, so that finding the record needs no lookup; the word of a leased key has no room for it, so leased
-// keys are found in a map. Thread safety: the holder of the progress lock.
+// Pure bookkeeping: no messages, no store. Records are numbered. The slot word of an arriving key stores the
+// number of its record, so that finding the record needs no lookup. The slot word of a leased key has no room
+// for the number: a map leads from leased keys to their records.
 //
-// Most arrivals have one waiting localize and nothing else: a record of 32 bytes. The rest is added when needed.
+// Thread safety: the holder of the progress lock.
+//
+// Most arrivals have one waiting localize and nothing else: a record of 32 bytes. Queue and further waiters
+// are added when needed.
 class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
 
-  // A key is asked for; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now);
-  // The arrival, or the lease, is over. The record's number may be used again.
-  void close(std::uint32_t number);
+  // Opens the record of a key that is requested; there may be no waiter.
+  std::uint32_t open(Waiter waiter, Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // The arrival or the lease has ended. The record's number may be reused.
+  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
-  // The record of a leased key that something waits for, if there is one.
-  std::optional<std::uint32_t> find_leased(Key key) const;
-  // The record stays, for a key that is leased and that something waits for.
-  void keep_for_lease(std::uint32_t number, Key key);
+  // The record of a leased key; nothing when no operation or request waits for the key.
+  std::optional<std::uint32_t> find_leased(Key key) const LAPSE_REQUIRES(progress_role);
+  // Keeps the record for a leased key that operations or requests wait for.
+  void keep_for_lease(std::uint32_t number, Key key) LAPSE_REQUIRES(progress_role);
 
-  // A further localize of the same key: completes with this arrival, or, when the key is to leave again at once,
-  // with the next.
-  void add_waiter(std::uint32_t number, Waiter waiter);
-  // What waits for the key; stays where it is until the record is closed.
-  KeyQueue& queue(std::uint32_t number) { return extra(number).queue; }
-  bool holds_instruct(std::uint32_t number) const;
+  // Adds a further localize of the key. It completes with this arrival or, where an INSTRUCT is queued, with
+  // the next arrival.
+  void add_waiter(std::uint32_t number, Waiter waiter) LAPSE_REQUIRES(progress_role);
+  // What waits for the key. The address is stable until the record is closed.
+  KeyQueue& queue(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return extra(number).queue; }
+  bool holds_instruct(std::uint32_t number) const LAPSE_REQUIRES(progress_role);
 
-  // Nothing but the first waiter waits.
-  bool is_plain(std::uint32_t number) const { return records_[number].extra == kNone; }
-  Waiter first_waiter(std::uint32_t number) const { return records_[number].first_waiter; }
-  // All who waited for the arrival; they do not any more.
-  std::vector<Waiter> take_waiters(std::uint32_t number);
-  // Those that came after an INSTRUCT: pending re-localizes, which wait for the key's next arrival.
-  std::vector<Waiter> take_relocalizes(std::uint32_t number);
-  Clock::time_point asked(std::uint32_t number) const { return records_[number].asked; }
+  // True when nothing but the first waiter waits.
+  bool is_plain(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return records_[number].extra == kNone;
+  }
+  Waiter first_waiter(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return records_[number].first_waiter;
+  }
+  // Removes and returns all waiters of the arrival.
+  std::vector<Waiter> take_waiters(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  // Removes and returns the pending re-localizes: waiters added after an INSTRUCT, for the next arrival.
+  std::vector<Waiter> take_relocalizes(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  Clock::time_point asked(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return records_[number].asked;
+  }
 
-  std::uint64_t in_use() const { return in_use_; }
+  std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
@@ -87,20 +98,21 @@ class ArrivalTable {
     std::uint32_t next_free = kNone;
   };
   struct Extra {
-    std::vector<Waiter> waiters;  // after the first
+    std::vector<Waiter> waiters;  // further waiters, after the first
     std::vector<Waiter> relocalizes;
     KeyQueue queue;
-    std::optional<Key> leased;  // the key that find_leased finds it by
+    std::optional<Key> leased;  // the key under which find_leased finds the record
   };
 
-  Extra& extra(std::uint32_t number);
+  Extra& extra(std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
-  std::vector<Record> records_;
-  std::uint32_t free_record_ = kNone;
-  std::deque<Extra> extras_;  // stable addresses: a queue may be drained while others begin
-  std::vector<std::uint32_t> free_extras_;
-  std::unordered_map<std::uint64_t, std::uint32_t> leased_;  // by key
-  std::uint64_t in_use_ = 0;
+  std::vector<Record> records_ LAPSE_GUARDED_BY(progress_role);
+  std::uint32_t free_record_ LAPSE_GUARDED_BY(progress_role) = kNone;
+  // Stable addresses: records may be opened while a queue is drained.
+  std::deque<Extra> extras_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> free_extras_ LAPSE_GUARDED_BY(progress_role);
+  std::unordered_map<std::uint64_t, std::uint32_t> leased_ LAPSE_GUARDED_BY(progress_role);  // by key
+  std::uint64_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 
 }  // namespace lapse

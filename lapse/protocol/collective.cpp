@@ -8,6 +8,7 @@
 namespace lapse {
 
 void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine) {
+  progress_role.assert_held();  // No engine runs.
   participants_ = std::move(participants);
   const auto found = std::find(participants_.begin(), participants_.end(), self);
   tree_.reset();
@@ -23,11 +24,11 @@ void Collective::handle_submission(Submission& submission) {
 }
 
 void Collective::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
-  const auto place = std::find(participants_.begin(), participants_.end(), from);
-  if (!tree_ || place == participants_.end()) {
+  const auto position = std::find(participants_.begin(), participants_.end(), from);
+  if (!tree_ || position == participants_.end()) {
     throw ProtocolError("a collective call of a rank that takes no part in it");
   }
-  const auto sender = static_cast<std::int32_t>(place - participants_.begin());
+  const auto sender = static_cast<std::int32_t>(position - participants_.begin());
   Bytes bytes(records, records + std::size_t{header.count} * header.record_bytes);
   if (static_cast<FrameKind>(header.kind) == frames_[0].kind) {
     advance(tree_->receive(sender, std::move(bytes)));

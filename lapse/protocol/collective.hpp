@@ -1,4 +1,4 @@
-// One sequence of collective calls over engine messages: a tree reduction whose result every participant gets.
+// One sequence of collective calls over engine messages: a tree reduction with the result on all ranks.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/tree_reduction.hpp"
@@ -21,31 +22,31 @@ struct Contribution : Submission {
 };
 
 // Thread safety: submissions and frames by the holder of the progress lock; rounds and result by any thread
-// of the rank, the result of round n from the moment completed_rounds() is n until this rank contributes
-// again.
+// of the rank; the result of round n from when completed_rounds() is n until this rank contributes again.
 class Collective final : public ProtocolModule {
  public:
-  // `up` and `down` are the kinds of frames of this sequence. `completed` is called by the engine after each round.
+  // `up` and `down` are the kinds of frames of this sequence. The engine calls `completed` after each round.
   Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed)
       : outbox_(outbox), frames_{{{up}, {down}}}, completed_(std::move(completed)) {}
 
   std::span<const FrameSpec> frames() const override { return frames_; }
-  bool idle(IdleLevel) const override { return true; }
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // The participating ranks, ascending, the same list on each of them; `self` need not be among them, then
-  // this rank takes no part. Called between phases, while no engine runs.
+  // `participants`: the participating ranks, ascending, equal on all participants. When `self` is not among
+  // the participants, this rank takes no part. Called between phases, while no engine runs.
   void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine);
 
-  void handle_submission(Submission& submission) override;
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
 
   std::uint64_t completed_rounds() const { return rounds_.load(std::memory_order_acquire); }
   const Bytes& result() const { return result_; }
 
  private:
-  void advance(std::optional<Bytes> combined);
-  void finish(Bytes result);
-  void send(const FrameSpec& frame, Rank to, const Bytes& bytes);
+  void advance(std::optional<Bytes> combined) LAPSE_REQUIRES(progress_role);
+  void finish(Bytes result) LAPSE_REQUIRES(progress_role);
+  void send(const FrameSpec& frame, Rank to, const Bytes& bytes) LAPSE_REQUIRES(progress_role);
 
   // constant
   Outbox& outbox_;
@@ -54,7 +55,7 @@ class Collective final : public ProtocolModule {
   // constant during a phase
   std::vector<Rank> participants_;
   // guarded by the progress lock
-  std::optional<TreeReduction> tree_;
+  std::optional<TreeReduction> tree_ LAPSE_GUARDED_BY(progress_role);
   // published by rounds_
   Bytes result_;
   std::atomic<std::uint64_t> rounds_{0};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/frame_table.hpp"
 
@@ -14,17 +15,17 @@ class Dispatcher {
  public:
   explicit Dispatcher(const FrameTable& frames) : frames_(frames) {}
 
-  // Throws ProtocolError for bytes that are no sequence of frames, or a kind that no module takes. What a module
-  // throws is thrown again when the frames that follow have been handled: termination detection needs every frame
-  // counted, also after a failure.
-  void handle_packet(Rank from, std::span<const std::byte> packet);
+  // Throws ProtocolError for bytes that are no sequence of frames, or a kind that no module takes. An
+  // exception of a module is rethrown after the remaining frames have been handled: termination detection
+  // needs every frame counted, also after a failure.
+  void handle_packet(Rank from, std::span<const std::byte> packet) LAPSE_REQUIRES(progress_role);
 
-  // Without those of termination detection.
-  std::uint64_t frames_received() const { return frames_received_; }
+  // Without the frames of termination detection.
+  std::uint64_t frames_received() const LAPSE_REQUIRES(progress_role) { return frames_received_; }
 
  private:
   const FrameTable& frames_;
-  std::uint64_t frames_received_ = 0;
+  std::uint64_t frames_received_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 
 }  // namespace lapse

@@ -37,8 +37,8 @@ std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, c
   return static_cast<std::uint32_t>(bytes);
 }
 
-// Records come in rows of the same kind, and a header that was written just now, in pieces, is slow to read
-// as a whole: the last one is kept, and compared number by number.
+// Consecutive records often have equal headers. The last header is kept and compared field by field: a header
+// that has just been written in pieces is slow to read as a whole.
 
 const FrameHeader& Execution::operation_header(const TableShard& table, const OperationPart& part,
                                                bool by_home) {
@@ -145,8 +145,11 @@ bool Execution::execute(TableShard& table, const OperationPart& part) {
 bool Execution::execute_here(TableShard& table, const OperationPart& part) {
   if (part.kind != OperationKind::pull) {
     Failed failed;
-    if (!table.store().update(part.key, [&](std::byte* content) { failed = change(table, part, content); }))
-      return false;
+    const bool is_here = table.store().update(part.key, [&](std::byte* content) {
+      progress_role.assert_held();  // Called in place.
+      failed = change(table, part, content);
+    });
+    if (!is_here) return false;
     answer_change(table, part, failed);
     return true;
   }
@@ -175,7 +178,7 @@ void Execution::execute_uninitialized(TableShard& table, const OperationPart& pa
   if (failed) {
     answer_failure(table, part, *failed);
   } else if (part.kind != OperationKind::pull) {
-    // Sparse tables are not shared: what was made just now is here.
+    // Sparse tables are not shared: the key that has just been created is local.
     static_cast<void>(execute_here(table, part));
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
     std::memcpy(to, result_.data(), table.value_bytes(part.key));

@@ -1,4 +1,4 @@
-// Operations, carried out where the key is, and their answers.
+// Executes operations where the key is stored, and answers them.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/operation_records.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -15,22 +16,25 @@ namespace lapse {
 
 // Thread safety: the holder of the progress lock.
 //
-// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when code of the
-// user throws, then with its text. An operation of this rank is answered by writing to its memory; telling
-// the worker is up to the caller.
+// Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when user code
+// throws, then with the message of the exception. An operation of this rank is answered by writing to its
+// memory; the caller notifies the worker.
 class Execution {
  public:
   Execution(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
-  // On the key's content in memory, or on an implicit key. False, and nothing has happened, when it cannot be
-  // used any more: a worker of another rank of the domain has leased the key, or, where this rank does not
-  // serve it, it has gone.
-  [[nodiscard]] bool execute(TableShard& table, const OperationPart& part);
-  // On a content that nobody else sees: it has just arrived, or its lease has just ended.
-  void execute_on(TableShard& table, const OperationPart& part, std::byte* content);
+  // Executes the operation on the key's value and optimizer state in memory, or on an uninitialized key.
+  // Returns false, having done nothing, when the value can no longer be used: a worker of another rank of the
+  // domain has leased the key, or the key, which another rank serves, has left the domain.
+  [[nodiscard]] bool execute(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // Executes the operation on a value and optimizer state that no other thread can access: they have just
+  // arrived, or their lease has just ended.
+  void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
 
   // Header of the frame that carries the operation; valid until the next call.
-  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home);
+  const FrameHeader& operation_header(const TableShard& table, const OperationPart& part, bool by_home)
+      LAPSE_REQUIRES(progress_role);
   // Bytes of the record that carries the operation, and of the one that answers it.
   static std::uint32_t operation_bytes(const TableShard& table, const OperationPart& part);
   static std::uint32_t answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part);
@@ -38,27 +42,33 @@ class Execution {
   static std::size_t update_bytes(const TableShard& table, const OperationPart& part);
 
  private:
-  // What the user's code threw, in words.
+  // The message of what user code threw.
   using Failed = std::optional<std::string>;
 
-  bool execute_here(TableShard& table, const OperationPart& part);
-  void execute_uninitialized(TableShard& table, const OperationPart& part);
+  bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  void execute_uninitialized(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   // Push, set or call; the result of a call is in result_.
-  Failed change(const TableShard& table, const OperationPart& part, std::byte* content);
+  Failed change(const TableShard& table, const OperationPart& part, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
 
   // Room for a value or result of `bytes` bytes in the answer, or in the requester's own memory; null when
-  // it is not wanted any more.
-  std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind);
+  // the requester has abandoned the operation.
+  std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind)
+      LAPSE_REQUIRES(progress_role);
   // Header of the frame that answers the operation; valid until the next call.
-  const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part);
-  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed);
-  void answer_failure(const TableShard& table, const OperationPart& part, const std::string& text);
+  const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part)
+      LAPSE_REQUIRES(progress_role);
+  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed)
+      LAPSE_REQUIRES(progress_role);
+  void answer_failure(const TableShard& table, const OperationPart& part, const std::string& text)
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
-  FrameHeader operation_header_;  // the last that was asked for
-  FrameHeader answer_header_;     // the same
-  std::vector<std::byte> result_;
+  // The last ones that operation_header and answer_header returned.
+  FrameHeader operation_header_ LAPSE_GUARDED_BY(progress_role);
+  FrameHeader answer_header_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::byte> result_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

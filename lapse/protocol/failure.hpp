@@ -1,4 +1,4 @@
-// Whether some rank has failed, seen by every thread of this one.
+// The failure of some rank, visible to every thread of this rank.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,12 @@
 
 namespace lapse {
 
-// Thread safety: any thread. The first report stays; once raised it is never taken back.
+// Thread safety: any thread. The first report stays; a raised failure is never rolled back.
 class Failure {
  public:
   bool raised() const { return raised_.load(std::memory_order_acquire); }
 
-  // True when this was the first report.
+  // Returns true for the first report.
   bool raise(Rank origin, std::string text) {
     const MutexLock guard(mutex_);
     if (raised_.load(std::memory_order_relaxed)) return false;
@@ -29,7 +29,7 @@ class Failure {
     if (raised()) [[unlikely]]
       rethrow();
   }
-  // When raised; from then on they do not change, so they are read without the lock.
+  // After the failure has been raised: origin and message are constant then, and read without the lock.
   Rank origin() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return origin_; }
   const std::string& text() const LAPSE_NO_THREAD_SAFETY_ANALYSIS { return text_; }
 

@@ -1,10 +1,11 @@
-// How a failure of one rank reaches all.
+// Reports the failure of one rank to all ranks.
 #pragma once
 
 #include <exception>
 #include <span>
 #include <string>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -12,13 +13,13 @@
 
 namespace lapse {
 
-// What a worker reports when its function has thrown.
+// The report of a worker with the exception that its function threw.
 struct FailureReport : Submission {
   std::exception_ptr failure;
 };
 
 // Thread safety: the holder of the progress lock, except failure().
-// Guarantee: the first failure, here or on another rank, is sent to every rank once and wakes every worker.
+// Guarantee: the first failure, local or remote, is sent to every rank once and wakes every worker.
 class FailureBroadcast final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::poison}};
@@ -26,19 +27,20 @@ class FailureBroadcast final : public ProtocolModule {
   FailureBroadcast(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override {
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role) {
     report(static_cast<FailureReport&>(submission).failure);
   }
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  bool idle(IdleLevel) const override { return true; }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
-  // A failure of this rank; sent to the others at the end of the turn.
-  void report(std::exception_ptr failure) noexcept;
+  // Reports a failure of this rank; it is sent to the other ranks at the end of the turn.
+  void report(std::exception_ptr failure) noexcept LAPSE_REQUIRES(progress_role);
 
   const Failure& failure() const { return failure_; }
 
  private:
-  void poison(const std::string& text);
+  void poison(const std::string& text) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

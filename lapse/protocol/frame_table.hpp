@@ -12,13 +12,13 @@ namespace lapse {
 // Filled before the first message; then constant.
 class FrameTable {
  public:
-  // Registers the kinds of frames of a module, which outlives the table. Throws ProtocolError for a kind that is
-  // taken, or that no frame can have.
+  // Registers the kinds of frames of a module, which outlives the table. Throws ProtocolError for a kind that
+  // is taken, or that no frame can have.
   void add(ProtocolModule& module);
 
-  // Null for a number of no registered kind.
+  // Null for an unregistered kind.
   ProtocolModule* module(std::uint16_t kind) const { return kind < kFrameKinds ? modules_[kind] : nullptr; }
-  // Of registered kinds.
+  // For registered kinds only.
   bool is_free(std::uint16_t kind) const { return free_[kind]; }
   bool is_counted(std::uint16_t kind) const { return counted_[kind]; }
 

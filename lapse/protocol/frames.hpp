@@ -1,5 +1,5 @@
-// What travels between engines: frames of records. Drawn in docs/wire-format.md; the records of a kind are declared
-// by the module that takes it.
+// What travels between engines: frames of records. Drawn in docs/wire-format.md; the records of a kind are
+// declared by the module that takes it.
 #pragma once
 
 #include <bit>
@@ -28,26 +28,26 @@ enum class FrameKind : std::uint16_t {
   poison = 13,
   call = 14,  // a registered function, at the owner
   call_answer = 15,
-  failed_answer = 16,  // code of the user has thrown at the owner
+  failed_answer = 16,  // user code has thrown at the owner
   // Within a domain, between the rank that serves a key and the others:
-  localize_for = 17,  // a worker of the sender wants the key here
+  localize_for = 17,  // a worker of the sender localizes the key
   localize_answer = 18,
-  lease_request = 19,  // a worker of the sender wants the key for itself
+  lease_request = 19,  // a worker of the sender requests a lease of the key
   lease_grant = 20,
-  lease_release = 21,  // its lease has ended and something waits for that
+  lease_release = 21,  // the lease has ended; operations or requests wait for its end
 };
 constexpr std::size_t kFrameKinds = 22;
 
-// A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded to a
-// multiple of 8 bytes. What an engine turn sends to one rank goes into one packet, or several where it is much, and
-// records that belong together into one frame: so an operation on many keys needs one message per destination at
-// every hop.
+// A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
+// to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
+// when it exceeds the packet size. Records with equal headers go into one frame. So an operation on many keys
+// needs one message per destination at every hop.
 //
 //    0      2      4       8       12             16       20       24           32
 //   | kind | flags | table | count | record_bytes | origin | domain | operation |
 //
 struct FrameHeader {
-  static constexpr std::uint16_t kByHome = 1;  // operations: the home routed them here by its table
+  static constexpr std::uint16_t kByHome = 1;  // operations: routed by the home, by its ownership table
 
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
@@ -57,7 +57,7 @@ struct FrameHeader {
   // operations and requests within a domain: rank of the requester; poison: the rank that failed
   std::int32_t origin = 0;
   std::int32_t domain = 0;  // localize: requester; instruct: new owner; answers: domain that executed
-  // operations, localize_for and answers: the requester's operation; leases: its worker; collectives: their number
+  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round
   std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.
@@ -69,9 +69,9 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 32 && std::is_trivially_copyable_v<FrameHeader>);
 
-// What follows the fixed part of a record and is no row of elements is padded to a multiple of 8 bytes. Rows
-// need that only where they are read in place, in push and set, and have it there: elements of 8 bytes begin
-// at a multiple of 8, others at one of 4.
+// Data after the fixed part of a record, other than rows of elements, is padded to a multiple of 8 bytes.
+// Rows need alignment only where they are read in place, in push and set, and are aligned there: elements of
+// 8 bytes begin at a multiple of 8, other elements at a multiple of 4.
 constexpr std::size_t padded_bytes(std::size_t bytes) {
   return (bytes + 7) / 8 * 8;
 }

@@ -7,16 +7,17 @@
 #include <variant>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 
 namespace lapse {
 
-// Operations, lease requests and an INSTRUCT that reach a key while it is arriving or leased. Pure bookkeeping: no
-// messages, no store. Thread safety: the holder of the progress lock.
+// Operations, lease requests and an INSTRUCT that reach a key while it is arriving or leased. Pure
+// bookkeeping: no messages, no store. Thread safety: the holder of the progress lock.
 //
-// Guarantee: what was pushed is drained in that order, also what is pushed while the queue is drained.
+// Guarantee: entries are drained in the order of their pushes, including entries pushed while draining.
 class KeyQueue {
  public:
   using Clock = std::chrono::steady_clock;
@@ -27,33 +28,36 @@ class KeyQueue {
     std::uint32_t relocations = 0;  // how often the key has moved, this time included
   };
 
-  // `update_bytes`: what part.value has; they are copied.
-  void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now);
-  void push(const LeaseAsker& asker, Clock::time_point now) { queue_.push_back({asker, 0, now}); }
-  void push(const Instruct& instruct, Clock::time_point now) {
+  // `update_bytes`: the length of part.value, which is copied.
+  void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  void push(const LeaseAsker& asker, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
+    queue_.push_back({asker, 0, now});
+  }
+  void push(const Instruct& instruct, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     queue_.push_back({instruct, 0, now});
     holds_instruct_ = true;
   }
 
-  bool empty() const { return queue_.empty(); }
-  std::size_t size() const { return queue_.size(); }
-  // Bytes of the updates of operations that wait, and of some that have gone.
-  std::size_t update_bytes() const { return updates_.size(); }
-  bool holds_instruct() const { return holds_instruct_; }
-  void clear();
+  bool empty() const LAPSE_REQUIRES(progress_role) { return queue_.empty(); }
+  std::size_t size() const LAPSE_REQUIRES(progress_role) { return queue_.size(); }
+  // Bytes of the updates of queued operations, and of some that were drained already.
+  std::size_t update_bytes() const LAPSE_REQUIRES(progress_role) { return updates_.size(); }
+  bool holds_instruct() const LAPSE_REQUIRES(progress_role) { return holds_instruct_; }
+  void clear() LAPSE_REQUIRES(progress_role);
 
   // How draining ends.
   enum class End : std::uint8_t {
     open,    // nothing is left
-    leased,  // a lease request got the key; what came behind it waits on
+    leased,  // a lease request got the key; the entries behind it stay queued
     left,    // the value has been transferred; nothing is left
   };
   // Calls for each entry, in order, handler.waited(since), and then
-  //   execute(part)     for an operation: on the value;
-  //   grant(asker)      for a lease request: the key is its own, draining ends;
-  //   transfer(instruct), and for what came behind the INSTRUCT forward(part) and ask_again(asker).
+  //   execute(part)       for an operation: on the value;
+  //   grant(asker)        for a lease request: the key is leased to it, draining ends;
+  //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part) or ask_again(asker).
   template <class Handler>
-  End drain(Handler&& handler);
+  End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
 
  private:
   struct Entry {
@@ -62,18 +66,18 @@ class KeyQueue {
     Clock::time_point since;
   };
 
-  // With its update.
-  OperationPart operation(const Entry& entry) const;
-  void drop_front(std::size_t count);
+  // The operation of an entry, with its update.
+  OperationPart operation(const Entry& entry) const LAPSE_REQUIRES(progress_role);
+  void drop_front(std::size_t count) LAPSE_REQUIRES(progress_role);
 
-  std::vector<Entry> queue_;
-  std::vector<std::byte> updates_;
-  bool holds_instruct_ = false;
+  std::vector<Entry> queue_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::byte> updates_ LAPSE_GUARDED_BY(progress_role);
+  bool holds_instruct_ LAPSE_GUARDED_BY(progress_role) = false;
 };
 
 template <class Handler>
 KeyQueue::End KeyQueue::drain(Handler&& handler) {
-  // A handler may push: neither the queue nor the updates keep their addresses.
+  // A handler may push: entries and updates may move.
   for (std::size_t position = 0; position < queue_.size(); ++position) {
     const Entry entry = queue_[position];
     handler.waited(entry.since);

@@ -1,4 +1,4 @@
-// What a worker asks of the engine when it wants keys for itself, and gives back.
+// A worker's request to the engine to lease keys, or to release them.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// Submitted twice: to acquire the keys, and, when something has queued behind some of them, to release those.
-// Filled by the worker, then the engine's until `finished` is true.
+// Submitted to acquire the keys, and a second time to release those behind which operations or requests have
+// queued. Filled by the worker, then the engine's until `finished` is true.
 struct LeaseRequest : Submission {
   struct Item {
     TableShard* table = nullptr;
@@ -48,8 +48,8 @@ struct LeaseRequest : Submission {
   std::atomic<bool> finished{true};
 };
 
-// A worker that waits for its turn to lease a key: one of this rank, with its request, or worker `worker` of another
-// rank of the domain.
+// A worker that waits for its turn to lease a key: one of this rank, with its request, or worker `worker` of
+// another rank of the domain.
 struct LeaseAsker {
   LeaseRequest* local = nullptr;
   Rank rank;

@@ -68,7 +68,10 @@ void Leases::grant(LeaseRequest& request) {
     TableShard& table = *request.items[request.granted].table;
     const Key key = request.items[request.granted].key;
     if (table.serves(key)) {
-      run_user_code(table.name(), key, registry_.self(), [&] { table.ensure_exists(key); });
+      run_user_code(table.name(), key, registry_.self(), [&] {
+        progress_role.assert_held();  // Called in place.
+        table.ensure_exists(key);
+      });
       if (!acquire(table, key, {&request, {}, 0})) return;
     } else if (!table.store().grant_lease(key)) {
       send(FrameKind::lease_request, table.serving_rank(key), table, key, request.worker->local_index(),
@@ -82,7 +85,7 @@ void Leases::grant(LeaseRequest& request) {
 
 bool Leases::acquire(TableShard& table, Key key, const LeaseAsker& asker) {
   bool has_it = false;
-  retry_while_leases_change([&] {
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     const auto now = Clock::now();
     switch (acquisition(table.store().word(key).role())) {
       case Acquisition::here:
@@ -118,7 +121,7 @@ void Leases::release(LeaseRequest& request) {
 }
 
 void Leases::release_key(TableShard& table, Key key) {
-  // Nothing may have queued: then the holder could have done it alone.
+  // Where nothing is queued, the slot word alone changes, as when the holder ends its lease itself.
   if (table.store().release_lease(key)) return;
   const auto record = table.arrivals().find_leased(key);
   if (!record) throw ProtocolError("a leased key has lost its queue");

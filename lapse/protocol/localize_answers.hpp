@@ -1,9 +1,10 @@
-// How workers learn that keys which they localized have come.
+// Notifies workers that keys which they localized have arrived.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/arrival_table.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -11,7 +12,7 @@
 
 namespace lapse {
 
-// Of a localize: so many of its keys have been in the domain.
+// How many keys of a localize have arrived in the domain, or were there already.
 struct LocalizeAnswerRecord {
   std::uint32_t keys = 0;
 };
@@ -24,12 +25,13 @@ class LocalizeAnswers final : public ProtocolModule {
 
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
-  // So many keys that the waiter, if there is one, asked for have come.
-  void notify(Waiter waiter, std::uint32_t keys = 1);
+  // Notifies the waiter, if there is one, that `keys` of the keys that it localized have arrived.
+  void notify(Waiter waiter, std::uint32_t keys = 1) LAPSE_REQUIRES(progress_role);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  bool idle(IdleLevel) const override { return true; }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
   const Registry& registry_;

@@ -1,8 +1,9 @@
-// What workers ask for when they call localize.
+// Handles the localize requests of workers.
 #pragma once
 
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -11,8 +12,8 @@
 
 namespace lapse {
 
-// The rank that serves a key localizes it for all workers of the domain; the other ranks ask it by message and are
-// notified when the key has come.
+// The rank that serves a key localizes it for all workers of the domain; the other ranks send it a message
+// and are notified when the key has arrived.
 //
 // Thread safety: the holder of the progress lock.
 class LocalizeRequests final : public ProtocolModule {
@@ -23,15 +24,17 @@ class LocalizeRequests final : public ProtocolModule {
       : registry_(registry), outbox_(outbox), answers_(answers), relocation_(relocation) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission& submission) override;
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  // What waits for keys is recorded by Relocation.
-  bool idle(IdleLevel) const override { return true; }
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  // Relocation reports the requests that wait for keys.
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
-  // A key that this rank serves. True when it is here; else `waiter` will be notified.
-  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now);
-  void ask_serving_rank(const OperationState& operation, Key key);
+  // Localizes a key that this rank serves. True when the key is local; otherwise `waiter` will be notified.
+  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
+  void ask_serving_rank(const OperationState& operation, Key key) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

@@ -55,7 +55,8 @@ void ModuleHost::handle_deadline(ProtocolModule::Clock::time_point now) {
 
 bool ModuleHost::idle(IdleLevel level) const {
   return failure().raised() ||
-         std::ranges::all_of(modules_, [level](const ProtocolModule* module) { return module->idle(level); });
+         std::ranges::all_of(modules_, [level](const ProtocolModule* module)
+                                           LAPSE_REQUIRES(progress_role) { return module->idle(level); });
 }
 
 }  // namespace lapse

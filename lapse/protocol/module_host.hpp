@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/dispatcher.hpp"
 #include "lapse/protocol/failure_broadcast.hpp"
 #include "lapse/protocol/frame_table.hpp"
@@ -18,11 +19,11 @@
 
 namespace lapse {
 
-// What an engine runs, whichever modules there are: gives frames to their module, lets the modules end a turn, sends
-// what they have to say, and knows none of them by name; but failures, which every rank must hear of, are its own.
+// The client of a rank's engine: gives each frame to its module, lets the modules end a turn, and sends their
+// frames. The host names no module, except the one that reports failures to every rank.
 //
 // Thread safety: the holder of the progress lock, except failure(); add before the first message.
-// Guarantee: the first failure, here or on another rank, reaches every rank once and wakes every worker.
+// Guarantee: the first failure, local or remote, reaches every rank once and wakes every worker.
 class ModuleHost : public EngineClient {
  public:
   explicit ModuleHost(Transport& transport);
@@ -37,15 +38,15 @@ class ModuleHost : public EngineClient {
   void handle_failure(std::exception_ptr failure) noexcept override LAPSE_REQUIRES(progress_role) {
     failures_.report(failure);
   }
-  // Of the module whose time comes first.
+  // The earliest deadline of all modules.
   std::optional<ProtocolModule::Clock::time_point> next_deadline() const override
       LAPSE_REQUIRES(progress_role);
   void handle_deadline(ProtocolModule::Clock::time_point now) override LAPSE_REQUIRES(progress_role);
 
-  // No module waits for anything, or, after a failure, might do so indefinitely. Says nothing about submissions and
-  // the transport.
-  bool idle(IdleLevel level) const;
-  Quiescence::Counts frame_counts() const {
+  // True when no module waits for anything; also after a failure, when a module might wait indefinitely.
+  // Covers neither submissions nor the transport.
+  bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role);
+  Quiescence::Counts frame_counts() const LAPSE_REQUIRES(progress_role) {
     return {outbox_.counters().frames, dispatcher_.frames_received()};
   }
   const OutboxCounters& sent() const { return outbox_.counters(); }

@@ -1,4 +1,4 @@
-// What a worker can ask to be done with a key.
+// The kinds of operations on a key.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// The frames that carry an operation, and those that answer it when all goes well.
+// The frames that carry an operation, and those that answer it when it succeeds.
 constexpr FrameKind frame_kind(OperationKind kind) {
   switch (kind) {
     case OperationKind::pull:
@@ -56,7 +56,7 @@ struct CallRecord {
 static_assert(sizeof(CallRecord) == sizeof(OperationRecord));
 
 // push_answer: this. pull_answer: this, then the value's elements. call_answer: this, then the result.
-// failed_answer: this, then what was thrown, as text.
+// failed_answer: this, then the message of the exception.
 struct AnswerRecord {
   std::uint32_t item = 0;
 };

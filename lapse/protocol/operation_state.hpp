@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/operation_kind.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
@@ -26,9 +27,10 @@ struct OperationState : Submission, ValueOperation {
   struct Item {
     Key key;
     UnansweredKey* unanswered = nullptr;  // null for localize
-    std::uint32_t offset = 0;             // of the key's row at the destination, see row_unit
-    std::uint32_t payload_offset = 0;     // the same in the payload
-    bool in_flight = false;               // the engine's: sent or queued, and not yet answered
+    std::uint32_t offset = 0;             // of the key's row at the destination, in units of row_unit
+    std::uint32_t payload_offset = 0;     // of its row in the payload, in units of payload_unit
+    // Sent or queued, and not yet answered.
+    bool in_flight LAPSE_GUARDED_BY(progress_role) = false;
   };
 
   // constant for the endpoint's life
@@ -37,7 +39,7 @@ struct OperationState : Submission, ValueOperation {
 
   // the worker's
   bool in_hand = false;   // a handle refers to it
-  bool orphaned = false;  // and the worker has gone: the handle is of no further use
+  bool orphaned = false;  // the worker has been destroyed: the handle does nothing any more
 
   TableShard* table = nullptr;
   std::vector<Item> items;                  // keys that could not be handled directly
@@ -55,7 +57,7 @@ struct OperationState : Submission, ValueOperation {
   bool done() const { return remaining.load(std::memory_order_acquire) == 0; }
 };
 
-// One key of an operation, wherever it is.
+// One key of an operation, on the rank where it is queued or executed.
 struct OperationPart : ValueOperation {
   Rank origin;
   std::uint64_t operation = 0;

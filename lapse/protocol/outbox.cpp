@@ -41,7 +41,6 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
 }
 
 std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header) {
-  progress_role.assert_held();
   const std::size_t before = pending.packet.size();
   if (before == 0) {
     if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
@@ -73,12 +72,11 @@ void Outbox::cancel() {
   }
   if (frames_.is_counted(frame.kind)) --counters_.frames;
   pending.packet.shrink(pending.packet.size() - pending.before_frame);
-  // Nothing continues a frame that is gone, nor the one before it, whose header is not known any more.
+  // No record may continue the removed frame, nor the frame before it, whose header is no longer stored.
   frame = FrameHeader{};
 }
 
 void Outbox::send(Pending& pending) {
-  progress_role.assert_held();
   const auto position = static_cast<std::size_t>(&pending - pending_.data());
   const Rank to(static_cast<std::int32_t>(position / lanes_));
   const bool bulk = lanes_ == 2 && position % lanes_ == 1;
@@ -92,7 +90,7 @@ void Outbox::send_full(Pending& pending) {
   try {
     send(pending);
   } catch (const std::exception& error) {
-    // As at the end of a turn: what was to be sent is lost, and no other rank can be notified.
+    // As at the end of a turn: the packet is lost, and no other rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", error.what()));
   }
 }

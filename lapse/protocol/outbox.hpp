@@ -1,10 +1,11 @@
-// Collects what an engine turn sends, in one packet per destination, or several where it is much.
+// Collects the records that an engine turn sends, in one packet per destination, or in several full packets.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/frame_table.hpp"
 #include "lapse/transport/transport.hpp"
@@ -19,32 +20,32 @@ struct OutboxCounters {
 
 // Thread safety: the holder of the progress lock.
 // Guarantees:
-// 1. Records for one destination are sent in the order in which they were appended, except that frames of the free
-//    lane take the bulk lane where the transport has one.
-// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. One that is full leaves
-//    when the next record for its destination is appended: while an operation on many keys is carried out, its first
-//    packets are in flight already. So the last record of all can be rolled back at any time.
+// 1. Records for one destination are sent in the order in which they were appended, except that frames of the
+//    free lane take the bulk lane where the transport has one.
+// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. A full packet is
+//    sent when the next record for its destination is appended: while an operation on many keys is executed,
+//    its first packets are in flight already. So the record appended last can always be rolled back.
 class Outbox {
  public:
-  // `frames` says how each kind travels; it may be filled later.
+  // `frames` stores how each kind travels; it may be filled later.
   Outbox(Transport& transport, const FrameTable& frames);
 
   // Room for one record at the end of the packet for `to`; valid until the next append. Continues the last
   // frame if it has the same header (count and all else aside) and the packet has room.
-  std::byte* append(Rank to, const FrameHeader& header);
+  std::byte* append(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
-  // Rolls back the record that was appended last, to any rank: it is not to be sent.
-  void cancel();
+  // Rolls back the record that was appended last, to any rank: it is not sent.
+  void cancel() LAPSE_REQUIRES(progress_role);
 
   template <class Record>
-  void append_record(Rank to, FrameHeader header, const Record& record) {
+  void append_record(Rank to, FrameHeader header, const Record& record) LAPSE_REQUIRES(progress_role) {
     header.record_bytes = sizeof(Record);
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
-  // Sends everything.
-  void flush();
-  bool empty() const { return waiting_.empty(); }
+  // Sends all packets.
+  void flush() LAPSE_REQUIRES(progress_role);
+  bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
 
   const OutboxCounters& counters() const { return counters_; }
 
@@ -57,22 +58,23 @@ class Outbox {
     bool waiting = false;          // its position is in waiting_
   };
 
-  Pending& pending(Rank to, Transport::Lane lane) {
+  Pending& pending(Rank to, Transport::Lane lane) LAPSE_REQUIRES(progress_role) {
     return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
   }
-  std::byte* begin_frame(Pending& pending, const FrameHeader& header);
-  void send(Pending& pending);
+  std::byte* begin_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+  void send(Pending& pending) LAPSE_REQUIRES(progress_role);
   // Sends a packet that has no room for the next record, in the middle of a turn.
-  void send_full(Pending& pending);
+  void send_full(Pending& pending) LAPSE_REQUIRES(progress_role);
 
   Transport& transport_;
   const FrameTable& frames_;
   std::size_t lanes_;
   std::size_t packet_bytes_;
-  std::vector<Pending> pending_;        // by rank and lane
-  std::vector<std::uint32_t> waiting_;  // positions in pending_ used in this turn, in order of first use
-  Pending* last_ = nullptr;             // the packet with the last record
-  OutboxCounters counters_;
+  std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
+  // Positions in pending_ used in this turn, in order of first use.
+  std::vector<std::uint32_t> waiting_ LAPSE_GUARDED_BY(progress_role);
+  Pending* last_ LAPSE_GUARDED_BY(progress_role) = nullptr;  // the packet with the last record
+  OutboxCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

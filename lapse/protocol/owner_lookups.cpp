@@ -16,7 +16,6 @@ void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
     readings_[tag] = {&table, &waiting};
   }
   ++table.counters().owner_lookups;
-  progress_role.assert_held();
   reads_->begin(table.serving_rank(key, table.definition().homes.home(key)), table.exposed_owners().value(),
                 table.definition().homes.index_at_home(key).value() * sizeof(OwnershipTable::Entry), tag);
 }
@@ -24,7 +23,7 @@ void OwnerLookups::begin(TableShard& table, Key key, UnansweredKey& waiting) {
 UnansweredKey& OwnerLookups::finish(const RemoteReads::Finished& read) {
   const Reading reading = readings_.at(read.tag);
   free_.push_back(read.tag);
-  reading.table->remember_looked_up(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));
+  reading.table->remember_lookup(reading.waiting->key, std::bit_cast<OwnershipTable::Entry>(read.value));
   return *reading.waiting;
 }
 

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/remote_reads.hpp"
 
 namespace lapse {
 
-// The reads that are under way, each for one worker and key. What is read may be out of date when it comes;
-// it is worth as much as any cached location: it fills the key's hint, and a wrong one costs a hop.
+// The reads in flight, each for one worker and key. The owner that is read may be out of date when the read
+// finishes. It is used like any cached location: it fills the key's hint, and a wrong hint costs a hop.
 //
 // Thread safety: the holder of the progress lock.
 class OwnerLookups {
@@ -19,10 +20,10 @@ class OwnerLookups {
   // `reads`: null where no rank can read from another; then begin is not called.
   explicit OwnerLookups(RemoteReads* reads) : reads_(reads) {}
 
-  // Reads the key's owner. `waiting` is where the worker's operations on the key wait meanwhile.
-  void begin(TableShard& table, Key key, UnansweredKey& waiting);
-  // A read has finished and its key has a hint, if it can use one. Returns what waited.
-  UnansweredKey& finish(const RemoteReads::Finished& read);
+  // Reads the key's owner. `waiting` holds the worker's operations on the key meanwhile.
+  void begin(TableShard& table, Key key, UnansweredKey& waiting) LAPSE_REQUIRES(progress_role);
+  // A read has finished: stores the owner as the key's hint, if it has none. Returns its entry.
+  UnansweredKey& finish(const RemoteReads::Finished& read) LAPSE_REQUIRES(progress_role);
 
  private:
   struct Reading {
@@ -31,8 +32,8 @@ class OwnerLookups {
   };
 
   RemoteReads* reads_;
-  std::vector<Reading> readings_;  // by the tag of the read
-  std::vector<std::uint64_t> free_;
+  std::vector<Reading> readings_ LAPSE_GUARDED_BY(progress_role);  // by the tag of the read
+  std::vector<std::uint64_t> free_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

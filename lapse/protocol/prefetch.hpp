@@ -1,4 +1,4 @@
-// Looking ahead in a frame of records that begin with a key.
+// Prefetching for the records of a frame that begin with a key.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace lapse {
 
-// `record` is number `at` of the frame. Brings the word of a key some records ahead near, and the value of
-// one that is closer. Keys are not trusted.
+// `record` is number `at` of the frame. Prefetches the slot word of a key some records ahead, and the value
+// of a key a few records ahead. Keys are not trusted: a message may be malformed.
 inline void prefetch_ahead(const TableShard& table, const FrameHeader& header, const std::byte* record,
                            std::uint32_t at) {
   constexpr std::uint32_t kFarAhead = 20;

@@ -7,13 +7,14 @@
 #include <optional>
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/frames.hpp"
 #include "lapse/transport/submission_queue.hpp"
 
 namespace lapse {
 
-// How frames of a kind travel: in the order in which the sender decided them, or free to overtake and be overtaken.
+// How frames of a kind travel: in the order in which the sender decided them, or free to overtake.
 enum class FrameLane : std::uint8_t { ordered, free };
 
 // A kind of frames that a module takes, and sends.
@@ -23,14 +24,15 @@ struct FrameSpec {
   bool counted = true;  // by termination detection; false for its own frames only
 };
 
-// How far a rank has come to rest.
+// How far a rank has quiesced.
 enum class IdleLevel : std::uint8_t {
   answered,  // no operation and no relocation waits for anything
   synced,    // and no copy of a value waits to be merged or refreshed
 };
 
-// One part of the protocol: its kinds of frames, what workers submit to it, and its state. A module knows other
-// modules only where it is made with a reference to them; what runs the modules knows none of them (module_host.hpp).
+// One part of the protocol: its kinds of frames, what workers submit to it, and its state. A module depends
+// on other modules only where its constructor takes a reference to them; the host that runs the modules
+// depends on none (module_host.hpp).
 //
 // Thread safety: the holder of the progress lock, unless a module says otherwise.
 class ProtocolModule : public SubmissionHandler {
@@ -44,22 +46,25 @@ class ProtocolModule : public SubmissionHandler {
   // Constant; each kind has one module.
   virtual std::span<const FrameSpec> frames() const = 0;
 
-  // A worker has submitted something with this module as its handler. Throws ProtocolError where nothing can be.
-  void handle_submission(Submission& submission) override;
-  // `records` are header.count records of header.record_bytes bytes, the first aligned to 8, all within the packet.
-  virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) = 0;
-  // All submissions and packets of an engine turn have been handled, and what they produced has not been sent yet.
-  // Called where request_end_turn has been called since.
-  virtual void end_turn() {}
-  // The time of next_deadline() has come.
-  virtual void handle_deadline(Clock::time_point now) { static_cast<void>(now); }
-  // Whether nothing in this module waits for anything.
-  virtual bool idle(IdleLevel level) const = 0;
+  // A worker has submitted `submission` with this module as its handler. By default throws ProtocolError.
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  // `records` are header.count records of header.record_bytes bytes, aligned to 8, all within the packet.
+  virtual void handle_frame(Rank from, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role) = 0;
+  // All submissions and packets of an engine turn have been handled, and the frames that they appended have
+  // not been sent yet. Called when the module has called request_end_turn since the last end_turn.
+  virtual void end_turn() LAPSE_REQUIRES(progress_role) {}
+  // The deadline has passed.
+  virtual void handle_deadline(Clock::time_point now) LAPSE_REQUIRES(progress_role) {
+    static_cast<void>(now);
+  }
+  // Whether nothing waits in this module.
+  virtual bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role) = 0;
 
   // When the module wants to be called without a message or submission; nothing: never.
-  std::optional<Clock::time_point> next_deadline() const { return deadline_; }
-  bool wants_end_turn() const { return wants_end_turn_; }
-  void run_end_turn() {
+  std::optional<Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) { return deadline_; }
+  bool wants_end_turn() const LAPSE_REQUIRES(progress_role) { return wants_end_turn_; }
+  void run_end_turn() LAPSE_REQUIRES(progress_role) {
     wants_end_turn_ = false;
     end_turn();
   }
@@ -67,12 +72,14 @@ class ProtocolModule : public SubmissionHandler {
  protected:
   ~ProtocolModule() = default;
 
-  void request_end_turn() { wants_end_turn_ = true; }
-  void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
+  void request_end_turn() LAPSE_REQUIRES(progress_role) { wants_end_turn_ = true; }
+  void set_deadline(std::optional<Clock::time_point> deadline) LAPSE_REQUIRES(progress_role) {
+    deadline_ = deadline;
+  }
 
  private:
-  bool wants_end_turn_ = false;
-  std::optional<Clock::time_point> deadline_;
+  bool wants_end_turn_ LAPSE_GUARDED_BY(progress_role) = false;
+  std::optional<Clock::time_point> deadline_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

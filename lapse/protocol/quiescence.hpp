@@ -1,4 +1,4 @@
-// Has everything come to rest, on all ranks?
+// Decides whether all ranks have quiesced.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 namespace lapse {
 
 // Termination detection by waves (Mattern's four counters). In each wave every rank adds how many frames it
-// has sent and received, at a moment when it is passive: workers done, nothing queued, held or arriving. When
-// two waves in a row find all that was sent received, and the same numbers, nothing was under way between
-// them.
+// has sent and received, at a moment when the rank is passive: workers done, nothing queued, held or
+// arriving. When two waves in a row find that all frames sent have been received, and the same counts, no
+// frame was in flight between the two waves.
 //
-// Pure: one object per rank, fed with the sums of each wave; all ranks come to the same verdict.
+// Pure: one object per rank, which observes the sums of each wave; all ranks reach the same verdict.
 class Quiescence {
  public:
   struct Counts {
@@ -26,7 +26,7 @@ class Quiescence {
     bool operator==(const Counts&) const = default;
   };
 
-  // The sums of one wave over all ranks. True: quiet, no further wave.
+  // The sums of one wave over all ranks. True when all ranks have quiesced: no further wave is needed.
   bool observe(const Counts& sums) {
     const bool quiet = sums.sent == sums.received && last_ == sums;
     last_ = sums;

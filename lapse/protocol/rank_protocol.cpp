@@ -21,14 +21,17 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   add(localize_requests_);
   add(leases_);
   add(worker_collective_);
-  // Last: at the end of a turn it counts what the others have produced.
+  // Last: at the end of a turn it counts the frames that the other modules have appended.
   add(termination_);
   if (RemoteReads* const reads = transport.remote_reads())
-    reads->set_handler([this](std::span<const RemoteReads::Finished> finished) { handle_reads(finished); });
+    reads->set_handler([this](std::span<const RemoteReads::Finished> finished) {
+      progress_role.assert_held();  // The transport calls it from poll.
+      handle_reads(finished);
+    });
 }
 
 void RankProtocol::handle_reads(std::span<const RemoteReads::Finished> reads) noexcept {
-  // After a failure, some rank may not receive any more what would be sent now.
+  // After a failure, some rank may no longer receive messages.
   if (failure().raised()) return;
   try {
     for (const RemoteReads::Finished& read : reads) access_.finish_lookup(read);

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/collective.hpp"
@@ -17,8 +18,8 @@
 
 namespace lapse {
 
-// Makes the modules and gives each what it needs: whoever adds a module adds it here. What workers submit goes to
-// the module that is named by an accessor; everything else goes by the host.
+// Constructs the modules with references to what each needs: a new module is added here. Workers submit to
+// the modules that have an accessor; frames, deadlines and ends of turns reach the modules through the host.
 //
 // Thread safety: as ModuleHost.
 class RankProtocol final : public ModuleHost {
@@ -33,7 +34,7 @@ class RankProtocol final : public ModuleHost {
   TerminationDetection& termination() { return termination_; }
 
  private:
-  void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept;
+  void handle_reads(std::span<const RemoteReads::Finished> reads) noexcept LAPSE_REQUIRES(progress_role);
 
   OwnerLookups lookups_;
   Access access_;

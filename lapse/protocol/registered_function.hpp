@@ -1,4 +1,4 @@
-// A function of the user that runs where a key is.
+// A user function that runs where a key is stored.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace lapse {
 
-// The same on every rank, under the same number: messages name the number.
+// Every rank registers the same functions in the same order: messages carry the function's number.
 struct RegisteredFunction {
-  // Runs under the key's latch, on whatever thread that is: on the value's `length` elements, reading
-  // argument_bytes at `argument` and writing result_bytes to `result`.
+  // Runs under the key's latch, on a worker's or the engine's thread: on the value's `length` elements,
+  // reading argument_bytes at `argument` and writing result_bytes to `result`.
   using Run = std::function<void(Key key, std::byte* value, std::size_t length, const std::byte* argument,
                                  std::byte* result)>;
 

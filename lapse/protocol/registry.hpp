@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/registered_function.hpp"
 #include "lapse/protocol/table_shard.hpp"
@@ -12,8 +13,8 @@
 
 namespace lapse {
 
-// Constant during a phase: changed only while no engine runs, then read by any thread; what is registered
-// follows rules of its own.
+// Constant during a phase: changed only while no engine runs, then read by any thread; the registered objects
+// have thread-safety rules of their own.
 class Registry {
  public:
   Registry(Rank self, std::int32_t ranks) : self_(self), ranks_(ranks) {}
@@ -27,7 +28,7 @@ class Registry {
   TableShard& add(std::unique_ptr<TableShard> table);
   // Gives the function its number.
   const RegisteredFunction& add(RegisteredFunction function);
-  // At least so many workers, each with counters for all tables.
+  // Ensures that there are at least `workers` endpoints, each with counters for all tables.
   void prepare_workers(std::size_t workers);
 
   // Any thread.
@@ -39,14 +40,14 @@ class Registry {
   const std::vector<std::unique_ptr<RegisteredFunction>>& functions() const { return functions_; }
   const std::vector<std::unique_ptr<WorkerEndpoint>>& workers() const { return workers_; }
 
-  // --- what a message names; each throws ProtocolError for what no correct message carries
+  // --- lookups by the numbers of a message; each throws ProtocolError for an illegal number
 
   TableShard& table(std::uint32_t number) const;
   const RegisteredFunction& function(std::uint32_t number) const;
   WorkerEndpoint& worker(std::uint64_t local_index) const;
-  OperationState& operation(std::uint64_t number) const;
+  OperationState& operation(std::uint64_t number) const LAPSE_REQUIRES(progress_role);
   Rank rank(std::int32_t number) const;
-  // A key that a message to this rank is about: one that this rank serves.
+  // The key of a record, which this rank must serve.
   static Key served_key(const TableShard& table, std::uint64_t number);
 
  private:

@@ -20,7 +20,7 @@ std::uint32_t transfer_bytes(const TableShard& table, Key key) {
   return static_cast<std::uint32_t>(sizeof(TransferRecord) + table.content_bytes(key));
 }
 
-// The key is in flight to this domain; else, where it is here, a lease of it is ending.
+// True when the key is in flight to this domain; false when the key is local and its lease is ending.
 bool is_arriving(const TableShard& table, Key key) {
   return acquisition(table.store().word(key).role()) == Acquisition::join;
 }
@@ -28,14 +28,15 @@ bool is_arriving(const TableShard& table, Key key) {
 }  // namespace
 
 bool Relocation::idle(IdleLevel) const {
-  return std::ranges::all_of(registry_.tables(),
-                             [](const auto& table) { return table->arrivals().in_use() == 0; });
+  return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
+    return table->arrivals().in_use() == 0;
+  });
 }
 
 // --- requester
 
 void Relocation::begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
-  // A table without room for the key says so before anything has changed.
+  // A table without room for the key throws before anything has changed.
   if (table.store().is_sparse()) table.store().make_number(key);
   table.store().begin_arrival(key, table.arrivals().open(waiter, now));
   const Domain home = table.definition().homes.home(key);
@@ -97,12 +98,13 @@ bool Relocation::transfer(TableShard& table, Key key, const KeyQueue::Instruct& 
 
 void Relocation::instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
                           Clock::time_point now) {
-  retry_while_leases_change([&] {
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     const SlotWord word = table.store().word(key);
     switch (instruction(word.role(), word.leased())) {
       case Instruction::transfer:
-        return transfer(table, key, instruct,
-                        [&](std::byte* to) { return table.store().transfer_ownership(key, to, instruct.next); });
+        return transfer(table, key, instruct, [&](std::byte* to) {
+          return table.store().transfer_ownership(key, to, instruct.next);
+        });
       case Instruction::queue: {
         const auto record = table.arrival_record(key);
         if (!record) return false;
@@ -157,14 +159,16 @@ class Relocation::Drain {
   Drain(Relocation& relocation, TableShard& table, Key key, Slot slot, Clock::time_point now)
       : relocation_(relocation), table_(table), key_(key), slot_(slot), now_(now) {}
 
-  void waited(Clock::time_point since) {
+  void waited(Clock::time_point since) LAPSE_REQUIRES(progress_role) {
     table_.counters().waiting_nanoseconds += nanoseconds(now_ - std::min(now_, since));
   }
-  void execute(const OperationPart& part) {
+  void execute(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
     relocation_.access_.execute_waiting(table_, part, table_.store().address(slot_));
   }
-  void grant(const LeaseAsker& asker) { relocation_.lease_turns_.granted(asker, table_, key_); }
-  void transfer(const KeyQueue::Instruct& instruct) {
+  void grant(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
+    relocation_.lease_turns_.granted(asker, table_, key_);
+  }
+  void transfer(const KeyQueue::Instruct& instruct) LAPSE_REQUIRES(progress_role) {
     relocation_.transfer(table_, key_, instruct, [&](std::byte* to) {
       if (is_arriving(table_, key_)) {
         std::memcpy(to, table_.store().address(slot_), table_.content_bytes(key_));
@@ -176,8 +180,12 @@ class Relocation::Drain {
       return true;
     });
   }
-  void forward(const OperationPart& part) { relocation_.access_.forward_to_home(table_, part); }
-  void ask_again(const LeaseAsker& asker) { relocation_.lease_turns_.left(asker, table_, key_); }
+  void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
+    relocation_.access_.forward_to_home(table_, part);
+  }
+  void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
+    relocation_.lease_turns_.left(asker, table_, key_);
+  }
 
  private:
   Relocation& relocation_;
@@ -222,7 +230,7 @@ void Relocation::relocalize(TableShard& table, Key key, std::uint32_t record, Cl
   const std::vector<Waiter> relocalizes = table.arrivals().take_relocalizes(record);
   table.arrivals().close(record);
   for (const Waiter waiter : waiters) answers_.notify(waiter);
-  // Those that came after the INSTRUCT want the key once more; the first one asks, the others join it.
+  // Waiters added after the INSTRUCT localize the key again: the first sends the request, the others join it.
   for (const Waiter waiter : relocalizes) {
     const SlotWord word = table.store().word(key);
     if (low_half(word.role()) == LowHalf::arrival) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -34,14 +35,14 @@ struct TransferRecord {
 };
 static_assert(sizeof(TransferRecord) == 16);
 
-// Is notified when the turn of a lease request has come that waited in the queue of a key. Called while the queue is
-// drained: it may not use the key yet.
+// Is notified of the turn of a lease request that was queued for a key. Called while the queue is drained:
+// the callee must not use the key yet.
 class LeaseTurns {
  public:
   // The key is leased to the asker.
-  virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) = 0;
-  // The key has left the domain: the request has to ask for it again.
-  virtual void left(const LeaseAsker& asker, TableShard& table, Key key) = 0;
+  virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
+  // The key has left the domain: the request must be repeated.
+  virtual void left(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
 
  protected:
   ~LeaseTurns() = default;
@@ -51,11 +52,12 @@ class LeaseTurns {
 //
 // Invariants:
 // 1. The home orders all relocations of a key: changing its table and instructing the old owner are one step.
-// 2. The queue of a key that arrives is drained, in order, before its slot word says owner (I3).
-// 3. An INSTRUCT that reaches an arriving key queues with the operations; when its turn comes, the value moves on and
-//    what queued behind it goes to the home, in order.
+// 2. The queue of a key that arrives is drained, in order, before its slot word gets the role owner (I3).
+// 3. An INSTRUCT that reaches an arriving key queues with the operations; when its turn comes, the value is
+//    transferred, and the operations queued behind it are forwarded to the home, in order.
 // 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
-// 5. At every moment at most one domain owns a key (I1): the old owner forgets it in the step that sends it off.
+// 5. At every moment at most one domain owns a key (I1): the old owner makes it absent in the step that
+//    appends the TRANSFER.
 class Relocation final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
@@ -66,35 +68,42 @@ class Relocation final : public ProtocolModule {
       : registry_(registry), outbox_(outbox), access_(access), answers_(answers), lease_turns_(lease_turns) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override;
-  // No key is arriving, and nothing waits for the end of a lease.
-  bool idle(IdleLevel) const override;
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  // True when no key is arriving and nothing waits for the end of a lease.
+  bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role);
 
-  // Asks for a key that this rank serves and that is absent; `waiter`, if there is one, is notified when it has come.
-  void begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now);
-  // The value of a key is in `slot`, and nobody may see it before the queue of its arrival record has been drained
-  // and has left it open, leased or gone.
-  void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now);
+  // Requests an absent key that this rank serves; `waiter`, if there is one, is notified when it has arrived.
+  void begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Drains the queue of a key's arrival record. The value is stored in `slot`; no worker can access it before
+  // draining has left the key open, leased or transferred.
+  void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
  private:
   class Drain;
 
   // At the home.
-  void relocate(TableShard& table, Key key, Domain requester, Clock::time_point now);
+  void relocate(TableShard& table, Key key, Domain requester, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // At the old owner.
-  void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now);
+  void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // At the new owner.
   void arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
-              Clock::time_point now);
-  // The queue has been drained as far as it goes: shows the key as it is now, and notifies the waiters.
-  void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease);
-  // The value has gone on: notifies the waiters, and asks once more for the key where that is wanted.
-  void relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now);
+              Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // After draining: publishes the key, open or leased, and notifies the waiters.
+  void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease)
+      LAPSE_REQUIRES(progress_role);
+  // After the value was transferred: notifies the waiters, and begins the pending re-localizes.
+  void relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
-  // A TRANSFER into which fill(std::byte*) writes value and rule state, and then makes the slot word absent. It is not
-  // sent when fill returns false or throws while the key is still here.
+  // Appends a TRANSFER. fill(std::byte*) writes value and rule state into it, and then makes the slot word
+  // absent. The TRANSFER is not sent when fill returns false, or throws while the key is still local.
   template <class Fill>
-  bool transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill);
+  bool transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill)
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

@@ -1,4 +1,4 @@
-// What a table is, as one rank sees it.
+// The definition of a table, as one rank sees it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace lapse {
 
-// Immutable once a shard has been made of it; equal on all ranks but for `rank` and the domain that `homes` is
-// seen from. Thread safety: any thread.
+// Immutable once a shard has been made of it; equal on all ranks but for `rank` and the domain that `homes`
+// is seen from. Thread safety: any thread.
 struct TableDefinition {
   TableId id;
   std::string name;

@@ -9,7 +9,7 @@ namespace lapse {
 // --- values
 
 bool TableShard::read_uninitialized(Key key, std::byte* to) const {
-  // A key without a word is nowhere else; once it has one, only the engine knows where it is.
+  // A key without a slot word is not remote; of a key with a slot word, only the engine knows the owner.
   if (definition_.homes.home(key) != self_domain() || store_.known(key)) return false;
   definition_.initialiser.fill(definition_.seed, key, sizes().layout().type, sizes().length(key), to);
   return true;
@@ -55,7 +55,7 @@ KeyView TableShard::view(Key key) const {
   if (view.home != view.self) {
     view.hint = definition_.cache.look_up(word.hint());
   } else if (!view.serves) {
-    // What the home has recorded, its serving rank has.
+    // The home's serving rank alone stores the owner.
   } else if (!store_.is_sparse()) {
     view.owner_by_table = ownership_.owner(definition_.homes.home_index(key));
   } else {
@@ -87,6 +87,7 @@ void TableShard::create(Key key) {
 
 void TableShard::create_own_keys() {
   definition_.homes.for_each_own_key([&](Key key) {
+    progress_role.assert_held();  // Called in place.
     if (serves(key)) create(key);
   });
 }
@@ -103,19 +104,19 @@ void TableShard::remember_location(Key key, Domain responder) {
   if (!definition_.cache.enabled()) return;
   const Domain home = definition_.homes.home(key);
   if (!definition_.cache.should_remember(responder, self_domain(), home == self_domain())) return;
-  // A key that is not known here is looked for at home anyway; and the table must have room for more
-  // important ones.
+  // An access to a key without a slot word goes to its home anyway; and hints must leave room in the table
+  // for keys.
   if (store_.is_sparse() && (responder == home || !store_.has_room_for_hints()) && !store_.known(key)) return;
   store_.set_hint(key, responder);
 }
 
-void TableShard::remember_looked_up(Key key, OwnershipTable::Entry entry) {
-  // Whatever the bytes are, they must not lead anywhere but to a domain.
+void TableShard::remember_lookup(Key key, OwnershipTable::Entry entry) {
+  // The bytes were read without a lock: only the number of a domain is accepted.
   const bool is_domain = entry.owner.value() >= 0 && entry.owner.value() < definition_.domains.domains();
   if (is_domain && !store_.word(key).hint()) remember_location(key, entry.owner);
 }
 
-// --- what waits
+// --- what waits for keys
 
 std::optional<std::uint32_t> TableShard::arrival_record(Key key) {
   const SlotWord word = store_.word(key);

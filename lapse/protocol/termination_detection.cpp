@@ -37,6 +37,7 @@ void TerminationDetection::add_counts(Bytes& into, const Bytes& from) {
 }
 
 void TerminationDetection::start() {
+  progress_role.assert_held();  // No engine runs.
   const Registry& registry = host_.registry();
   std::vector<Rank> ranks;
   for (std::int32_t rank = 0; rank < registry.ranks(); ++rank) ranks.push_back(Rank(rank));

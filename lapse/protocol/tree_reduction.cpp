@@ -24,9 +24,9 @@ std::optional<Bytes> TreeReduction::receive(std::int32_t child, Bytes bytes) {
   const auto found = std::find(children_.begin(), children_.end(), child);
   if (found == children_.end())
     throw ProtocolError("a contribution from a rank that is no child in the tree");
-  std::optional<Bytes>& place = missing_[1 + static_cast<std::size_t>(found - children_.begin())];
-  if (place) throw ProtocolError("a second contribution of one rank to one collective call");
-  place = std::move(bytes);
+  std::optional<Bytes>& slot = missing_[1 + static_cast<std::size_t>(found - children_.begin())];
+  if (slot) throw ProtocolError("a second contribution of one rank to one collective call");
+  slot = std::move(bytes);
   return combine_if_complete();
 }
 

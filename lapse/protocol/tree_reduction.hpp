@@ -1,4 +1,4 @@
-// Combining one contribution of each participant, and telling everybody the result.
+// Combines one contribution of each participant and reports the result to every participant.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ using Bytes = std::vector<std::byte>;
 // comes down. Contributions are combined in tree order, not in order of arrival, so the same contributions
 // give the same result.
 //
-// Guarantee: a participant starts round n+1 only after it has seen the result of round n, so there is at most
-// one contribution of each child under way.
+// Guarantee: a participant starts round n+1 only after it has seen the result of round n, so at most one
+// contribution of each child is in flight.
 class TreeReduction {
  public:
   // Combines `from` into `into`; may throw.
@@ -29,9 +29,9 @@ class TreeReduction {
   }
   const std::vector<std::int32_t>& children() const { return children_; }
 
-  // A contribution has come from here, or from a child. Returns the combination when it was the last one
-  // missing: at the root it is the result, elsewhere it goes to the parent. Throws ProtocolError for a second
-  // one in a round.
+  // Adds this participant's contribution, or a child's. Returns the combination when no contribution is
+  // missing: the root's is the result, any other participant's goes to its parent. Throws ProtocolError for a
+  // second contribution of one participant in a round.
   std::optional<Bytes> contribute(Bytes own);
   std::optional<Bytes> receive(std::int32_t child, Bytes bytes);
 

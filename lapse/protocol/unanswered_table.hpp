@@ -1,4 +1,4 @@
-// What a worker has under way, key by key.
+// The operations of a worker that are in flight, by key.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
@@ -32,9 +33,10 @@ struct UnansweredKey {
     const std::uint32_t done = answered.load(std::memory_order_acquire);
     return submitted.load(std::memory_order_relaxed) - done;
   }
-  // the engine's, while count() is not zero
-  Pin pin;
-  std::vector<Held> held;  // operations that wait for the route to change, in program order
+  // guarded by the progress lock, used while count() is not zero
+  Pin pin LAPSE_GUARDED_BY(progress_role);
+  // Operations that wait for the route to change, in program order.
+  std::vector<Held> held LAPSE_GUARDED_BY(progress_role);
 };
 
 // An exact set of the keys on which one worker has unanswered operations, and the route each is pinned to.
@@ -43,9 +45,8 @@ struct UnansweredKey {
 // progress lock.
 //
 // Guarantees:
-// 1. total() is zero if and only if nothing is unanswered; then a direct access needs no look-up.
-// 2. A key is counted from before its operation can be seen by an engine until after the answer has been
-// delivered.
+// 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
+// 2. A key is counted from before an engine can see its operation until after the answer is delivered.
 class UnansweredTable {
  public:
   UnansweredTable();
@@ -64,11 +65,11 @@ class UnansweredTable {
   UnansweredKey& add(TableId table, Key key);
 
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
-  static void finish(UnansweredKey& entry) {
+  static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
     entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  // The same for the total, which may follow later and for many keys at once.
-  void finish_total(std::uint32_t items) { count_.finish(items); }
+  // Counts `items` answers in the total, which may follow later and for many keys at once.
+  void finish_total(std::uint32_t items) LAPSE_REQUIRES(progress_role) { count_.finish(items); }
 
  private:
   static constexpr std::size_t kChunk = 256;
@@ -81,8 +82,8 @@ class UnansweredTable {
 
   UnansweredCount count_;
   // the worker's
-  std::vector<UnansweredKey*> places_;  // open addressing, a power of two
-  std::vector<std::size_t> used_;       // occupied places
+  std::vector<UnansweredKey*> positions_;  // open addressing, a power of two
+  std::vector<std::size_t> used_;          // occupied positions
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
 };

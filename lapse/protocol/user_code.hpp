@@ -1,4 +1,4 @@
-// Running what the application has given to the server.
+// Runs user code, and makes its exceptions UserCodeFailed.
 #pragma once
 
 #include <exception>
@@ -9,8 +9,8 @@
 
 namespace lapse {
 
-// Returns f(), which works on a key on this rank; whatever it throws becomes UserCodeFailed, except that
-// there is no memory, which is the server's own matter.
+// Returns f(), which works on a key on this rank; every exception becomes UserCodeFailed, except OutOfMemory,
+// which the server throws itself.
 template <class F>
 decltype(auto) run_user_code(std::string_view table, Key key, Rank rank, F&& f) {
   try {

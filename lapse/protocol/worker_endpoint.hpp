@@ -1,4 +1,4 @@
-// What the protocol keeps for one worker.
+// What the protocol stores for one worker.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/counters.hpp"
+#include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
@@ -14,7 +15,7 @@
 
 namespace lapse {
 
-// Thread safety: the worker's, except where a member says otherwise.
+// Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {
  public:
   explicit WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {
@@ -29,11 +30,11 @@ class WorkerEndpoint {
   OperationState& acquire();
   // The worker has no further use for the operation, finished or not.
   void release(OperationState& operation);
-  // The worker is going: handles that it left behind do nothing any more. What they refer to stays, unused,
-  // as long as this object. When open() is zero, or after a failure.
+  // The worker ends: handles that outlive the worker do nothing any more. The operations that they refer to
+  // stay allocated, unused, as long as this object. Called when open() is zero, or after a failure.
   void orphan_handles();
-  // By the number in a message; null when there is none. Engine.
-  OperationState* find(std::uint64_t number);
+  // The operation with the number in a message; null when there is none. Engine.
+  OperationState* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
 
   // Operation numbers of this worker carry its index.
   static std::uint32_t local_index_of(std::uint64_t number) {
@@ -46,8 +47,8 @@ class WorkerEndpoint {
     open_bytes_.fetch_add(operation.payload.size(), std::memory_order_relaxed);
   }
   // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
-  // operation may be gone afterwards.
-  void answered(OperationState& operation, std::uint32_t items) {
+  // worker may reuse the operation afterwards.
+  void answered(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
     const std::size_t bytes = operation.payload.size();
     const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
@@ -61,7 +62,7 @@ class WorkerEndpoint {
   std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
   std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
 
-  // The first failure of user code in an operation whose handle was dropped; once. When open() is zero.
+  // Removes and returns the first failure of user code in an operation without a handle. When open() is zero.
   std::unique_ptr<UserCodeFailed> take_failure();
 
   // The worker's one lease.
@@ -70,7 +71,7 @@ class WorkerEndpoint {
   UnansweredTable& unanswered() { return unanswered_; }
   const UnansweredTable& unanswered() const { return unanswered_; }
   Doorbell& bell() { return bell_; }
-  // By table: what this worker did without the engine.
+  // By table: the accesses of this worker without the engine.
   std::vector<TableCounters>& counters() { return counters_; }
   const std::vector<TableCounters>& counters() const { return counters_; }
 

@@ -61,6 +61,7 @@ void ParameterServer::close() {
 }
 
 ParameterServer::MemoryUse ParameterServer::memory_use(const TableShard& table) {
+  progress_role.assert_held();  // No engine runs.
   MemoryUse use;
   use.words = table.word_bytes();
   use.ownership = table.owner_bytes();

@@ -77,7 +77,7 @@ class ParameterServer {
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
 
-  // Bytes this rank uses for a table beside its values.
+  // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
   struct MemoryUse {
     std::uint64_t words = 0;      // slot words of keys, and lengths where keys have their own
     std::uint64_t ownership = 0;  // owners of the keys whose home is this domain

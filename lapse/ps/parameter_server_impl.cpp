@@ -232,7 +232,8 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   } catch (...) {
     // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
     working.store(0, std::memory_order_relaxed);
-    engine_.exclusively([this] { protocol_.handle_failure(std::current_exception()); });
+    engine_.exclusively(
+        [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
   }
   engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
   quiesce(protocol_, engine_, *transport_);
@@ -246,6 +247,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
 Statistics ParameterServer::Impl::statistics() {
   throw_if_closed("statistics");
   throw_if_running("statistics");
+  progress_role.assert_held();  // No engine runs.
   RankStatistics mine;
   mine.counters.messages_sent = protocol_.sent().packets;
   mine.counters.bytes_sent = protocol_.sent().bytes;

@@ -153,6 +153,7 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
   OwnershipTable owners =
       shared ? OwnershipTable(shared->owners(), self) : OwnershipTable(definition.homes.own_keys(), self);
   auto table = std::make_unique<TableShard>(std::move(definition), make_store, std::move(owners));
+  progress_role.assert_held();  // No engine runs.
   table->create_own_keys();
   return table;
 }

@@ -190,6 +190,7 @@ TableMaker::Allocation TableMaker::allocate_part(const Proposal& proposal, std::
 void TableMaker::expose_owners(TableShard& table) {
   RemoteReads* const reads = transport_.remote_reads();
   if (!owners_can_be_read_ || reads == nullptr || !table.may_look_up_owners()) return;
+  progress_role.assert_held();  // No engine runs.
   try {
     table.set_exposed_owners(reads->expose(std::as_bytes(table.owners())));
   } catch (const MpiError& error) {

@@ -7,16 +7,9 @@ LONGEST_COMMENT_LINE = 110  # Columns, as ColumnLimit in .clang-format.
 NEARLY_FULL = 90  # Columns: a comment line of this length was broken because it was full.
 STRAY_WORDS = 3  # A comment line with more words than this is not called torn.
 
-# Folders whose torn comments are not reported yet. Empty: every folder is checked.
-TORN_COMMENTS_ALLOWED_IN = ("lapse/protocol",)
-
 _COMMENT = re.compile(r"(?:^|\s)//\s")
 _WHOLE_LINE = re.compile(r"\s*//+\s?(.*)")
 _ENDS_A_THOUGHT = re.compile(r"[.:;?!,][)\"'`]*$")
-
-
-def _is_allowed(path, folders):
-    return any(path.startswith(folder + "/") for folder in folders)
 
 
 def torn_comments(lines):
@@ -32,14 +25,13 @@ def torn_comments(lines):
             yield i + 1
 
 
-def check_comments(root, torn_allowed_in=TORN_COMMENTS_ALLOWED_IN):
-    """Comments fit into LONGEST_COMMENT_LINE columns, and none is torn apart outside the folders given."""
+def check_comments(root):
+    """Comments fit into LONGEST_COMMENT_LINE columns, and none is torn apart."""
     for path in files(root, CPP):
         lines = [line for _, line in numbered_lines(root, path)]
         for number, line in enumerate(lines, start=1):
             if len(line) > LONGEST_COMMENT_LINE and _COMMENT.search(line):
                 text = f"a comment line of {len(line)} columns: at most {LONGEST_COMMENT_LINE} are allowed"
                 yield Problem(path, number, text)
-        if not _is_allowed(path, torn_allowed_in):
-            for number in torn_comments(lines):
-                yield Problem(path, number, "a torn comment: a few stray words, then the rest of the sentence")
+        for number in torn_comments(lines):
+            yield Problem(path, number, "a torn comment: a few stray words, then the rest of the sentence")

@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "lapse/core/progress_role.hpp"
-
 namespace lapse {
 
 // Thread safety: add by the worker, finish by the holder of the progress lock, total by both. Each counter
@@ -17,7 +15,7 @@ class UnansweredCount {
     return submitted_.load(std::memory_order_relaxed) - done;
   }
   void add() { submitted_.store(submitted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  void finish(std::uint32_t items) LAPSE_REQUIRES(progress_role) {
+  void finish(std::uint32_t items) {
     answered_.store(answered_.load(std::memory_order_relaxed) + items, std::memory_order_release);
   }
 

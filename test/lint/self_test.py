@@ -76,7 +76,7 @@ echo "twin. Twin" {"x" * 120}
 // {"x" * 40}
 // short
 // goes on, but the line before was broken by hand
-int under_way_is_checked_in_documents_alone();
+int in_flight();
 """,
 }
 
@@ -211,7 +211,7 @@ class SelfTest(unittest.TestCase):
                     self.assertEqual([problem.path for problem in found], elsewhere or [path])
                     self.assertIn(mention, str(found[0]))
 
-    def test_words_are_found_in_names_of_sources_on_request(self):
+    def test_words_are_found_in_names_of_sources(self):
         self.write("io/names.hpp", "#pragma once\nstruct LandingRing;\nint kMostKeys = hand_over(wishes);  // told\n")
         found = [str(problem) for problem in word_rules.check_words(self.root, (".hpp",))]
         self.assertEqual(len(found), 5)

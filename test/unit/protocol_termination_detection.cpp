@@ -16,7 +16,7 @@ namespace {
 
 constexpr FrameKind kTask{static_cast<std::uint16_t>(0)};  // a number that no module of a rank takes
 
-// Work that spreads: each frame is a task that may send further ones, at once or when the rank is told to.
+// Work that spreads: each frame is a task that may send further ones, at once or later.
 class Spreading final : public test::ModuleStandIn {
  public:
   Spreading(Outbox& outbox, RandomEngine& random, std::int32_t ranks)
@@ -69,8 +69,8 @@ struct RankUnderTest {
   QuiescenceRequest request;
 };
 
-// Several detections one after the other, as inside of a phase. Ranks ask for each at moments of their own; before
-// that, and until no task is left, tasks spread.
+// Several detections one after the other, as inside of a phase. Ranks ask for each at moments of their own;
+// before that, and until no task is left, tasks spread.
 void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
   RandomEngine random(seed);
   LoopbackNetwork network(ranks, seed % 2 == 0);

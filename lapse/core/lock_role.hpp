@@ -9,7 +9,6 @@ namespace lapse {
 // acquires the role together with it, and a function that needs the lock held requires the role. Costs
 // nothing at run time. One role stands for the locks of all objects of a process that play it: the analysis
 // sees that *a* progress lock is held, not the progress lock of which rank.
-// sees that *a* progress lock is held, not whose.
 class LAPSE_CAPABILITY("role") LockRole {
  public:
   // By the owner of the lock only, when it has taken it and before it releases it.

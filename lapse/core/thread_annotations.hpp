@@ -13,9 +13,8 @@
 #define LAPSE_CAPABILITY(name) LAPSE_THREAD_ANNOTATION(capability(name))
 #define LAPSE_SCOPED_CAPABILITY LAPSE_THREAD_ANNOTATION(scoped_lockable)
 
-// A member that is touched by the holder of the lock only; the second: what a pointer leads to.
+// A member that is touched by the holder of the lock only.
 #define LAPSE_GUARDED_BY(lock) LAPSE_THREAD_ANNOTATION(guarded_by(lock))
-#define LAPSE_POINTER_GUARDED_BY(lock) LAPSE_THREAD_ANNOTATION(pt_guarded_by(lock))
 
 // A function that is called by the holder of the lock, and one that must not be.
 #define LAPSE_REQUIRES(...) LAPSE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
@@ -28,7 +27,6 @@
 
 // A function after which the analysis takes the lock for held: where a caller holds it that clang cannot see.
 #define LAPSE_ASSERT_CAPABILITY(...) LAPSE_THREAD_ANNOTATION(assert_capability(__VA_ARGS__))
-#define LAPSE_RETURN_CAPABILITY(lock) LAPSE_THREAD_ANNOTATION(lock_returned(lock))
 
 // A function that is right for a reason that its comment gives.
 #define LAPSE_NO_THREAD_SAFETY_ANALYSIS LAPSE_THREAD_ANNOTATION(no_thread_safety_analysis)

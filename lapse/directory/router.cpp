@@ -35,7 +35,7 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
   if (pin.unanswered > 0 && pin.entry) {
     return pin.redirected ? Route::hold() : Route::send_to_entry(*pin.entry);
   }
-  if (view.direct == DirectAccess::copy) return Route::execute();
+  if (view.direct == DirectAccess::copy && pin.unanswered == 0) return Route::execute();
   if (!view.serves) return route_beside(view);
   if (view.at_home()) return route_at_home(view);
   if (view.handling != Handling::forward) return route_in_domain(view);

@@ -3,8 +3,6 @@
 
 #include "lapse/core/progress_role.hpp"
 
-#include "lapse/core/progress_role.hpp"
-
 namespace lapse {
 
 // The serving rank alone changes the role of a key, but any worker of the domain begins and ends leases in

@@ -176,10 +176,8 @@ void Leases::take_grant(const FrameHeader& header, const std::byte* record) {
   LeaseRecord head;
   std::memcpy(&head, record, sizeof head);
   const LeaseRequest::Item item{&table, Key(head.key)};
-  LeaseRequest* request = header.operation < registry_.workers().size()
-                              ? &registry_.workers()[header.operation]->lease_request()
-                              : nullptr;
-  if (request == nullptr || request->finished.load(std::memory_order_relaxed) || request->releasing ||
+  LeaseRequest* const request = &registry_.worker(header.operation).lease_request();
+  if (request->finished.load(std::memory_order_relaxed) || request->releasing ||
       request->granted >= request->items.size() || request->items[request->granted] != item) {
     throw ProtocolError("a key is leased to a worker that does not wait for it");
   }

@@ -62,14 +62,18 @@ void TerminationDetection::handle_frame(Rank from, const FrameHeader& header, co
 void TerminationDetection::take_result() {
   waves_ = wave_.completed_rounds();
   contributed_ = false;
-  if (!quiescence_.observe(decode(wave_.result()))) return;
+  const Quiescence::Counts sums = decode(wave_.result());
+  balanced_ = sums.sent == sums.received;
+  if (!quiescence_.observe(sums)) return;
   level_.reset();
   completed_detections_.fetch_add(1, std::memory_order_release);
   completed_();
 }
 
 void TerminationDetection::end_turn() {
-  while (level_ && !contributed_ && host_.idle(*level_)) {
+  balanced_ = true;
+  // A frame in flight is handled in a later turn: a further wave in this one would find it in flight again.
+  while (level_ && !contributed_ && balanced_ && host_.idle(*level_)) {
     encode(host_.frame_counts(), contribution_.bytes);
     contributed_ = true;
     wave_.handle_submission(contribution_);

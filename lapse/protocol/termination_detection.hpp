@@ -56,6 +56,7 @@ class TerminationDetection final : public ProtocolModule {
   std::optional<IdleLevel> level_ LAPSE_GUARDED_BY(progress_role);  // of the detection that runs
   bool contributed_ LAPSE_GUARDED_BY(progress_role) = false;        // to the wave that runs
   std::uint64_t waves_ LAPSE_GUARDED_BY(progress_role) = 0;         // that have ended
+  bool balanced_ LAPSE_GUARDED_BY(progress_role) = true;            // the last wave found no frame in flight
   Quiescence quiescence_ LAPSE_GUARDED_BY(progress_role);
   Contribution contribution_ LAPSE_GUARDED_BY(progress_role);
   // self-synchronised

@@ -14,12 +14,14 @@ class WorkerCore;
 // whose handle was moved out of its function. Thread safety: the worker's thread.
 class LeaseHold {
  public:
-  LeaseHold(WorkerCore& worker, std::vector<LeasePart> parts) : worker_(&worker), parts_(std::move(parts)) {}
+  // Without parts: they are added once the worker holds the keys.
+  explicit LeaseHold(WorkerCore& worker) : worker_(&worker) {}
   LeaseHold(const LeaseHold&) = delete;
   LeaseHold& operator=(const LeaseHold&) = delete;
   // Releases; ignores that some rank has failed.
   ~LeaseHold();
 
+  void add(LeasePart part) { parts_.push_back(std::move(part)); }
   bool held() const { return worker_ != nullptr; }
   // Throws UsageError when the lease has no keys of the table.
   const LeasePart& part(const TableHandle& table) const;

@@ -92,16 +92,19 @@ Lease LeaseTaker::take() {
   std::atomic_thread_fence(std::memory_order_release);
   LeaseRequest& request = worker_.endpoint().lease_request();
   if (request.failure) std::rethrow_exception(request.failure);
-  std::vector<LeasePart> held;
-  held.reserve(parts_.size());
+  // From here on the handle gives the keys back, whatever is thrown.
+  Lease lease = worker_.hold();
   for (const LeaseKeys& part : parts_) {
     worker_.counters(part.table()).leased_keys += part.keys().size();
-    LeasePart& taken = held.emplace_back(
-        LeasePart{part.table(), worker_.rank(), {part.keys().begin(), part.keys().end()}, {}});
+    LeasePart taken{.table = part.table(),
+                    .holder = worker_.rank(),
+                    .keys = {part.keys().begin(), part.keys().end()},
+                    .slots = {}};
     taken.slots.reserve(taken.keys.size());
     for (const Key key : taken.keys) taken.slots.push_back(request.content({&part.table().state(), key}));
+    lease.hold()->add(std::move(taken));
   }
-  return worker_.hold(std::move(held));
+  return lease;
 }
 
 void LeaseTaker::begin_release(Lease& lease) {

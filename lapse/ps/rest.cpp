@@ -9,15 +9,20 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
   const std::uint64_t detection = termination.completed() + 1;
   QuiescenceRequest request;
   IdlePolicy idle(engine.idle_settings());
+  bool requested = false;
   // One turn of the engine, then end_turn for decisions made outside of a turn, such as a failure of this
-  // rank.
+  // rank. A rank whose sends and remote reads have not finished does not begin: after a failure, other ranks
+  // may need this rank's help to finish theirs.
   const auto advance = [&]() LAPSE_REQUIRES(progress_role) {
     const bool progressed = engine.turn();
+    if (!requested && engine.quiet()) {
+      termination.handle_submission(request);
+      requested = true;
+    }
     protocol.end_turn();
     return progressed;
   };
   const auto completed = [&] { return termination.completed() >= detection; };
-  engine.exclusively([&]() LAPSE_REQUIRES(progress_role) { termination.handle_submission(request); });
   while (!completed()) {
     bool progressed = false;
     bool nothing_in_flight = false;

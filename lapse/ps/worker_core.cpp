@@ -190,8 +190,8 @@ void WorkerCore::submit_lease(LeaseRequest& request) {
   submit(request);
 }
 
-Lease WorkerCore::hold(std::vector<LeasePart> parts) {
-  auto lease = std::make_unique<LeaseHold>(*this, std::move(parts));
+Lease WorkerCore::hold() {
+  auto lease = std::make_unique<LeaseHold>(*this);
   lease_ = lease.get();
   gate_.set_busy(Busy::lease);
   return Lease(std::move(lease));

@@ -89,7 +89,7 @@ class WorkerCore {
   // Submits the lease request of the endpoint to the engine.
   void submit_lease(LeaseRequest& request);
   // The worker holds these keys from now on.
-  Lease hold(std::vector<LeasePart> parts);
+  Lease hold();
   // The worker no longer holds a lease; its keys are still to be given back.
   void let_go();
   // Gives back the keys of the lease and waits until the engine has released all of them.

@@ -211,6 +211,7 @@ TEST_CASE(
     view.serves = serves;
     CHECK(own(view) == "execute");
     CHECK(own(view, kInFlightByCache) == "send to 3 cached");
+    if (serves) CHECK(own(view, kInFlightByHome) != "execute");
     CHECK(received(view, false) == "send to 2");
   }
 }

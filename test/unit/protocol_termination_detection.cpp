@@ -75,6 +75,7 @@ void run(std::int32_t ranks, IdleLevel level, std::uint64_t seed) {
   RandomEngine random(seed);
   LoopbackNetwork network(ranks, seed % 2 == 0);
   std::vector<std::unique_ptr<RankUnderTest>> all;
+  all.reserve(static_cast<std::size_t>(ranks));
   for (std::int32_t rank = 0; rank < ranks; ++rank)
     all.push_back(std::make_unique<RankUnderTest>(network.endpoint(Rank(rank)), random));
   for (std::uint64_t detection = 1; detection <= 3; ++detection) {

@@ -80,21 +80,11 @@ class Access::Answered {
 
 // --- routing
 
-template <class Decide>
-Route Access::execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide) {
-  Route route;
-  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
-    route = decide();
-    if (route.action == Route::Action::execute) return execution_.execute(table, part);
-    if (route.action == Route::Action::queue) {
-      const auto record = table.arrival_record(part.key);
-      if (!record) return false;
-      table.arrivals().queue(*record).push(part, Execution::update_bytes(table, part),
-                                           KeyQueue::Clock::now());
-    }
-    return true;
-  });
-  return route;
+bool Access::queue(TableShard& table, const OperationPart& part) {
+  const auto record = table.arrival_record(part.key);
+  if (!record) return false;
+  table.arrivals().queue(*record).push(part, Execution::update_bytes(table, part), Clock::now());
+  return true;
 }
 
 void Access::throw_misrouted(const TableShard& table, const OperationPart& part) {
@@ -134,33 +124,37 @@ void Access::submit_item(OperationState& operation, std::uint32_t item, bool may
   UnansweredKey& unanswered = *operation.items[item].unanswered;
   const OperationPart part = part_of(operation, item, registry_.self());
   const bool pull = part.kind == OperationKind::pull;
-  const Route route = execute_or_queue(table, part, [&]() LAPSE_REQUIRES(progress_role) {
+  // A route is used where the router has written it: a copy would be read before the processor has it whole.
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
     view.may_look_up = may_look_up && table.exposed_owners().has_value();
-    return router_.route_own(view, unanswered.pin);
+    const Route route = router_.route_own(view, unanswered.pin);
+    switch (route.action) {
+      case Route::Action::execute:
+        if (!execution_.execute(table, part)) return false;
+        ++(pull ? counters.local_pulls : counters.local_pushes);
+        Answered(*this, operation).add_executed(item);
+        return true;
+      case Route::Action::hold:
+      case Route::Action::look_up:
+        hold(operation, item, route);
+        return true;
+      case Route::Action::queue:
+        if (!queue(table, part)) return false;
+        ++counters.queued_accesses;
+        break;
+      case Route::Action::send:
+        ++(pull ? counters.remote_pulls : counters.remote_pushes);
+        send(table, part, route);
+        break;
+      case Route::Action::illegal:
+        throw_misrouted(table, part);
+    }
+    operation.items[item].in_flight = true;
+    ++unanswered.pin.unanswered;
+    if (route.is_entry) unanswered.pin.entry = route.to;
+    return true;
   });
-  switch (route.action) {
-    case Route::Action::execute:
-      ++(pull ? counters.local_pulls : counters.local_pushes);
-      Answered(*this, operation).add_executed(item);
-      return;
-    case Route::Action::hold:
-    case Route::Action::look_up:
-      hold(operation, item, route);
-      return;
-    case Route::Action::illegal:
-      throw_misrouted(table, part);
-    case Route::Action::queue:
-      ++counters.queued_accesses;
-      break;
-    case Route::Action::send:
-      ++(pull ? counters.remote_pulls : counters.remote_pushes);
-      send(table, part, route);
-      break;
-  }
-  operation.items[item].in_flight = true;
-  ++unanswered.pin.unanswered;
-  if (route.is_entry) unanswered.pin.entry = route.to;
 }
 
 void Access::hold(OperationState& operation, std::uint32_t item, const Route& route) {
@@ -245,24 +239,26 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
       throw ProtocolError("a message holds an operation of a wrong length");
     // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
     OperationState* const own = own_operation(table, part);
-    const Route route = execute_or_queue(table, part, [&]() LAPSE_REQUIRES(progress_role) {
-      return router_.route_received(table.view(part.key), by_home);
+    retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
+      const Route route = router_.route_received(table.view(part.key), by_home);
+      switch (route.action) {
+        case Route::Action::execute:
+          if (!execution_.execute(table, part)) return false;
+          if (own != nullptr) Answered(*this, *own).add(part.item, table.self_domain());
+          return true;
+        case Route::Action::queue:
+          return queue(table, part);
+        case Route::Action::send:
+          ++table.counters().forwarded;
+          send(table, part, route);
+          return true;
+        case Route::Action::hold:
+        case Route::Action::look_up:
+        case Route::Action::illegal:
+          break;
+      }
+      throw_misrouted(table, part);
     });
-    switch (route.action) {
-      case Route::Action::execute:
-        if (own != nullptr) Answered(*this, *own).add(part.item, table.self_domain());
-        break;
-      case Route::Action::queue:
-        break;
-      case Route::Action::send:
-        ++table.counters().forwarded;
-        send(table, part, route);
-        break;
-      case Route::Action::hold:
-      case Route::Action::look_up:
-      case Route::Action::illegal:
-        throw_misrouted(table, part);
-    }
   }
 }
 

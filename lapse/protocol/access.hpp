@@ -70,11 +70,8 @@ class Access : public ProtocolModule {
   void hold(OperationState& operation, std::uint32_t item, const Route& route) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.
   void resume(UnansweredKey& unanswered, bool may_look_up) LAPSE_REQUIRES(progress_role);
-  // Takes the route that decide() returns: executes the operation, queues it, or leaves all other routes to
-  // the caller. Returns the route.
-  template <class Decide>
-  Route execute_or_queue(TableShard& table, const OperationPart& part, Decide&& decide)
-      LAPSE_REQUIRES(progress_role);
+  // Behind the arrival of the key, or the end of its lease; false when the lease has ended.
+  bool queue(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
   void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
 

@@ -15,6 +15,7 @@ ModuleHost::ModuleHost(Transport& transport)
 void ModuleHost::add(ProtocolModule& module) {
   frames_.add(module);
   modules_.push_back(&module);
+  module.attach(attention_);
 }
 
 void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {
@@ -22,12 +23,15 @@ void ModuleHost::handle_packet(Rank from, std::span<const std::byte> packet) {
 }
 
 void ModuleHost::end_turn() {
-  for (ProtocolModule* module : modules_) {
-    if (!module->wants_end_turn()) continue;
-    try {
-      module->run_end_turn();
-    } catch (...) {
-      handle_failure(std::current_exception());
+  if (attention_.end_turn) {
+    attention_.end_turn = false;
+    for (ProtocolModule* module : modules_) {
+      if (!module->wants_end_turn()) continue;
+      try {
+        module->run_end_turn();
+      } catch (...) {
+        handle_failure(std::current_exception());
+      }
     }
   }
   outbox_.flush();
@@ -35,6 +39,7 @@ void ModuleHost::end_turn() {
 
 std::optional<ProtocolModule::Clock::time_point> ModuleHost::next_deadline() const {
   std::optional<ProtocolModule::Clock::time_point> next;
+  if (!attention_.deadline) return next;
   for (const ProtocolModule* module : modules_) {
     const auto deadline = module->next_deadline();
     if (deadline && (!next || *deadline < *next)) next = deadline;

@@ -64,6 +64,7 @@ class ModuleHost : public EngineClient {
   FrameTable frames_;
   Outbox outbox_;
   Dispatcher dispatcher_;
+  ProtocolModule::Attention attention_;
   std::vector<ProtocolModule*> modules_;
   FailureBroadcast failures_;
 };

@@ -64,6 +64,13 @@ class ProtocolModule : public SubmissionHandler {
   // When the module wants to be called without a message or submission; nothing: never.
   std::optional<Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) { return deadline_; }
   bool wants_end_turn() const LAPSE_REQUIRES(progress_role) { return wants_end_turn_; }
+  // What of all modules of a host the host needs to know in every turn: most turns end without a look at them.
+  struct Attention {
+    bool end_turn = false;  // some module has requested one
+    bool deadline = false;  // some module has set one
+  };
+  // By the host, which outlives the module's use.
+  void attach(Attention& attention) { attention_ = &attention; }
   void run_end_turn() LAPSE_REQUIRES(progress_role) {
     wants_end_turn_ = false;
     end_turn();
@@ -72,12 +79,17 @@ class ProtocolModule : public SubmissionHandler {
  protected:
   ~ProtocolModule() = default;
 
-  void request_end_turn() LAPSE_REQUIRES(progress_role) { wants_end_turn_ = true; }
+  void request_end_turn() LAPSE_REQUIRES(progress_role) {
+    wants_end_turn_ = true;
+    if (attention_ != nullptr) attention_->end_turn = true;
+  }
   void set_deadline(std::optional<Clock::time_point> deadline) LAPSE_REQUIRES(progress_role) {
     deadline_ = deadline;
+    if (attention_ != nullptr && deadline) attention_->deadline = true;
   }
 
  private:
+  Attention* attention_ = nullptr;
   bool wants_end_turn_ LAPSE_GUARDED_BY(progress_role) = false;
   std::optional<Clock::time_point> deadline_ LAPSE_GUARDED_BY(progress_role);
 };

@@ -6,21 +6,9 @@
 
 namespace lapse {
 
-std::optional<Row> LocalAccess::next_undone() {
-  // A copy, so that it stays in registers.
-  RowCursor cursor = cursor_;
-  std::optional<Row> undone;
-  while (!undone && !cursor.at_end()) {
-    if (word_ == words_.size()) {
-      const std::span<const Key> keys = cursor.remaining();
-      table_.store().find(keys.first(std::min(words_.size(), keys.size())), words_.data());
-      word_ = 0;
-    }
-    const Row row = cursor.next();
-    if (!carry_out(row, words_[word_++])) undone = row;
-  }
-  cursor_ = cursor;
-  return undone;
+void LocalAccess::find_words(std::span<const Key> keys) {
+  table_.store().find(keys.first(std::min(words_.size(), keys.size())), words_.data());
+  word_ = 0;
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {

@@ -37,15 +37,17 @@ class LocalAccess {
     cursor_.skip(first);
   }
 
-  // Goes on until the next key that is not local, is leased, or has an unanswered operation before it, and
-  // returns its row; nothing at the end. The caller makes the key unanswered before it asks again: then a key
-  // that a call names twice keeps its order.
-  std::optional<Row> next_undone();
+  // Carries out the other keys. Calls undone(row, cursor) for each that is not local, is leased, or has an
+  // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
+  // its order.
+  template <class Undone>
+  void carry_out_rest(Undone&& undone);
   // The first key whose code of the application threw, if any; it counts as done.
   std::optional<UserCodeFailed>& failure() { return failure_; }
-  const RowCursor& cursor() const { return cursor_; }
 
  private:
+  // Finds the slot words of the next keys.
+  void find_words(std::span<const Key> keys);
   bool carry_out(const Row& row, Store::Word* word);
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word) const;
@@ -61,5 +63,15 @@ class LocalAccess {
   std::array<Store::Word*, Store::kMaxAtOnce> words_;
   std::size_t word_ = Store::kMaxAtOnce;
 };
+
+template <class Undone>
+void LocalAccess::carry_out_rest(Undone&& undone) {
+  // A copy, so that it stays in registers.
+  for (RowCursor cursor = cursor_; !cursor.at_end();) {
+    if (word_ == words_.size()) find_words(cursor.remaining());
+    const Row row = cursor.next();
+    if (!carry_out(row, words_[word_++])) undone(row, cursor);
+  }
+}
 
 }  // namespace lapse

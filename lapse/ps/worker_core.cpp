@@ -72,7 +72,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   {
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
-    while (const std::optional<Row> row = local.next_undone()) builder.add(*row, local.cursor());
+    local.carry_out_rest([&](const Row& row, const RowCursor& cursor) { builder.add(row, cursor); });
   }
   std::optional<UserCodeFailed>& failure = local.failure();
   if (builder.empty()) {

@@ -64,7 +64,7 @@ class ProtocolModule : public SubmissionHandler {
   // When the module wants to be called without a message or submission; nothing: never.
   std::optional<Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) { return deadline_; }
   bool wants_end_turn() const LAPSE_REQUIRES(progress_role) { return wants_end_turn_; }
-  // What of all modules of a host the host needs to know in every turn: most turns end without a look at them.
+  // What the host of the modules polls in every turn, so that most turns end without a loop over the modules.
   struct Attention {
     bool end_turn = false;  // some module has requested one
     bool deadline = false;  // some module has set one

@@ -33,6 +33,8 @@ class Registry {
 
   // Any thread.
   void wake_workers() const;
+  // Every worker notices the failure of a rank, also one that accesses only memory. Once.
+  void stop_workers() const LAPSE_REQUIRES(progress_role);
 
   // --- everything: tables by id, functions by number, workers by local index
 

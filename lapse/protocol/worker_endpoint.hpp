@@ -58,6 +58,11 @@ class WorkerEndpoint {
     open_.fetch_sub(1, std::memory_order_release);
     bell_.ring();
   }
+  // Some rank has failed: wakes the worker, and ends its direct accesses to memory. Once.
+  void rank_failed() LAPSE_REQUIRES(progress_role) {
+    unanswered_.close();
+    bell_.ring();
+  }
   // Operations submitted and not yet answered in full, and the bytes they carry. Any thread.
   std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
   std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }

@@ -49,6 +49,10 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
                        other);
   });
+  protocol_.failures().set_listener([this](std::string_view reporter, std::string_view text) {
+    logger_.error("{}{}{}; the phase ends on every rank", reporter,
+                  reporter.empty() ? "" : " failed: ", text);
+  });
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
@@ -219,6 +223,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
       // A failure that a remote rank has raised is reported already.
       if (!protocol_.failure().raised()) {
         reports[local_index].failure = std::current_exception();
+        reports[local_index].reporter = fmt::format("worker {}", phase.first_worker + local_index);
         reports[local_index].handler = &protocol_.failures();
         engine_.submit(reports[local_index]);
       }

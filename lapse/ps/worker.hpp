@@ -34,8 +34,8 @@ class WorkerEndpoint;
 // wherever the key is and while it moves (I3, I4). Different keys are not ordered against each other.
 //
 // Every call checks its arguments before anything is applied: KeyOutOfRange, LengthMismatch, UsageError for a
-// table of another server. A call that waits, or that must wait because too much is in flight, throws
-// PeerFailed when some rank has failed.
+// table of another server. Every call throws PeerFailed once this rank has heard of the failure of some rank,
+// also a call that only touches memory.
 class Worker {
  public:
   Worker(const Phase& phase, WorkerEndpoint& endpoint);
@@ -123,7 +123,6 @@ class Worker {
   // --- only if local: never leaves the rank ---
 
   // False, and nothing is read, when the key is not local or this worker has an unanswered operation on it.
-  // Throws PeerFailed instead of false when some rank has failed, so that a loop of retries ends.
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     return read_direct(table.handle(), key, value) ||
@@ -143,7 +142,7 @@ class Worker {
       std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), length));
     });
     if (!local) [[unlikely]]
-      return not_local();
+      return false;
     ++gate_.counters(handle).local_pushes;
     return true;
   }
@@ -253,8 +252,6 @@ class Worker {
   bool read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements);
   // False where an unanswered operation of this worker stands before the update.
   bool admit_update(const TableHandle& table, Key key);
-  // False; throws PeerFailed.
-  bool not_local() const;
   void visit_local(const TableHandle& table,
                    const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 

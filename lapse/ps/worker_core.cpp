@@ -50,11 +50,6 @@ void WorkerCore::check_call(const void* server, Allowed allowed) const {
   }
 }
 
-bool WorkerCore::not_local() const {
-  phase_.protocol.failure().check();
-  return false;
-}
-
 // --- accesses ---
 
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
@@ -64,7 +59,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   TableCounters& counters = gate_.counters(table);
   std::uint64_t& done =
       request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
-  const std::size_t first = endpoint_.unanswered().total() == 0 ? LocalAccess::run(state, keys, request) : 0;
+  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request) : 0;
   done += first;
   if (first == keys.size()) return {};
   LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
@@ -122,7 +117,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
     std::memcpy(to, leased, state.value_bytes(key));
   } else if (endpoint_.unanswered().contains(table.id(), key) ||
              !(state.store().read(key, to) || read_uninitialized(state, key, to))) {
-    return not_local();
+    return false;
   }
   ++gate_.counters(table).local_pulls;
   return true;
@@ -131,6 +126,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
 void WorkerCore::for_each_local(const TableHandle& table,
                                 const std::function<void(Key, const std::byte*, std::size_t)>& f) {
   check_call(table.server());
+  check_failure();
   wait_all();
   const TableShard& state = table.state();
   std::vector<std::byte> value;
@@ -156,6 +152,7 @@ Operation WorkerCore::submit(OperationBuilder& builder) {
 // --- handles ---
 
 void WorkerCore::wait_for(const OperationState& operation) {
+  check_failure();
   if (operation.done()) return;
   wait_until([&] { return operation.done(); },
              operation.kind == OperationKind::localize ? "a localize" : "an answer");
@@ -178,7 +175,7 @@ void WorkerCore::abandon(OperationState& operation) noexcept {
 
 Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
-  phase_.protocol.failure().check();
+  check_failure();
   LeaseTaker taker(*this);
   taker.begin(parts);
   while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
@@ -261,7 +258,7 @@ void WorkerCore::wait_all() {
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
   wait_all();
-  phase_.protocol.failure().check();
+  check_failure();
   std::uint64_t round = 0;
   {
     const BusyGuard guard(gate_, Busy::engine);

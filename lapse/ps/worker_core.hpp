@@ -52,11 +52,14 @@ class WorkerCore {
   enum class Allowed : std::uint8_t { when_free, under_lease };
 
   // Every access passes here before the store is touched, unless the gate is open for it (WorkerGate). Throws
-  // UsageError when the worker cannot be called now or the table is another server's, KeyOutOfRange.
+  // PeerFailed when some rank has failed, UsageError when the worker cannot be called now or the table is
+  // another server's, KeyOutOfRange.
   void admit(const TableHandle& table, std::span<const Key> keys,
              Allowed allowed = Allowed::when_free) const {
     if (!gate_.is_free(table)) [[unlikely]]
       check_call(table.server(), allowed);
+    if (!gate_.is_clear()) [[unlikely]]
+      check_failure();
     arguments_.keys(table.state(), keys);
   }
   // As admit, with as many elements as the values of the keys have; else LengthMismatch.
@@ -66,8 +69,8 @@ class WorkerCore {
     arguments_.elements(table.state(), keys, what, elements);
   }
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
-  // False; throws PeerFailed instead when some rank has failed, so that a loop of retries ends.
-  bool not_local() const;
+  // Throws PeerFailed when some rank has failed.
+  void check_failure() const { phase_.protocol.failure().check(); }
 
   // --- accesses that were admitted ---
 

@@ -41,11 +41,14 @@ class WorkerGate {
   WorkerGate(const void* server, const UnansweredCount& unanswered, TableCounters* counters)
       : server_(server), unanswered_(&unanswered), counters_(counters) {}
 
-  // The worker is free, nothing of it is unanswered, and the key is one that a table of this server can have.
+  // The worker is free, nothing of it is unanswered, no rank has failed, and the key is one that a table of
+  // this server can have.
   bool is_open(const TableHandle& table, Key key) const {
-    return (table.server() == server_) & table.has(key) & (unanswered_->total() == 0) & (busy_ == Busy::no);
+    return (table.server() == server_) & table.has(key) & unanswered_->is_clear() & (busy_ == Busy::no);
   }
 
+  // Nothing of the worker is unanswered, and no rank has failed.
+  bool is_clear() const { return unanswered_->is_clear(); }
   // The worker may be called with the table.
   bool is_free(const TableHandle& table) const { return table.server() == server_ && busy_ == Busy::no; }
 

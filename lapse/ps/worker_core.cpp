@@ -28,6 +28,11 @@ WorkerCore::~WorkerCore() {
 
 // --- before an access ---
 
+void WorkerCore::check_admission(const void* server, Allowed allowed) const {
+  check_call(server, allowed);
+  check_failure();
+}
+
 void WorkerCore::check_call(const void* server, Allowed allowed) const {
   if (server != phase_.server) {
     throw UsageError(

@@ -56,10 +56,8 @@ class WorkerCore {
   // another server's, KeyOutOfRange.
   void admit(const TableHandle& table, std::span<const Key> keys,
              Allowed allowed = Allowed::when_free) const {
-    if (!gate_.is_free(table)) [[unlikely]]
-      check_call(table.server(), allowed);
-    if (!gate_.is_clear()) [[unlikely]]
-      check_failure();
+    if (!gate_.is_open(table)) [[unlikely]]
+      check_admission(table.server(), allowed);
     arguments_.keys(table.state(), keys);
   }
   // As admit, with as many elements as the values of the keys have; else LengthMismatch.
@@ -68,6 +66,7 @@ class WorkerCore {
     admit(table, keys, allowed);
     arguments_.elements(table.state(), keys, what, elements);
   }
+  void check_admission(const void* server, Allowed allowed) const;
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   // Throws PeerFailed when some rank has failed.
   void check_failure() const { phase_.protocol.failure().check(); }

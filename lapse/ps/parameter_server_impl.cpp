@@ -9,6 +9,7 @@
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/crowding.hpp"
+#include "lapse/ps/environment_warnings.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/rest.hpp"
 #include "lapse/transport/rma_receive_rings.hpp"
@@ -53,6 +54,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     logger_.error("{}{}{}; the phase ends on every rank", reporter,
                   reporter.empty() ? "" : " failed: ", text);
   });
+  warn_of_environment(logger_, options_, transport_->job());
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
@@ -83,6 +85,12 @@ void ParameterServer::Impl::choose_domains() {
 
 ParameterServer::Impl::~Impl() {
   if (closed_) return;
+  try {
+    transport_->throw_if_ended("the destructor of a parameter server");
+  } catch (const std::exception& error) {
+    logger_.error("{}", error.what());
+    return;
+  }
   const bool known_everywhere = protocol_.failure().raised() || agreement_.failed_everywhere();
   if (std::uncaught_exceptions() > exceptions_at_start_ && !known_everywhere && transport_->ranks() > 1) {
     transport_->abort(
@@ -111,7 +119,6 @@ void ParameterServer::Impl::report_bulk_lane() {
 }
 
 void ParameterServer::Impl::report_start() {
-  if (const auto warning = lone_rank_warning(transport_->ranks())) logger_.warning("{}", *warning);
   if (!logger_.enabled(LogLevel::info)) return;
   const Domain domain = domains_.domain_of(rank());
   logger_.info("rank {} of {} on {}, {} ranks there, {} share memory in domain {} of {}; {}", rank().value(),
@@ -122,6 +129,7 @@ void ParameterServer::Impl::report_start() {
 
 void ParameterServer::Impl::throw_if_closed(const char* call) const {
   if (closed_) throw ClosedError(fmt::format("{} on rank {} after close()", call, rank().value()));
+  transport_->throw_if_ended(call);
 }
 
 void ParameterServer::Impl::throw_if_running(const char* call) const {
@@ -277,8 +285,8 @@ Statistics ParameterServer::Impl::statistics() {
 }
 
 void ParameterServer::Impl::close() {
+  throw_if_closed("close");
   throw_if_running("close");
-  if (closed_) throw ClosedError(fmt::format("close on rank {} after close()", rank().value()));
   agreement_.exchange("close", std::string());
   closed_ = true;
   transport_->close();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/user_code.hpp"
 #include "lapse/ps/table_spec.hpp"
 #include "lapse/store/available_memory.hpp"
 #include "lapse/store/memory_budget.hpp"
@@ -43,12 +44,24 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
   const ValueLayout layout{type, options.length, options.update_rule.state_size()};
   ValueSizes sizes = !options.lengths ? ValueSizes(layout)
                      : options.sparse ? ValueSizes::computed(layout, options.lengths)
-                                      : ValueSizes::listed(layout, options.keys, options.lengths);
+                                      : list_sizes(options, layout);
   return {.options = options,
           .type = type,
           .location_caches = location_caches,
           .layout = layout,
           .sizes = std::move(sizes)};
+}
+
+ValueSizes TableFactory::list_sizes(const TableOptions& options, const ValueLayout& layout) const {
+  const auto length_of = [name = options.name, lengths = options.lengths, rank = transport_.rank()](Key key) {
+    return run_user_code(name, key, rank, [&] { return lengths(key); });
+  };
+  try {
+    return ValueSizes::listed(layout, options.keys, length_of);
+  } catch (const ConfigurationError& error) {
+    throw ConfigurationError(
+        fmt::format("table '{}' on rank {}: {}", options.name, transport_.rank().value(), error.what()));
+  }
 }
 
 HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& domains) const {
@@ -62,8 +75,10 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
     case HomeMapKind::custom:
       break;
   }
-  const HomeMap::Function domain_of = [&domains, name = options.name, home = options.home_function](Key key) {
-    const std::int32_t rank = home(key);
+  const auto rank_of = [name = options.name, home = options.home_function, rank = transport_.rank()](
+                           Key key) { return run_user_code(name, key, rank, [&] { return home(key); }); };
+  const HomeMap::Function domain_of = [&domains, name = options.name, rank_of](Key key) {
+    const std::int32_t rank = rank_of(key);
     if (rank < 0 || rank >= domains.ranks()) {
       throw ConfigurationError(
           fmt::format("the home map of table '{}' gives rank {} for key {}: expected 0 to {}", name, rank,
@@ -72,7 +87,7 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
     return domains.domain_of(Rank(rank)).value();
   };
   return options.sparse ? HomeMap::sparse_custom(count, self, domain_of)
-                        : HomeMap::custom(options.keys, count, self, domain_of, options.home_function);
+                        : HomeMap::custom(options.keys, count, self, domain_of, rank_of);
 }
 
 SharedTableLayout::Request TableFactory::request(const Plan& plan, const HomeMap& homes,

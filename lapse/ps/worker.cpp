@@ -107,16 +107,28 @@ void Worker::wait_all() {
   core_->wait_all();
 }
 
+namespace {
+
+ReductionHeader header_of(const WorkerCore& core, ReductionHeader::Kind kind) {
+  ReductionHeader header;
+  header.kind = kind;
+  header.rank = core.rank().value();
+  header.worker = core.index();
+  return header;
+}
+
+}  // namespace
+
 void Worker::barrier() {
-  core_->collective(make_contribution({}, {}), "the other workers at a barrier");
+  core_->collective(make_contribution(header_of(*core_, ReductionHeader::Kind::barrier), {}),
+                    "the other workers at a barrier");
 }
 
 namespace {
 
 template <class T>
 void reduce_elements(WorkerCore& core, ReductionHeader::Kind kind, std::span<T> values, Reduce reduce) {
-  ReductionHeader header;
-  header.kind = kind;
+  ReductionHeader header = header_of(core, kind);
   header.reduce = reduce;
   header.elements = values.size();
   const Bytes& result =
@@ -138,8 +150,7 @@ void Worker::broadcast(std::span<std::byte> bytes, std::size_t root) {
   if (root >= count()) {
     throw UsageError(fmt::format("broadcast from worker {} of {}", root, count()));
   }
-  ReductionHeader header;
-  header.kind = ReductionHeader::Kind::broadcast;
+  ReductionHeader header = header_of(*core_, ReductionHeader::Kind::broadcast);
   header.root = root;
   header.elements = bytes.size();
   const bool sends = index() == root;

@@ -272,9 +272,22 @@ TEST_CASE("Workers that make different collective calls fail, on one rank or bet
     INFO(text);
     CHECK(contains(text, "different collective calls"));
     CHECK(contains(text, "barrier"));
-    CHECK(contains(text, "all_reduce of 2 doubles"));
+    CHECK(contains(text, "all_reduce sum of 2 doubles"));
     server.close();
   }
+}
+
+TEST_CASE("Reductions that differ fail with what each worker wanted") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::string text = thrown_text<PeerFailed>([&] {
+    server.run_workers(2, [](Worker& worker) {
+      std::vector<double> values(3);
+      worker.all_reduce(std::span<double>(values), worker.index() == 1 ? Reduce::max : Reduce::sum);
+    });
+  });
+  INFO(text);
+  CHECK(contains(text,
+                 "worker 0 on rank 0: all_reduce sum of 3 doubles; worker 1 on rank 0: all_reduce max of 3"));
 }
 
 TEST_CASE("Lengths of collective calls that differ fail") {
@@ -285,7 +298,7 @@ TEST_CASE("Lengths of collective calls that differ fail") {
       worker.all_reduce(std::span<double>(values));
     });
   });
-  CHECK(contains(text, "all_reduce of 3 doubles"));
+  CHECK(contains(text, "all_reduce sum of 3 doubles"));
 }
 
 TEST_CASE("Different calls of the server are a mismatch on every rank, after which it can be used") {

@@ -72,6 +72,9 @@ void MpiCommunicator::duplicate(MPI_Comm users) {
   check_mpi(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
   rank_ = Rank{rank};
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &job_.ranks), "MPI_Comm_size");
+  job_.rank = Rank{rank};
 }
 
 void MpiCommunicator::find_host() {

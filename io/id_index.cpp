@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "lapse/core/error.hpp"
 
@@ -32,10 +33,15 @@ IdIndex::Index IdIndex::add(std::uint64_t id) {
 std::vector<IdIndex::Index> IdIndex::sort() {
   std::vector<Index> order(ids_.size());
   std::iota(order.begin(), order.end(), Index{0});
+  if (std::is_sorted(ids_.begin(), ids_.end())) return order;
   std::sort(order.begin(), order.end(), [this](Index a, Index b) { return ids_[a] < ids_[b]; });
+  std::vector<std::uint64_t> sorted(ids_.size());
   std::vector<Index> new_index(ids_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) new_index[order[i]] = static_cast<Index>(i);
-  std::sort(ids_.begin(), ids_.end());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    sorted[i] = ids_[order[i]];
+    new_index[order[i]] = static_cast<Index>(i);
+  }
+  ids_ = std::move(sorted);
   fill_slots(slots_.size());
   last_ = 0;
   return new_index;

@@ -8,8 +8,8 @@
 
 namespace lapse::io {
 
-// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for each of
-// them, however large it is, and for a moment twice as much when it grows. One thread at a time changes it.
+// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for each
+// of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
 class IdIndex {
  public:
   using Index = std::uint32_t;
@@ -22,8 +22,8 @@ class IdIndex {
   const std::vector<std::uint64_t>& ids() const { return ids_; }
   std::size_t size() const { return ids_.size(); }
 
-  // Numbers the ids anew, in ascending order, so that the indices depend on the set of ids alone. Returns the new
-  // index of each old one.
+  // Numbers the ids anew, in ascending order, so that the indices depend on the set of ids alone. Returns the
+  // new index of each old one.
   std::vector<Index> sort();
 
  private:

@@ -1,5 +1,5 @@
-// The .npy format of NumPy, as far as this project uses it: float32, float64, int32, int64 and uint64, C order,
-// one or two dimensions.
+// The .npy format of NumPy, as far as this project uses it: float32, float64, int32, int64 and uint64, C
+// order, one or two dimensions.
 //
 //   bytes  0-5    "\x93NUMPY"
 //   bytes  6-7    version: 1, 0 (versions 2 and 3 differ in the width of the next field alone: 4 bytes)

@@ -21,8 +21,8 @@ int run_server_program(const std::function<void(ParameterServer&)>& f);
 // Collective. Runs f on a worker of rank 0. When it throws, every rank throws PeerFailed.
 void run_on_rank_0(ParameterServer& server, const std::function<void(Worker&)>& f);
 
-// Collective. Returns what f() makes, on every rank. When it throws on one, for lack of memory, say, every rank throws
-// PeerFailed.
+// Collective. Returns what f() makes, on every rank. When it throws on one, for lack of memory, say, every
+// rank throws PeerFailed.
 template <class F>
 std::invoke_result_t<F> make_on_every_rank(ParameterServer& server, const F& f) {
   std::optional<std::invoke_result_t<F>> made;

@@ -51,8 +51,8 @@ KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
 // Reads or generates. The entities are those of all files, the counts of the names those of the training
-// file. Throws FileError, also for a file without triples and for a relation that only held-out triples have, which
-// cannot be learned, OutOfMemory for a random graph before it is made, and as make_graph does.
+// file. Throws FileError, also for a file without triples and for a relation that only held-out triples have,
+// which cannot be learned, OutOfMemory for a random graph before it is made, and as make_graph does.
 KnowledgeGraph load_graph(const DataOptions& options);
 
 }  // namespace lapse::apps

@@ -16,8 +16,8 @@ namespace lapse::apps {
 // Writes <prefix>-rows.npy and <prefix>-columns.npy (ids x rank), and with biases <prefix>-row-biases.npy and
 // <prefix>-column-biases.npy (ids), all float32. The prediction of a cell is then
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
-// If the matrix comes from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the id of each
-// row and column, in ascending order.
+// If the matrix comes from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the id of
+// each row and column, in ascending order.
 class FactorFiles {
  public:
   // Creates the files, so that a path that cannot be written to is noticed before the training. Throws

@@ -69,8 +69,8 @@ namespace {
 
 FactorizationProblem generate(const DataOptions& options) {
   const io::ZipfMatrixOptions& zipf = options.zipf;
-  // While it is generated, each row and column has an id and the factors behind the values; then it is counted
-  // and assigned to a worker. Workers have copies of their cells.
+  // While it is generated, each row and column has an id and the factors behind the values; then it is
+  // counted and assigned to a worker. Workers have copies of their cells.
   const auto ids = static_cast<double>(std::uint64_t{zipf.rows} + zipf.columns);
   const double bytes =
       sizeof(float) * (zipf.rank + 4.0) * ids + 2.0 * sizeof(io::Cell) * static_cast<double>(zipf.cells);

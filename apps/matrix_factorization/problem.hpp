@@ -42,10 +42,10 @@ struct FactorizationProblem {
 FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
                                   std::vector<io::Cell> test);
 
-// Reads or generates. Rows and columns of files are the ids that occur in either, in ascending order. Every cell
-// is held out with probability test_fraction, the same cells for equal seeds. Throws FileError,
-// ConfigurationError when both files are standard input, OutOfMemory, for a generated matrix before it is made,
-// and as make_problem does.
+// Reads or generates. Rows and columns of files are the ids that occur in either, in ascending order. Every
+// cell is held out with probability test_fraction, the same cells for equal seeds. Throws FileError,
+// ConfigurationError when both files are standard input or only the test ratings are a file, OutOfMemory, for
+// a generated matrix before it is made, and as make_problem does.
 FactorizationProblem load_problem(const DataOptions& options);
 
 }  // namespace lapse::apps

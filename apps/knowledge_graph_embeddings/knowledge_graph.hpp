@@ -25,7 +25,8 @@ struct DataOptions {
   std::string valid_file;  // triple file; empty: none
   std::string test_file;   // triple file; empty: none
   RandomGraphOptions random;
-  std::uint64_t seed = 1;  // of the random graph
+  std::uint64_t seed = 1;       // of the random graph
+  std::int32_t host_ranks = 1;  // so many ranks of this host hold the graph, each for itself
 };
 
 struct KnowledgeGraph {
@@ -50,8 +51,8 @@ KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
 // Reads or generates. The entities are those of all files, the counts of the names those of the training
-// file. Throws FileError, also for a relation that only held-out triples have, which cannot be learned,
-// and as make_graph does.
+// file. Throws FileError, also for a file without triples and for a relation that only held-out triples have,
+// which cannot be learned, OutOfMemory for a random graph before it is made, and as make_graph does.
 KnowledgeGraph load_graph(const DataOptions& options);
 
 }  // namespace lapse::apps

@@ -42,8 +42,16 @@ FactorizationProblem load_shared_problem(Worker& worker, const DataOptions& opti
   problem.test.resize(sizes[3]);
   broadcast(worker, std::as_writable_bytes(std::span(problem.train)));
   broadcast(worker, std::as_writable_bytes(std::span(problem.test)));
+  problem.row_ids.resize(sizes[0]);
+  problem.column_ids.resize(sizes[1]);
+  broadcast(worker, std::as_writable_bytes(std::span(problem.row_ids)));
+  broadcast(worker, std::as_writable_bytes(std::span(problem.column_ids)));
   if (reads) return problem;
-  return make_problem(sizes[0], sizes[1], std::move(problem.train), std::move(problem.test));
+  FactorizationProblem copy =
+      make_problem(sizes[0], sizes[1], std::move(problem.train), std::move(problem.test));
+  copy.row_ids = std::move(problem.row_ids);
+  copy.column_ids = std::move(problem.column_ids);
+  return copy;
 }
 
 }  // namespace lapse::apps

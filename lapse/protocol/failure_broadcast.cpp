@@ -1,12 +1,15 @@
 #include "lapse/protocol/failure_broadcast.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace lapse {
 
 void FailureBroadcast::report(std::exception_ptr failure, std::string_view reporter) noexcept {
   try {
     std::rethrow_exception(failure);
+  } catch (const std::bad_alloc&) {
+    poison("out of memory (std::bad_alloc)");
   } catch (const std::exception& error) {
     poison(reporter, error.what());
   } catch (...) {

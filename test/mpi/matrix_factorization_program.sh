@@ -58,7 +58,9 @@ expected=$(quality)
 run "$ratings" --epochs 2 --workers 2 --access pull || fail "pull and push: $(cat "$directory/err")"
 [[ -n $expected && $(quality) == "$expected" ]] || fail "pull and push: $(quality), expected $expected"
 for mode in blocking latency_hiding classic; do
-  run "$ratings" --epochs 1 --mode "$mode" --batch 50 --update-rule rowwise-adagrad --learning-rate 0.05 ||
+  options=()
+  [[ $mode == classic ]] && options=(--batch 50)
+  run "$ratings" --epochs 1 --mode "$mode" "${options[@]}" --update-rule rowwise-adagrad --learning-rate 0.05 ||
     fail "rowwise-adagrad, $mode: $(cat "$directory/err")"
 done
 
@@ -76,6 +78,33 @@ run "$directory/ratings" --epochs 2 --no-baselines || fail "gzip: $(cat "$direct
 head -c 500000 "$directory/ratings" >"$directory/cut"
 refuses "gzip data end early" "$directory/cut"
 
+# Ids may be any 64-bit numbers, far apart: what training takes depends on the number of different ids alone. Results are
+# those of the same ratings with the ids 0, 1, 2, ..., and files have the id of every row.
+awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 20, i % 5 + 1 }' >"$directory/close"
+awk '{ printf "%.0f\t9223372036854775%03d\t%d\n", $1 * 71582788, $2 + 800, $3 }' "$directory/close" >"$directory/apart"
+run "$directory/close" --epochs 3 --output-prefix "$directory/close" || fail "close ids: $(cat "$directory/err")"
+expected=$(result)
+(
+  ulimit -v 8000000
+  run "$directory/apart" --epochs 3 --output-prefix "$directory/apart"
+) || fail "ids that are far apart: $(cat "$directory/err")"
+[[ -n $expected && $(result) == "$expected" ]] || fail "ids that are far apart: $(result), expected $expected"
+for file in rows columns row-biases column-biases; do
+  cmp "$directory/close-$file.npy" "$directory/apart-$file.npy" || fail "ids that are far apart: other $file"
+done
+if [[ -n $python ]]; then
+  "$python" - "$directory/apart" <<'END' || fail "ids of the rows"
+import struct, sys
+def ids(path):
+    data = open(path, "rb").read()
+    start = 10 + struct.unpack("<H", data[8:10])[0]
+    assert b"'descr': '<u8'" in data[:start], data[:start]
+    return list(struct.unpack(f"<{(len(data) - start) // 8}Q", data[start:]))
+assert ids(sys.argv[1] + "-row-ids.npy") == [71582788 * i for i in range(30)]
+assert ids(sys.argv[1] + "-column-ids.npy") == [9223372036854775800 + i for i in range(20)]
+END
+fi
+
 # Bad input ends all ranks with one clear line.
 printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
 : >"$directory/empty"
@@ -85,7 +114,15 @@ refuses "No such file" "$directory/missing"
 refuses "is a directory" "$directory"
 refuses "cannot be created" "$ratings" --output-prefix "$directory/missing/factors" --epochs 1
 refuses "cannot be created" "$ratings" --summary-json "$directory/missing/summary" --epochs 1
+refuses "contains no ratings" "$ratings" --test "$directory/empty"
+refuses "malformed:1:1: user id '1' out of range, expected at most 0" "$directory/malformed" --max-id 0
+refuses "a generated matrix of 9 x 9 with 100000000000000 cells needs" --zipf 9x9x100000000000000
 refuses "diverged" "$ratings" --rate 1000
+refuses "--l2: nan" "$ratings" --l2 nan
+refuses "--epochs: -1" "$ratings" --epochs=-1
+refuses "ratings: expected" ""
+refuses "--test excludes --test-fraction" "$ratings" --test "$ratings" --test-fraction 0.5
+refuses "--beta1 applies only with --update-rule adam" "$ratings" --beta1 0.5
 refuses "number" "$ratings" --workers 1,1,1,1,1
 refuses "--mode" "$ratings" --mode fast
 refuses "--access" "$ratings" --access direct

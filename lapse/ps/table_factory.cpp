@@ -8,6 +8,7 @@
 #include "lapse/protocol/user_code.hpp"
 #include "lapse/ps/table_spec.hpp"
 #include "lapse/store/available_memory.hpp"
+#include "lapse/store/growing_region.hpp"
 #include "lapse/store/memory_budget.hpp"
 
 namespace lapse {
@@ -28,6 +29,11 @@ OwnKeys count_own(const TableDefinition& definition, const ValueSizes& sizes) {
     own.units += sizes.units(key);
   });
   return own;
+}
+
+// Begins the messages of errors.
+std::string owner_label(const TableDefinition& definition) {
+  return fmt::format("table '{}' on rank {}", definition.name, definition.rank.value());
 }
 
 }  // namespace
@@ -123,11 +129,11 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
 
 void TableFactory::check_slot_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
-  const auto available = static_cast<double>(available_memory_bytes());
-  if (needed > available) {
+  const AvailableMemory available = available_memory();
+  if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(fmt::format(
-        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {:.1f} MB are available",
-        options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
+        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {}",
+        options.name, needed / 1e6, transport_.rank().value(), options.keys, available.to_text()));
   }
 }
 
@@ -138,13 +144,12 @@ void TableFactory::check_memory(const TableOptions& options, const TableDefiniti
   const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
   const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
   const double needed = words + lengths + owners + static_cast<double>(slot_bytes);
-  const double available = static_cast<double>(available_memory_bytes()) / transport_.host_ranks();
-  if (needed > available) {
+  const AvailableMemory available = available_memory(static_cast<std::size_t>(transport_.host_ranks()));
+  if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(
-        fmt::format("table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes of values); {:.1f} "
-                    "MB are available",
+        fmt::format("table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes of values); {}",
                     options.name, needed / 1e6, transport_.rank().value(), own_keys, options.keys, slot_bytes,
-                    available / 1e6));
+                    available.to_text()));
   }
 }
 
@@ -159,10 +164,11 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
     all_units = 0;
     for (std::uint64_t key = 0; key < options.keys; ++key) all_units += plan.sizes.units(Key(key));
   }
+  LabelledRegions regions(regions_, owner_label(definition));
   const auto make_store = [&] {
-    return shared ? Store(shared->words(options.keys), shared->slots(), shared->overflow(regions_),
-                          std::move(plan.sizes), own.units)
-                  : Store(regions_, KeyWords::dense(regions_, options.keys), std::move(plan.sizes), all_units,
+    return shared ? Store(shared->words(options.keys), shared->slots(),
+                          shared->overflow(regions_, regions.whose()), std::move(plan.sizes), own.units)
+                  : Store(regions, KeyWords::dense(regions, options.keys), std::move(plan.sizes), all_units,
                           own.units);
   };
   OwnershipTable owners =
@@ -175,8 +181,10 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
 
 std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition definition) const {
   const TableOptions& options = plan.options;
-  MemoryBudget budget(regions_, fmt::format("table '{}' on rank {}", options.name, transport_.rank().value()),
-                      options.memory_limit_bytes);
+  // Where unused addresses count against a limit, the table takes them as it grows.
+  GrowingRegionAllocator growing;
+  RegionAllocator& regions = addresses_are_limited() ? growing : regions_;
+  MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes);
   // Addresses for as much as memory could ever hold.
   const std::uint64_t max_bytes =
       options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();

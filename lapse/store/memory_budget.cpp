@@ -25,8 +25,11 @@ class MemoryBudget::Account {
     if (unchecked_bytes_ >= kCheckBytes) check_machine(bytes);
     committed_bytes_ += bytes;
   }
-  // What was charged has not been committed after all.
-  void refund(std::uint64_t bytes) { committed_bytes_ -= bytes; }
+  // What was charged could not be committed. Throws the reason where it is seen.
+  void refund(std::uint64_t bytes) {
+    committed_bytes_ -= bytes;
+    check_machine(bytes);
+  }
   const std::string& owner_label() const { return owner_label_; }
 
  private:
@@ -35,11 +38,11 @@ class MemoryBudget::Account {
 
   void check_machine(std::uint64_t bytes) {
     unchecked_bytes_ = 0;
-    const std::uint64_t available = available_memory_bytes();
-    if (available < bytes + kReserveBytes) {
-      throw OutOfMemory(fmt::format(
-          "{} takes {} bytes and needs {} more: only {} bytes of memory are left, of which {} are kept free",
-          owner_label_, committed_bytes_, bytes, available, kReserveBytes));
+    const AvailableMemory available = available_memory();
+    if (available.bytes < bytes + kReserveBytes) {
+      throw OutOfMemory(
+          fmt::format("{} takes {} bytes and needs {} more: {} leaves only {} bytes, of which {} are kept free",
+                      owner_label_, committed_bytes_, bytes, available.bound, available.bytes, kReserveBytes));
     }
   }
 

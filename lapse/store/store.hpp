@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "lapse/core/types.hpp"
@@ -45,7 +46,8 @@ class Store : public SlotAccess {
     RegionAllocator& regions;
     std::uint64_t first_unit;
     std::uint64_t max_units;
-    std::function<void()> notice;  // called with the first private slot
+    std::function<void()> notice;         // called with the first private slot
+    std::string owner_label = "a table";  // begins the messages of errors
   };
   // One rank's part of a domain: `words` and `space` are stored in memory that the ranks share.
   Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units);

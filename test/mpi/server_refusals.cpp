@@ -118,7 +118,8 @@ TEST_CASE("A localize of many keys brings those that can be made") {
         expect_failure<UserCodeFailed>([&] { return worker.localize(table, keys); }, {"'refusing'", "no "});
         std::int64_t value = 0;
         for (const Key key : keys)
-          expect(is_bad(key) || worker.pull_if_local(table, key, std::span(&value, 1)), "a good key is local");
+          expect(is_bad(key) || worker.pull_if_local(table, key, std::span(&value, 1)),
+                 "a good key is local");
         // A failure without a handle comes with wait_all, once.
         worker.localize(table, keys);
         thrown_text<UserCodeFailed>([&] { worker.wait_all(); });
@@ -134,8 +135,7 @@ TEST_CASE("A home without room for a key refuses it to the requester alone") {
   ParameterServer server(MPI_COMM_WORLD);
   const std::int32_t home = server.ranks() - 1;
   constexpr std::uint64_t kRoom = 10;
-  TableOptions options{
-      .name = "refusing", .sparse = true, .max_keys = kRoom, .home = HomeMapKind::custom};
+  TableOptions options{.name = "refusing", .sparse = true, .max_keys = kRoom, .home = HomeMapKind::custom};
   options.home_function = [home](Key) { return home; };
   options.initialiser = Initialiser::constant(7);
   const auto table = server.create_table<std::int64_t>(options);
@@ -157,7 +157,8 @@ TEST_CASE("A home without room for a key refuses it to the requester alone") {
       if (worker.rank().value() != home) {
         expect_failure<OutOfMemory>([&] { return worker.localize(table, key); }, parts);
       }
-      const std::string text = thrown_text<OutOfMemory>([&] { static_cast<void>(worker.lease(table, keys)); });
+      const std::string text =
+          thrown_text<OutOfMemory>([&] { static_cast<void>(worker.lease(table, keys)); });
       expect(contains(text, place(key, home)), text);
       worker.pull(table, key, std::span(&value, 1)).wait();
       expect(value == 7, "the initial value");
@@ -195,7 +196,8 @@ TEST_CASE("A rank without room for a key is refused it before anything is sent")
       for (std::uint64_t number = kRoom; number < 3 * kRoom; ++number) {
         const Key key(number);
         const std::vector<Key> some{key};
-        expect_failure<OutOfMemory>([&] { return worker.localize(table, key); }, {place(key, 0), "all 10 slots"});
+        expect_failure<OutOfMemory>([&] { return worker.localize(table, key); },
+                                    {place(key, 0), "all 10 slots"});
         const std::string text =
             thrown_text<OutOfMemory>([&] { static_cast<void>(worker.lease(table, some)); });
         expect(contains(text, place(key, 0)), text);

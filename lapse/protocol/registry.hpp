@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/registered_function.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "lapse/core/error.hpp"
 #include "lapse/protocol/registered_function.hpp"
 #include "lapse/protocol/user_code.hpp"
 

@@ -257,8 +257,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
 
 void WorkerCore::wait_all() {
   wait_until([this] { return endpoint_.open() == 0; }, "all its operations");
-  if (const std::unique_ptr<UserCodeFailed> failure = endpoint_.take_failure())
-    throw UserCodeFailed(*failure);
+  if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
 }
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {

@@ -123,6 +123,10 @@ void Store::pass_on(Key key, Domain next) {
           [&](SlotWord word) { return word.absent(next); });
 }
 
+void Store::refuse(Key key) {
+  publish(key, words_.find_or_insert(key), RoleEvent::refuse, [](SlotWord word) { return word.absent(); });
+}
+
 void Store::forget(Key key, Slot slot) {
   release_slot(key, slot);
   count_here(key, false);

@@ -9,7 +9,7 @@ void FailureBroadcast::report(std::exception_ptr failure, std::string_view repor
   try {
     std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {
-    poison("out of memory (std::bad_alloc)");
+    poison(reporter, "out of memory (std::bad_alloc)");
   } catch (const std::exception& error) {
     poison(reporter, error.what());
   } catch (...) {

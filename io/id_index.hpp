@@ -31,11 +31,11 @@ class IdIndex {
 
   // Index in slots_ of the id, or of the free slot where it belongs.
   std::size_t slot_of(std::uint64_t id) const;
-  // Finds all ids again in so many slots, a power of two.
-  void fill_slots(std::size_t slots);
+  // Makes slots_ for all ids and as many more.
+  void fill_slots();
 
   std::vector<std::uint64_t> ids_;
-  std::vector<Index> slots_;  // hash table of indices, at most three quarters in use
+  std::vector<Index> slots_;  // hash table of indices, a power of two, at most three quarters in use
   Index last_ = 0;            // given last: many files are sorted by one of their ids
 };
 

@@ -8,8 +8,8 @@
 
 namespace lapse::io {
 
-// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for each
-// of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
+// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for
+// each of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
 class IdIndex {
  public:
   using Index = std::uint32_t;

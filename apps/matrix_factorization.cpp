@@ -35,7 +35,9 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   FactorizationProblem problem;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) { problem = load_shared_problem(worker, options.data); });
   std::optional<Baselines> baselines;
-  if (reports && options.baselines) baselines = compute_baselines(problem);
+  run_on_rank_0(server, [&](Worker&) {
+    if (options.baselines) baselines = compute_baselines(problem);
+  });
   if (reports) fmt::print("{}\n", describe(problem, baselines));
 
   Trainer trainer(server, problem, options.training);

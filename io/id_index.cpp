@@ -19,7 +19,7 @@ constexpr std::size_t kFirstSlots = 16;
 
 IdIndex::Index IdIndex::add(std::uint64_t id) {
   if (last_ < ids_.size() && ids_[last_] == id) return last_;
-  if ((ids_.size() + 1) * 4 > slots_.size() * 3) fill_slots(std::max(kFirstSlots, slots_.size() * 2));
+  if ((ids_.size() + 1) * 4 > slots_.size() * 3) fill_slots();
   Index& slot = slots_[slot_of(id)];
   if (slot == kFree) {
     if (ids_.size() == kMaxIds) throw UsageError(fmt::format("more than {} different ids", kMaxIds));
@@ -31,19 +31,18 @@ IdIndex::Index IdIndex::add(std::uint64_t id) {
 }
 
 std::vector<IdIndex::Index> IdIndex::sort() {
-  std::vector<Index> order(ids_.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  if (std::is_sorted(ids_.begin(), ids_.end())) return order;
-  std::sort(order.begin(), order.end(), [this](Index a, Index b) { return ids_[a] < ids_[b]; });
-  std::vector<std::uint64_t> sorted(ids_.size());
   std::vector<Index> new_index(ids_.size());
+  std::iota(new_index.begin(), new_index.end(), Index{0});
+  if (std::is_sorted(ids_.begin(), ids_.end())) return new_index;
+  std::vector<std::pair<std::uint64_t, Index>> order;
+  order.reserve(ids_.size());
+  for (const Index index : new_index) order.emplace_back(ids_[index], index);
+  slots_ = {};
+  std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    sorted[i] = ids_[order[i]];
-    new_index[order[i]] = static_cast<Index>(i);
+    ids_[i] = order[i].first;
+    new_index[order[i].second] = static_cast<Index>(i);
   }
-  ids_ = std::move(sorted);
-  fill_slots(slots_.size());
-  last_ = 0;
   return new_index;
 }
 
@@ -56,8 +55,8 @@ std::size_t IdIndex::slot_of(std::uint64_t id) const {
   }
 }
 
-void IdIndex::fill_slots(std::size_t slots) {
-  slots_.assign(slots, kFree);
+void IdIndex::fill_slots() {
+  slots_.assign(std::bit_ceil(std::max(kFirstSlots, 2 * (ids_.size() + 1))), kFree);
   for (std::size_t i = 0; i < ids_.size(); ++i) slots_[slot_of(ids_[i])] = static_cast<Index>(i);
 }
 

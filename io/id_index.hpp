@@ -8,8 +8,8 @@
 
 namespace lapse::io {
 
-// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for each
-// of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
+// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for
+// each of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
 class IdIndex {
  public:
   using Index = std::uint32_t;
@@ -31,11 +31,11 @@ class IdIndex {
 
   // Index in slots_ of the id, or of the free slot where it belongs.
   std::size_t slot_of(std::uint64_t id) const;
-  // Finds all ids again in so many slots, a power of two.
-  void fill_slots(std::size_t slots);
+  // Makes slots_ for all ids and as many more.
+  void fill_slots();
 
   std::vector<std::uint64_t> ids_;
-  std::vector<Index> slots_;  // hash table of indices, at most three quarters in use
+  std::vector<Index> slots_;  // hash table of indices, a power of two, at most three quarters in use
   Index last_ = 0;            // given last: many files are sorted by one of their ids
 };
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -89,6 +90,12 @@ TEST_CASE("numbers that are not finite, or not of their kind, are refused by the
 TEST_CASE("names of files are not empty") {
   const std::string option = GENERATE("--test", "--valid", "--output-prefix", "--summary-json");
   CHECK_THROWS_WITH(parse("file " + option + " ''"), Catch::Matchers::Contains(option));
+  CLI::App app;
+  KnowledgeGraphOptions options;
+  add_options(app, options);
+  const std::vector<const char*> arguments{"program", ""};
+  CHECK_THROWS_WITH(app.parse(2, arguments.data()),
+                    Catch::Matchers::Contains("train: expected the name of a file"));
 }
 
 TEST_CASE("options without effect are errors that name what they need") {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -110,6 +111,12 @@ TEST_CASE("negative numbers are no very large ones") {
 TEST_CASE("names of files are not empty") {
   const std::string option = GENERATE("--test", "--output-prefix", "--summary-json");
   CHECK_THROWS_WITH(parse("file " + option + " ''"), Catch::Matchers::Contains(option));
+  CLI::App app;
+  MatrixFactorizationOptions options;
+  add_options(app, options);
+  const std::vector<const char*> arguments{"program", ""};
+  CHECK_THROWS_WITH(app.parse(2, arguments.data()),
+                    Catch::Matchers::Contains("ratings: expected the name of a file"));
 }
 
 TEST_CASE("options without effect are errors that name what they need, or what they contradict") {

@@ -61,6 +61,14 @@ TEST_CASE("the ids of both rating files are rows and columns, in ascending order
                     Catch::Matchers::Contains("test:1:1: user id '18446744073709551615' out of range"));
 }
 
+TEST_CASE("a test file without ratings is refused") {
+  const lapse::test::TemporaryDirectory directory;
+  DataOptions options;
+  options.train_file = directory.write("train", "4 5 6\n");
+  options.test_file = directory.write("test", "user item rating\n");
+  CHECK_THROWS_WITH(load_problem(options), Catch::Matchers::Contains("test: contains no ratings"));
+}
+
 TEST_CASE("held-out ratings keep their rows and columns") {
   const lapse::test::TemporaryDirectory directory;
   std::string text;

@@ -117,7 +117,7 @@ void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule) {
 
 void add_execution_options(CLI::App& app, TrainingOptions& training) {
   app.add_option("--workers", training.workers,
-                 "Workers on every rank, or a list: workers of each rank (2,0,1)")
+                 "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
       ->delimiter(',')
       ->capture_default_str();
   add_names(app, "--mode", training.runner.mode,

@@ -102,7 +102,7 @@ void add_training_options(CLI::App& app, KnowledgeGraphOptions& options, OptionC
 
 void add_execution_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
   app.add_option("--workers", training.workers,
-                 "Workers on every rank, or a list: workers of each rank (2,0,1)")
+                 "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
       ->delimiter(',')
       ->capture_default_str();
   add_names(

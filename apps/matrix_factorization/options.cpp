@@ -148,7 +148,7 @@ void add_execution_options(CLI::App& app, TrainingOptions& training, OptionCondi
     conditions.add(option, "--mode " + name, [&training, mode] { return training.runner.mode == mode; });
   };
   app.add_option("--workers", training.workers,
-                 "Workers on every rank, or a list: workers of each rank (2,0,1)")
+                 "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
       ->delimiter(',')
       ->capture_default_str();
   add_names(app, "--mode", training.runner.mode,

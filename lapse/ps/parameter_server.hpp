@@ -68,8 +68,12 @@ class ParameterServer {
         register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
   }
 
-  // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at
-  // least one in all (else UsageError). Returns when every worker of every rank has returned and everything
+  // Each worker is a thread with a stack, memory for its operations and a part in each barrier, and waits for
+  // its core: more than any host has are a mistake, which the system would answer by killing the job.
+  static constexpr std::int32_t kMaxWorkers = 4096;
+
+  // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 to
+  // kMaxWorkers, at least one in all. UsageError otherwise (PeerFailed on the other ranks). Returns when every worker of every rank has returned and everything
   // is quiet. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
   // server can only be asked for statistics and closed.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);

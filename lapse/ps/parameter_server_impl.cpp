@@ -172,8 +172,10 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
 
 Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
   const auto loads = agreement_.exchange("run_workers", [&] {
-    if (workers < 0)
-      throw UsageError(fmt::format("run_workers with {} workers on rank {}", workers, rank().value()));
+    if (workers < 0 || workers > kMaxWorkers) {
+      throw UsageError(fmt::format("run_workers with {} workers on rank {}: expected 0 to {}", workers,
+                                   rank().value(), kMaxWorkers));
+    }
     return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
   });
   engine_.set_crowded(

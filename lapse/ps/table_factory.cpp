@@ -184,7 +184,7 @@ std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition
   // Where unused addresses count against a limit, the table takes them as it grows.
   GrowingRegionAllocator growing;
   RegionAllocator& regions = addresses_are_limited() ? growing : regions_;
-  MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes);
+  MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes, unchecked_);
   // Addresses for as much as memory could ever hold.
   const std::uint64_t max_bytes =
       options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();

@@ -10,6 +10,7 @@
 #include "lapse/ps/shared_table_part.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/store/element_type.hpp"
+#include "lapse/store/memory_budget.hpp"
 #include "lapse/store/region.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -67,6 +68,7 @@ class TableFactory {
 
   RegionAllocator& regions_;
   const Transport& transport_;
+  std::shared_ptr<UncheckedMemory> unchecked_ = std::make_shared<UncheckedMemory>();  // the tables' budgets'
 };
 
 }  // namespace lapse

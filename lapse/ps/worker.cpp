@@ -81,6 +81,11 @@ Operation Worker::begin_localize(const TableHandle& table, std::span<const Key> 
   return core_->localize(table, keys);
 }
 
+Locality Worker::locality_of(const TableHandle& table, Key key) {
+  core_->admit(table, std::span<const Key>(&key, 1), WorkerCore::Allowed::under_lease);
+  return core_->locality(table, key);
+}
+
 bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements) {
   core_->admit_values(table, std::span<const Key>(&key, 1), "values", elements,
                       WorkerCore::Allowed::under_lease);

@@ -14,6 +14,7 @@
 #include "lapse/ps/local_access.hpp"
 #include "lapse/ps/operation_builder.hpp"
 #include "lapse/ps/stall_watch.hpp"
+#include "lapse/ps/worker.hpp"
 
 namespace lapse {
 
@@ -113,6 +114,18 @@ const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
       std::ranges::lower_bound(items, std::pair(table.id().value(), key.value()), {}, &LeaseRequest::order);
   const bool held = found != items.end() && found->table == &table && found->key == key;
   return held ? request.content(*found) : nullptr;
+}
+
+Locality WorkerCore::locality(const TableHandle& table, Key key) {
+  const TableShard& state = table.state();
+  if (gate_.busy() == Busy::lease && leased_value(state, key) != nullptr) return Locality::local;
+  const Store::Word* const word = state.store().find(key);
+  // An uninitialized key is local at its home.
+  const bool local =
+      word != nullptr ? state.store().is_open(*word) : state.definition().homes.home(key) == state.self_domain();
+  if (local) return Locality::local;
+  if (word != nullptr && state.store().is_out_of_reach(*word)) return Locality::private_to_neighbour;
+  return Locality::not_local;
 }
 
 bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {

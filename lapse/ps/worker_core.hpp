@@ -24,6 +24,7 @@
 namespace lapse {
 
 class OperationBuilder;
+enum class Locality : std::uint8_t;
 
 // Brings the calls of one worker to the memory of its rank and to the engine, and waits for answers. Calls of
 // Worker that Worker's comments describe have no comment here.
@@ -75,6 +76,7 @@ class WorkerCore {
 
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
+  Locality locality(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);

@@ -1,5 +1,5 @@
 lapse_test(test_bad_input_data
-  SOURCES bad_input_addresses.cpp bad_input_functions.cpp bad_input_leases.cpp bad_input_memory.cpp bad_input_rules.cpp
+  SOURCES bad_input_functions.cpp bad_input_leases.cpp bad_input_memory.cpp bad_input_rules.cpp
           bad_input_sparse.cpp server_stall.cpp
   DEPENDS lapse::ps
   RANKS 1 2 3

@@ -82,12 +82,8 @@ TEST_CASE(
 
 TEST_CASE("Limits for which not even an empty table has room are refused when it is made") {
   ParameterServer server(MPI_COMM_WORLD);
-  const bool last = server.rank().value() == server.ranks() - 1;
-  TableOptions options{.name = "tiny", .sparse = true};
-  // Limits are each rank's own.
-  if (last) options.memory_limit_bytes = 1;
-  const auto create = [&] { server.create_table<float>(options); };
-  const std::string text = last ? thrown_text<OutOfMemory>(create) : thrown_text<PeerFailed>(create);
+  TableOptions options{.name = "tiny", .sparse = true, .memory_limit_bytes = 1};
+  const std::string text = thrown_text<OutOfMemory>([&] { server.create_table<float>(options); });
   INFO(text);
   CHECK(contains(text, "'tiny'"));
   options.memory_limit_bytes.reset();
@@ -96,6 +92,20 @@ TEST_CASE("Limits for which not even an empty table has room are refused when it
     worker.push(table, Key(3), std::vector<float>{1});
     worker.barrier();
   });
+}
+
+TEST_CASE("Limits that differ between ranks are refused with both values") {
+  ParameterServer server(MPI_COMM_WORLD);
+  if (server.ranks() == 1) return;
+  const bool last = server.rank().value() == server.ranks() - 1;
+  TableOptions options{.name = "limited", .sparse = true, .memory_limit_bytes = last ? 8 << 20 : 16 << 20};
+  const auto create = [&] { server.create_table<float>(options); };
+  CHECK(contains(thrown_text<CollectiveMismatch>(create), "memory_limit_bytes is '16777216' against '8388608'"));
+  options.memory_limit_bytes = 8 << 20;
+  if (last) options.max_keys = 1000;
+  CHECK(contains(thrown_text<CollectiveMismatch>(create), "max_keys is 'none' against '1000'"));
+  options.max_keys = 1000;
+  CHECK_NOTHROW(create());
 }
 
 TEST_CASE("As many keys as a table may have fit into it") {

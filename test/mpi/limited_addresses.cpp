@@ -84,9 +84,9 @@ TEST_CASE("Several sparse tables without limits of their own are made and used i
 
 TEST_CASE("A sparse table takes what limited addresses leave, then the error names the limit and the remedy") {
   ParameterServer server(MPI_COMM_WORLD);
-  const LimitedAddresses limited(400 * kMegabyte);
+  const LimitedAddresses limited(250 * kMegabyte);
   make(server, "small", 4);
-  const auto growing = make(server, "growing", 5000);
+  const auto growing = make(server, "growing", 50000);
   const std::string text = thrown_text<PeerFailed>([&] {
     server.run_workers(1, [&](Worker& worker) {
       const std::vector<float> ones(growing.length(), 1);

@@ -222,13 +222,15 @@ std::string options_document() {
       "\"128\")`),\n"
       "or, where the program uses `lapse::Options::from_environment()`, by its environment variable.\n\n"
       "A variable `LAPSE_*` that is no option's but whose name is nearly one is an error.\n"
-      "The variables that module files set for an installation are ignored: `LAPSE_` followed by\n"
+      "Variables that module files set for an installation are ignored:\n"
+      "`LAPSE_` followed by {},\n"
       "{}.\n"
       "Any other variable `LAPSE_*` is ignored, too;\n"
       "rank 0 of `MPI_COMM_WORLD` names them all in one warning when it makes its first server.\n\n"
       "| Option | Environment variable | Default | Unit | Values | Meaning |\n"
       "|---|---|---|---|---|---|\n",
-      fmt::join(kInstallationNames, ", "));
+      fmt::join(std::span(kInstallationNames).first<8>(), ", "),
+      fmt::join(std::span(kInstallationNames).subspan<8>(), ", "));
   for (const OptionDescription& description : kOptions) {
     text += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", description.name,
                         description.environment_name(), description.print(defaults), description.unit,

@@ -30,6 +30,8 @@ class Transport;
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished; between calls of the server nothing
 // runs, and the application may use MPI freely.
+//
+// A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
 class ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI must be initialised with at least
@@ -49,8 +51,8 @@ class ParameterServer {
   const Options& options() const;
 
   // Collective. Throws, on every rank: CollectiveMismatch when the ranks' options differ, ConfigurationError
-  // for impossible options or a name that is taken, OutOfMemory when some rank has no room (PeerFailed on the
-  // others).
+  // for impossible options or a name that is taken, OutOfMemory when some rank has no room, UserCodeFailed
+  // when a function among the options throws on some rank (PeerFailed on the others).
   template <Element T>
   Table<T> create_table(const TableOptions& options) {
     return Table<T>(create_table(options, element_type<T>()), identity());

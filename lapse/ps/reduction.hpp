@@ -33,8 +33,8 @@ Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte
 // The elements of a combination.
 std::span<const std::byte> contribution_elements(const Bytes& contribution);
 
-// Combines two contributions to the same call; throws CollectiveMismatch, with both workers and their calls, when
-// the calls differ.
+// Combines two contributions to the same call; throws CollectiveMismatch, with both workers and their calls,
+// when the calls differ.
 void combine_contributions(Bytes& into, const Bytes& from);
 
 }  // namespace lapse

@@ -30,9 +30,9 @@ class TableFactory {
     ValueLayout layout;
     ValueSizes sizes;
   };
-  // Throws ConfigurationError for impossible options or a name that is taken, OutOfMemory, before anything is
-  // done for each key, when not even the slot words of the keys have room, and UserCodeFailed when the function of
-  // lengths throws.
+  // Throws ConfigurationError for impossible options or a name that is taken, UserCodeFailed when the
+  // function of lengths throws, and OutOfMemory, before anything is done for each key, when not even the slot
+  // words of the keys have room.
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 

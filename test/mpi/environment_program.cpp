@@ -1,5 +1,5 @@
-// Servers in environments that the main function of the tests does not make: variables of Slurm and of module files,
-// MPI started by others, and MPI that has ended. environment_program.sh checks what the ranks write.
+// Servers in environments that the main function of the tests does not make: variables of Slurm and of module
+// files, a plain MPI_Init, and MPI that has ended. environment_program.sh checks what the ranks write.
 #include <mpi.h>
 
 #include <cstdio>
@@ -85,28 +85,14 @@ void after_finalize() {
   expect_state_error("statistics", rank, [&] { server->statistics(); });
   expect_state_error("close", rank, [&] { server->close(); });
   expect(server->rank().value() == rank && table.keys() == 10, "what needs no MPI");
+  expect(server->memory_use(table).words > 0, "the memory of a table");
   server.reset();
-}
-
-// A worker's function finalizes MPI under the server.
-void finalize_in_worker() {
-  initialise();
-  ParameterServer server(MPI_COMM_WORLD);
-  const auto table = server.create_table<std::int64_t>({.keys = 10});
-  server.run_workers(1, [&](Worker& worker) {
-    worker.barrier();
-    MPI_Finalize();
-    std::int64_t value = 0;
-    for (std::uint64_t key = 0; key < table.keys(); ++key)
-      worker.pull(table, Key(key), std::span(&value, 1)).wait();
-  });
 }
 
 void run(std::string_view name) {
   if (name == "servers") return servers();
   if (name == "plain_init") return plain_init();
   if (name == "after_finalize") return after_finalize();
-  if (name == "finalize_in_worker") return finalize_in_worker();
   throw std::runtime_error("unknown case");
 }
 

@@ -90,6 +90,8 @@ void open_at_finalize() {
   lapse::MpiTransport(MPI_COMM_WORLD).close();
   const std::string text = standard_error_of([] { MPI_Finalize(); });
   expect(text.find("2 instance(s)") != std::string::npos, "MPI_Finalize reported: " + text);
+  expect(text.starts_with("lapse[") && text.find("] error: ") != std::string::npos,
+         "the format of the logger: " + text);
   first.reset();
   second.reset();
 }

@@ -35,8 +35,13 @@ enum class FrameKind : std::uint16_t {
   lease_request = 19,  // a worker of the sender requests a lease of the key
   lease_grant = 20,
   lease_release = 21,  // the lease has ended; operations or requests wait for its end
+  // Why a worker waits:
+  key_inquiry = 22,  // of a worker that waits for the key
+  key_inquiry_answer = 23,
+  worker_inquiry = 24,  // of a worker that waits for other workers, or for a sign of life
+  worker_inquiry_answer = 25,
 };
-constexpr std::size_t kFrameKinds = 22;
+constexpr std::size_t kFrameKinds = 26;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
@@ -57,7 +62,8 @@ struct FrameHeader {
   // operations and requests within a domain: rank of the requester; poison: the rank that failed
   std::int32_t origin = 0;
   std::int32_t domain = 0;  // localize: requester; instruct: new owner; answers: domain that executed
-  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round
+  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
+  // inquiries: number of the question
   std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.

@@ -20,6 +20,8 @@ std::string describe(const ReductionHeader& header) {
       return fmt::format("all_reduce of {} doubles", header.elements);
     case ReductionHeader::Kind::reduce_int64:
       return fmt::format("all_reduce of {} 64-bit integers", header.elements);
+    case ReductionHeader::Kind::returned:
+      return fmt::format("worker {} on rank {} has returned from its function", header.root, header.elements);
     case ReductionHeader::Kind::broadcast:
       break;
   }
@@ -34,6 +36,7 @@ ReductionHeader checked_header(const Bytes& contribution) {
     const std::uint64_t bytes = contribution.size() - sizeof header;
     switch (header.kind) {
       case ReductionHeader::Kind::barrier:
+      case ReductionHeader::Kind::returned:
         if (bytes == 0) return header;
         break;
       case ReductionHeader::Kind::reduce_double:
@@ -89,9 +92,27 @@ std::span<const std::byte> contribution_elements(const Bytes& contribution) {
   return std::span(contribution).subspan(sizeof(ReductionHeader));
 }
 
+Bytes make_returned(std::uint64_t worker, Rank rank) {
+  return make_contribution({.kind = ReductionHeader::Kind::returned,
+                            .root = worker,
+                            .elements = static_cast<std::uint64_t>(rank.value())},
+                           {});
+}
+
+bool is_returned(const Bytes& contribution) {
+  return checked_header(contribution).kind == ReductionHeader::Kind::returned;
+}
+
 void combine_contributions(Bytes& into, const Bytes& from) {
   const ReductionHeader a = checked_header(into);
   const ReductionHeader b = checked_header(from);
+  const bool a_returned = a.kind == ReductionHeader::Kind::returned;
+  const bool b_returned = b.kind == ReductionHeader::Kind::returned;
+  if (a_returned && b_returned) return;
+  if (a_returned || b_returned) {
+    throw CollectiveMismatch(fmt::format("{}, while other workers wait for it in a collective call: {}",
+                                         describe(a_returned ? a : b), describe(a_returned ? b : a)));
+  }
   if (a != b) {
     throw CollectiveMismatch(
         fmt::format("workers made different collective calls: {} and {}", describe(a), describe(b)));
@@ -99,6 +120,7 @@ void combine_contributions(Bytes& into, const Bytes& from) {
   std::byte* elements = into.data() + sizeof a;
   switch (a.kind) {
     case ReductionHeader::Kind::barrier:
+    case ReductionHeader::Kind::returned:
       break;
     case ReductionHeader::Kind::reduce_double:
       combine_elements<double>(a.reduce, elements, from.data() + sizeof a, a.elements);

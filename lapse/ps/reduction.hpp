@@ -12,13 +12,14 @@ namespace lapse {
 
 // The contribution of one worker, as it travels: what the call is, then its elements.
 struct ReductionHeader {
-  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast };
+  // returned: no call, but a worker that will make none any more.
+  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast, returned };
 
   Kind kind = Kind::barrier;
   Reduce reduce = Reduce::sum;
   std::uint8_t padding[6] = {};
-  std::uint64_t root = 0;      // broadcast: index of the worker whose bytes count
-  std::uint64_t elements = 0;  // reduce: numbers; broadcast: bytes
+  std::uint64_t root = 0;      // broadcast: index of the worker whose bytes count; returned: of the worker
+  std::uint64_t elements = 0;  // reduce: numbers; broadcast: bytes; returned: the worker's rank
 
   bool operator==(const ReductionHeader&) const = default;
 };
@@ -27,6 +28,10 @@ struct ReductionHeader {
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements);
 // The elements of a combination.
 std::span<const std::byte> contribution_elements(const Bytes& contribution);
+
+// The contribution in place of one that does not come, as the worker has returned.
+Bytes make_returned(std::uint64_t worker, Rank rank);
+bool is_returned(const Bytes& contribution);
 
 // Combines two contributions to the same call; throws CollectiveMismatch when the calls differ.
 void combine_contributions(Bytes& into, const Bytes& from);

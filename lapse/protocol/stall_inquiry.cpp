@@ -70,7 +70,8 @@ void StallInquiry::choose_keys(StallQuestion& question) const {
   });
   const LeaseRequest& request = question.worker->lease_request();
   if (!request.finished.load(std::memory_order_acquire) && request.granted < request.items.size()) {
-    add_key(*request.items[request.granted].table, request.items[request.granted].key, std::nullopt, question);
+    add_key(*request.items[request.granted].table, request.items[request.granted].key, std::nullopt,
+            question);
     question.further_keys += request.items.size() - request.granted - 1;
   }
 }

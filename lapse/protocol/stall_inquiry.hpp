@@ -108,8 +108,7 @@ class StallInquiry final : public ProtocolModule {
 
   void ask_about_key(Asked& asked, std::uint32_t item, Rank rank) LAPSE_REQUIRES(progress_role);
   void ask_about_workers(Asked& asked, std::uint64_t collective_calls) LAPSE_REQUIRES(progress_role);
-  void take_key_answer(Asked& asked, Rank from, const KeyInquiryAnswer& answer)
-      LAPSE_REQUIRES(progress_role);
+  void take_key_answer(Asked& asked, Rank from, const KeyInquiryAnswer& answer) LAPSE_REQUIRES(progress_role);
   static void take_worker_answer(Asked& asked, Rank from, const WorkerInquiryAnswer& answer)
       LAPSE_REQUIRES(progress_role);
 

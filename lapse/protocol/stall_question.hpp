@@ -22,9 +22,9 @@ class WorkerEndpoint;
 struct KeyStanding {
   Role role = Role::absent;
   bool leased = false;
-  bool instructed = false;        // an INSTRUCT is queued
-  std::uint32_t operations = 0;   // queued
-  std::uint32_t requests = 0;     // for a lease, queued
+  bool instructed = false;         // an INSTRUCT is queued
+  std::uint32_t operations = 0;    // queued
+  std::uint32_t requests = 0;      // for a lease, queued
   std::uint32_t milliseconds = 0;  // since the oldest of these was queued, or the key was asked for
 };
 
@@ -32,10 +32,10 @@ struct KeyStanding {
 struct AwaitedKey {
   const TableShard* table = nullptr;
   Key key;
-  std::optional<OperationKind> kind;   // nothing: a lease
-  Rank home;                           // its serving rank in its home's domain
-  std::optional<Domain> owner;         // by the home's table; nothing: the home has not answered
-  Rank owner_rank;                     // its serving rank there
+  std::optional<OperationKind> kind;    // nothing: a lease
+  Rank home;                            // its serving rank in its home's domain
+  std::optional<Domain> owner;          // by the home's table; nothing: the home has not answered
+  Rank owner_rank;                      // its serving rank there
   std::optional<KeyStanding> at_owner;  // nothing: the owner has not answered
 };
 

@@ -89,9 +89,7 @@ class WorkerEndpoint {
   void set_activity(WorkerActivity activity) { activity_.store(activity, std::memory_order_relaxed); }
   // How many collective calls it has made in this phase.
   std::uint32_t collective_calls() const { return collective_calls_.load(std::memory_order_relaxed); }
-  void count_collective_call() {
-    collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed);
-  }
+  void count_collective_call() { collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed); }
   // The worker's one question why it waits; made by the first call.
   StallQuestion& stall_question();
 

@@ -57,8 +57,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
 }
 
 void ParameterServer::Impl::meet_peers() {
-  std::vector<Peers::Peer> peers = agreement_.exchange(
-      "created a server", Peers::Peer{transport_->host_name(), ProcessIdentity::own()});
+  std::vector<Peers::Peer> peers =
+      agreement_.exchange("created a server", Peers::Peer{transport_->host_name(), ProcessIdentity::own()});
   stalls_.set_peers(Peers(rank(), std::move(peers), transport_->hosts()));
 }
 
@@ -204,8 +204,7 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
     warned_of_sharing_ = true;
   }
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
-  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions,
-                                      &is_returned);
+  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned);
   group_.start(phase.local_workers);
   protocol_.termination().start();
   return phase;

@@ -25,9 +25,9 @@ struct Phase {
   const Options& options;
   Rank rank;
   std::int32_t ranks = 1;
-  std::size_t first_worker = 0;   // index of this rank's first worker among all
-  std::size_t local_workers = 0;  // of this rank
-  std::size_t workers = 0;        // of all ranks
+  std::size_t first_worker = 0;    // index of this rank's first worker among all
+  std::size_t local_workers = 0;   // of this rank
+  std::size_t workers = 0;         // of all ranks
   StallReports* stalls = nullptr;  // null: waits are not reported
 };
 

@@ -39,8 +39,8 @@ class StallReports {
   // The part of a worker that waits and has waited for `waited`: asks the engines why, meanwhile driving this
   // rank's, and reports; returns without a report when ended() becomes true. `collective`: it waits for other
   // workers, which is reported by one worker of the rank for all.
-  void report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited, std::string_view what,
-                     bool collective, const std::function<bool()>& ended) noexcept;
+  void report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
+                     std::string_view what, bool collective, const std::function<bool()>& ended) noexcept;
 
   void report_call(std::string_view call, StallDuration waited, std::span<const Rank> missing) const noexcept;
   // Other ranks may have to work longer than this one: nothing is reported unless a rank is stopped or has

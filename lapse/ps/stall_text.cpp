@@ -91,8 +91,8 @@ constexpr std::size_t kNamed = 8;
 
 void add_ranks(std::string& text, std::span<const SeenRank> ranks) {
   for (const SeenRank& rank : ranks.first(std::min(kNamed, ranks.size()))) {
-    fmt::format_to(std::back_inserter(text), "\n  {}{}: {}", rank.name, rank.silent ? ", does not answer" : "",
-                   process_state_name(rank.state));
+    fmt::format_to(std::back_inserter(text), "\n  {}{}: {}", rank.name,
+                   rank.silent ? ", does not answer" : "", process_state_name(rank.state));
   }
   if (ranks.size() > kNamed)
     fmt::format_to(std::back_inserter(text), "\n  and {}",
@@ -121,13 +121,16 @@ std::string stall_text(const WorkerStall& stall) {
                    counted(stall.keys, "key", "keys"), stall.operations == 1 ? "is" : "are");
   }
   if (stall.answers == nullptr) {
-    fmt::format_to(to, "\n  no thread of rank {} has driven its engine meanwhile: code that the engine runs, or a "
-                   "latch for which it waits, holds it up",
-                   stall.rank.value());
+    fmt::format_to(
+        to,
+        "\n  no thread of rank {} has driven its engine meanwhile: code that the engine runs, or a "
+        "latch for which it waits, holds it up",
+        stall.rank.value());
   } else {
     for (const AwaitedKey& key : stall.answers->keys) {
       fmt::format_to(to, "\n  {} of key {} of table '{}': {}{}", kind_name(key), key.key.value(),
-                     key.table->name(), place_of(key), key.at_owner ? queue_of(*key.at_owner) : std::string());
+                     key.table->name(), place_of(key),
+                     key.at_owner ? queue_of(*key.at_owner) : std::string());
     }
     if (stall.answers->further_keys > 0)
       fmt::format_to(to, "\n  and {}", counted(stall.answers->further_keys, "further key", "further keys"));
@@ -147,11 +150,13 @@ std::string call_stall_text(Rank rank, StallDuration waited, std::string_view ca
 
 std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::string_view table,
                              std::span<const SeenRank> halted) {
-  std::string text = fmt::format("a thread of rank {} has waited for {} s for the latch of key {} of table '{}'",
-                                 rank.value(), seconds(waited), key.value(), table);
+  std::string text =
+      fmt::format("a thread of rank {} has waited for {} s for the latch of key {} of table '{}'",
+                  rank.value(), seconds(waited), key.value(), table);
   if (halted.empty()) {
-    text += ": every rank that shares it runs; perhaps code of the application does not return that runs under "
-            "the latch";
+    text +=
+        ": every rank that shares it runs; perhaps code of the application does not return that runs under "
+        "the latch";
   } else {
     text += "; of the ranks that share it:";
     add_ranks(text, halted);
@@ -160,8 +165,9 @@ std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::stri
 }
 
 std::string phase_stall_text(Rank rank, StallDuration waited, std::span<const SeenRank> halted) {
-  std::string text = fmt::format("rank {} has waited for {} s at the end of run_workers for the other ranks:",
-                                 rank.value(), seconds(waited));
+  std::string text =
+      fmt::format("rank {} has waited for {} s at the end of run_workers for the other ranks:", rank.value(),
+                  seconds(waited));
   add_ranks(text, halted);
   return text;
 }

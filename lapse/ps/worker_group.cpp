@@ -48,10 +48,10 @@ void WorkerGroup::leave(std::uint64_t worker) {
     engine_.submit(end_);
   }
   if (arrived_.load(std::memory_order_seq_cst) > 0) {
-    throw CollectiveMismatch(
-        fmt::format("worker {} on rank {} has returned from its function, while other workers of the rank wait "
-                    "for it in a collective call",
-                    worker, rank().value()));
+    throw CollectiveMismatch(fmt::format(
+        "worker {} on rank {} has returned from its function, while other workers of the rank wait "
+        "for it in a collective call",
+        worker, rank().value()));
   }
 }
 

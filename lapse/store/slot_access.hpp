@@ -79,7 +79,9 @@ class SlotAccess {
   }
 
   // Before the first access: what learns of long waits for a latch. It outlives the accesses.
-  void set_latch_watch(LatchWatch* watch) { latch_watch_ = watch; }
+  void set_latch_watch(LatchWatch* watch) {
+    latch_watch_ = watch;
+  }
 
  protected:
   // One of `dense` (by key) and `sparse` is null. Slots are there once set_slots was called.

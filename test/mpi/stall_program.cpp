@@ -6,8 +6,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <stdexcept>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -61,7 +61,8 @@ std::string process_of(const Job& job, int rank) {
 void latch(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   const auto table = server.create_table<std::int64_t>({.name = "shared", .keys = 8});
-  StallObserver observer(job.rank.value() == 0, {"the latch of key 5 of table 'shared'", process_of(job, 1), "stopped"},
+  StallObserver observer(job.rank.value() == 0,
+                         {"the latch of key 5 of table 'shared'", process_of(job, 1), "stopped"},
                          [&] { kill(job.processes[1], SIGCONT); });
   server.run_workers(1, [&](Worker& worker) {
     const std::vector<std::int64_t> one{1};
@@ -83,12 +84,13 @@ void latch(const Job& job) {
 // Rank 2 is stopped while it owns a key whose home is another rank.
 void owner(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
-  const auto table = server.create_table<std::int64_t>({.name = "moved", .keys = 9, .home = HomeMapKind::range});
-  StallObserver observer(job.rank.value() == 0,
-                         {"worker 0 on rank 0 has waited for 1 s for an answer: 1 operation with 1 key is unanswered",
-                          "pull of key 5 of table 'moved': owned by rank 2", process_of(job, 2),
-                          "does not answer: stopped"},
-                         [&] { kill(job.processes[2], SIGCONT); });
+  const auto table =
+      server.create_table<std::int64_t>({.name = "moved", .keys = 9, .home = HomeMapKind::range});
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"worker 0 on rank 0 has waited for 1 s for an answer: 1 operation with 1 key is unanswered",
+       "pull of key 5 of table 'moved': owned by rank 2", process_of(job, 2), "does not answer: stopped"},
+      [&] { kill(job.processes[2], SIGCONT); });
   server.run_workers(1, [&](Worker& worker) {
     if (worker.rank().value() == 2) worker.localize(table, kKey).wait();
     worker.barrier();
@@ -106,10 +108,12 @@ void owner(const Job& job) {
 // A worker of rank 1 leases a key and does not release it.
 void leased(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
-  const auto table = server.create_table<std::int64_t>({.name = "blocks", .keys = 8, .home = HomeMapKind::range});
-  StallObserver observer(job.rank.value() == 0,
-                         {"push of key 5 of table 'blocks': leased by a worker of rank 1; queued there: 1 operation"},
-                         [&] { kill(job.processes[1], SIGUSR1); });
+  const auto table =
+      server.create_table<std::int64_t>({.name = "blocks", .keys = 8, .home = HomeMapKind::range});
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"push of key 5 of table 'blocks': leased by a worker of rank 1; queued there: 1 operation"},
+      [&] { kill(job.processes[1], SIGUSR1); });
   server.run_workers(1, [&](Worker& worker) {
     const std::vector<std::int64_t> one{1};
     if (worker.rank().value() == 1) {
@@ -129,8 +133,8 @@ void leased(const Job& job) {
 void call(const Job& job, bool stopped) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
   StallObserver observer(job.rank.value() == 0,
-                         {"rank 0 has waited for 1 s in run_workers; has not come:",
-                          process_of(job, 1), stopped ? ": stopped" : ": runs"},
+                         {"rank 0 has waited for 1 s in run_workers; has not come:", process_of(job, 1),
+                          stopped ? ": stopped" : ": runs"},
                          [&] { kill(job.processes[1], stopped ? SIGCONT : SIGUSR1); });
   if (job.rank.value() == 1) stopped ? stop_here() : idle_here();
   server.run_workers(1, [](Worker& worker) { worker.barrier(); });
@@ -157,9 +161,10 @@ void barrier(const Job& job) {
 // Rank 1 is stopped, others wait for it at the end of run_workers.
 void phase_end(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
-  StallObserver observer(job.rank.value() == 0,
-                         {"rank 0 has waited for 1 s at the end of run_workers", process_of(job, 1), ": stopped"},
-                         [&] { kill(job.processes[1], SIGCONT); });
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"rank 0 has waited for 1 s at the end of run_workers", process_of(job, 1), ": stopped"},
+      [&] { kill(job.processes[1], SIGCONT); });
   server.run_workers(1, [](Worker& worker) {
     worker.barrier();
     if (worker.rank().value() == 1) stop_here();
@@ -211,15 +216,24 @@ int main(int argc, char** argv) {
     job.processes.resize(static_cast<std::size_t>(job.ranks));
     const int own = getpid();
     MPI_Allgather(&own, 1, MPI_INT, job.processes.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    if (name == "latch") latch(job);
-    else if (name == "owner") owner(job);
-    else if (name == "leased") leased(job);
-    else if (name == "call_stopped") call(job, true);
-    else if (name == "call_late") call(job, false);
-    else if (name == "barrier") barrier(job);
-    else if (name == "phase_end") phase_end(job);
-    else if (name == "returned") returned(job);
-    else throw std::runtime_error("an unknown case");
+    if (name == "latch")
+      latch(job);
+    else if (name == "owner")
+      owner(job);
+    else if (name == "leased")
+      leased(job);
+    else if (name == "call_stopped")
+      call(job, true);
+    else if (name == "call_late")
+      call(job, false);
+    else if (name == "barrier")
+      barrier(job);
+    else if (name == "phase_end")
+      phase_end(job);
+    else if (name == "returned")
+      returned(job);
+    else
+      throw std::runtime_error("an unknown case");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "failed: %s\n", error.what());
     status = 1;

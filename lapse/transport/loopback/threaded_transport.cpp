@@ -94,7 +94,7 @@ std::optional<ThreadedLoopbackTransport::Packet> ThreadedLoopbackTransport::take
 }
 
 std::vector<std::vector<std::byte>> ThreadedLoopbackTransport::all_gather(std::span<const std::byte> mine,
-                                                                        GatherWatch* watch) {
+                                                                          GatherWatch* watch) {
   throw_if_closed("all_gather");
   return network_.gather(rank_, mine, watch);
 }

@@ -55,7 +55,7 @@ std::span<const std::byte> LoopbackTransport::Reads::exposed(Rank from, std::uin
 }
 
 std::vector<std::vector<std::byte>> LoopbackTransport::all_gather(std::span<const std::byte> mine,
-                                                                GatherWatch*) {
+                                                                  GatherWatch*) {
   throw_if_closed("all_gather");
   if (ranks() > 1) {
     throw ProtocolError(

@@ -85,7 +85,8 @@ void MpiGatherNotices::drain(MpiLock& lock) {
 }
 
 void MpiGatherNotices::abandon() {
-  requests_.abandon(false, [](std::unique_ptr<std::uint64_t> number) { static_cast<void>(number.release()); });
+  requests_.abandon(false,
+                    [](std::unique_ptr<std::uint64_t> number) { static_cast<void>(number.release()); });
 }
 
 }  // namespace lapse

@@ -228,7 +228,8 @@ std::size_t MpiTransport::accept_note(Rank from, std::span<const std::byte> note
   return 1;
 }
 
-std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std::byte> mine, GatherWatch* watch) {
+std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std::byte> mine,
+                                                             GatherWatch* watch) {
   throw_if_closed("all_gather");
   notices_.begin();
   if (watch == nullptr || watch->patience() == GatherWatch::Duration::zero())

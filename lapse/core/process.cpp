@@ -16,8 +16,8 @@ struct Status {
   std::uint64_t start = 0;
 };
 
-// number (name) state … : the name may contain anything, the fields behind it do not. The state is field 3, the
-// start field 22.
+// number (name) state … : the name may contain anything, the fields behind it do not. The state is field 3,
+// the start field 22.
 std::optional<Status> parse_status(std::string_view line) {
   constexpr int kFieldsToStart = 19;
   const std::size_t name_end = line.rfind(") ");

@@ -16,7 +16,8 @@ enum class ProcessState : std::uint8_t {
 std::string_view process_state_name(ProcessState state);
 
 // A process of this host, in a form that can be sent to other processes. Numbers of processes are used again:
-// the time of its start tells it from a later process with its number.
+// the time of its start distinguishes it from
+// a later process with its number.
 struct ProcessIdentity {
   std::int64_t number = 0;
   std::uint64_t start = 0;  // in clock ticks since the host's

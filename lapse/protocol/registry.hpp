@@ -28,8 +28,8 @@ class Registry {
   TableShard& add(std::unique_ptr<TableShard> table);
   // Gives the function its number.
   const RegisteredFunction& add(RegisteredFunction function);
-  // Before a phase of `workers` workers of this rank, of which the first has number `first` among those of all
-  // ranks: ensures that there are endpoints for them, each with counters for all tables.
+  // Before a phase of `workers` workers of this rank, of which the first has number `first` among those of
+  // all ranks: ensures that there are endpoints for them, each with counters for all tables.
   void prepare_workers(std::size_t workers, std::size_t first = 0);
 
   // Any thread.

@@ -29,10 +29,10 @@ class WorkerGroup {
   // the other workers wait already.
   std::uint64_t contribute(std::size_t local_index, Bytes bytes);
 
-  // Worker `worker` of all, on this rank, makes no further collective call, so that no round can be completed any
-  // more. The first such worker of a rank sends that towards the root in place of a contribution: where it meets
-  // a contribution to a call, the call fails on every rank. Throws CollectiveMismatch when a worker of this rank
-  // waits already.
+  // Worker `worker` of all, on this rank, makes no further collective call, so that no round can be completed
+  // any more. The first such worker of a rank sends that towards the root in place of a contribution: where
+  // it meets a contribution to a call, the call fails on every rank. Throws CollectiveMismatch when a worker
+  // of this rank waits already.
   void leave(std::uint64_t worker);
 
   bool completed(std::uint64_t rounds) const { return collective_.completed_rounds() >= rounds; }

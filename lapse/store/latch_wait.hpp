@@ -1,17 +1,17 @@
 // How a thread waits for a latch that another thread holds.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "lapse/core/sleep_between_polls.hpp"
 #include "lapse/store/latch_watch.hpp"
 
 namespace lapse {
 
-// A latch is held for about 100 ns, or as long as the system does not run its holder, or for as long as code of
-// the application takes; and indefinitely by a process that is stopped. So a waiter yields at first, and a
-// waiter that has waited for long sleeps for a part of that time. One object for each wait.
+// A latch is held for about 100 ns, or as long as the system does not run its holder, or for as long as code
+// of the application takes; and indefinitely by a process that is stopped. So a waiter yields at first, and
+// sleeps when it has waited for long. One object for each wait.
 class LatchWait {
  public:
   using Clock = std::chrono::steady_clock;
@@ -33,7 +33,7 @@ class LatchWait {
       std::this_thread::yield();
       return false;
     }
-    std::this_thread::sleep_for(std::min(waited_ / kPart, kLongestSleep));
+    sleep_between_polls(waited_);
     if (due_ == Clock::duration::zero() || waited_ < due_) return false;
     due_ += watch->patience();
     return true;
@@ -43,8 +43,6 @@ class LatchWait {
  private:
   static constexpr int kYieldsWithoutClock = 64;
   static constexpr Clock::duration kSleepsAfter = std::chrono::microseconds(500);
-  static constexpr int kPart = 10;
-  static constexpr Clock::duration kLongestSleep = std::chrono::milliseconds(1);
 
   int yields_ = 0;
   Clock::time_point start_{};

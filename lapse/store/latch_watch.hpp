@@ -7,8 +7,8 @@
 
 namespace lapse {
 
-// One for each table. Thread safety: any thread; the thread that calls holds no latch, but perhaps the progress
-// lock.
+// One for each table. Thread safety: any thread; the thread that calls holds no latch, but perhaps the
+// progress lock.
 class LatchWatch {
  public:
   using Duration = std::chrono::steady_clock::duration;

@@ -18,8 +18,9 @@
 
 namespace lapse::test {
 
-// Passes on what the process writes to its standard error, until all texts have been seen, in any order, or for
-// a while; then calls resume(). Thread safety: the thread that made it; resume is called by a thread of its own.
+// Passes on what the process writes to its standard error, until all texts have been seen, in any order, or
+// for a while; then calls resume(). Thread safety: the thread that made it; resume is called by a thread of
+// its own.
 class StallObserver {
  public:
   StallObserver(bool observes, std::vector<std::string> texts, std::function<void()> resume)

@@ -1,5 +1,5 @@
-// Waits that take too long, one case for each run: rank 0 reads what it logs, and lets the others go on once the
-// report names what it should, or after a while. Prints "the report is right" then.
+// Waits that take too long, one case for each run: rank 0 reads what it logs, and lets the others go on once
+// the report names what it should, or after a while. Prints "the report is right" then.
 #include <mpi.h>
 #include <unistd.h>
 

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <thread>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/sleep_between_polls.hpp"
 #include "lapse/transport/mpi/error.hpp"
 
 namespace lapse {
@@ -15,10 +15,8 @@ namespace lapse {
 void wait_polled(MpiLock& lock, MPI_Request& request, const char* call, const WhileWaiting& while_waiting) {
   using SteadyClock = std::chrono::steady_clock;
   constexpr int kTestsBeforeYielding = 32;
-  // Until then the thread yields. Then it sleeps for a part of the time that it has waited.
+  // Until then the thread yields.
   constexpr std::chrono::milliseconds kSleepsAfter{2};
-  constexpr int kPart = 16;
-  constexpr SteadyClock::duration kLongestSleep = std::chrono::milliseconds(1);
   SteadyClock::time_point start{};
   for (int tests = 1;; ++tests) {
     int done = 0;
@@ -36,7 +34,7 @@ void wait_polled(MpiLock& lock, MPI_Request& request, const char* call, const Wh
       continue;
     }
     if (while_waiting) while_waiting(waited);
-    std::this_thread::sleep_for(std::min(waited / kPart, kLongestSleep));
+    sleep_between_polls(waited);
   }
 }
 

@@ -13,10 +13,10 @@
 
 namespace lapse {
 
-// MPI's collective calls do not show which rank they wait for. A rank that has waited long sends a notice with
-// the number of the gathering to every other rank, and a rank that receives a notice of the gathering in which
-// it waits itself answers it with its own: at most one message for each ordered pair of ranks and gathering,
-// and none where gatherings are short.
+// MPI's collective calls do not show which rank they wait for. A rank that has waited long sends a notice
+// with the number of the gathering to every other rank, and a rank that receives a notice of the gathering in
+// which it waits itself answers it with its own: at most one message for each ordered pair of ranks and
+// gathering, and none where gatherings are short.
 //
 // Thread safety: none; functions that call MPI are called by the holder of the MPI lock.
 class MpiGatherNotices {

@@ -158,7 +158,7 @@ std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::stri
         ": every rank that shares it runs; perhaps code of the application does not return that runs under "
         "the latch";
   } else {
-    text += "; of the ranks that share it:";
+    text += "; not running:";
     add_ranks(text, halted);
   }
   return text;

@@ -134,8 +134,7 @@ TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that a
   CHECK(call_stall_text(Rank(0), seconds(2), "create_table", ranks) ==
         "rank 0 has waited for 2 s in create_table; has not come:\n  rank 1, process 11 on a: stopped");
   CHECK(latch_stall_text(Rank(0), seconds(2), Key(5), "t", ranks) ==
-        "a thread of rank 0 has waited for 2 s for the latch of key 5 of table 't'; of the ranks that share "
-        "it:\n"
+        "a thread of rank 0 has waited for 2 s for the latch of key 5 of table 't'; not running:\n"
         "  rank 1, process 11 on a: stopped");
   CHECK(latch_stall_text(Rank(0), seconds(2), Key(5), "t", {}).find("every rank that shares it runs") !=
         std::string::npos);

@@ -36,7 +36,7 @@ class LengthMismatch : public UsageError {
 struct ClosedError : UsageError {
   using UsageError::UsageError;
 };
-// A collective call that the ranks made differently, or in a different order.
+// A collective call that ranks or workers made differently, in a different order, or cannot make any more.
 struct CollectiveMismatch : UsageError {
   using UsageError::UsageError;
 };

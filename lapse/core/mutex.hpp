@@ -2,6 +2,7 @@
 // not annotated.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -28,6 +29,15 @@ class LAPSE_CAPABILITY("mutex") Mutex {
     std::unique_lock<std::mutex> lock(mutex_, std::adopt_lock);
     condition.wait(lock, done);
     lock.release();  // stays with the caller's guard
+  }
+  // As wait, until `deadline` at most; returns done().
+  template <class Done>
+  bool wait_until(std::condition_variable& condition, std::chrono::steady_clock::time_point deadline,
+                  Done done) LAPSE_REQUIRES(this) {
+    std::unique_lock<std::mutex> lock(mutex_, std::adopt_lock);
+    const bool result = condition.wait_until(lock, deadline, done);
+    lock.release();
+    return result;
   }
 
  private:

@@ -76,7 +76,7 @@ constexpr std::array kOptions{
     option<&Options::eager_bytes>("eager_bytes", "bytes", 0, 1U << 24U,
         "Largest message that is sent without being announced first; 0: chosen from the limit of the MPI library."),
     option<&Options::stall_report>("stall_report", "s", 0, kDayInSeconds,
-        "A wait that takes longer than this is logged with what it waits for; 0: never."),
+        "A wait that takes longer than this is logged with what it waits for and who is to blame; 0: never."),
     option<&Options::log_level>("log_level",
         "The least urgent messages that are logged."),
     option<&Options::startup_report>("startup_report",

@@ -71,6 +71,10 @@ class ArrivalTable {
   void add_waiter(std::uint32_t number, Waiter waiter) LAPSE_REQUIRES(progress_role);
   // What waits for the key. The address is stable until the record is closed.
   KeyQueue& queue(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return extra(number).queue; }
+  // Null where no queue has been needed.
+  const KeyQueue* find_queue(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return is_plain(number) ? nullptr : &extras_[records_[number].extra].queue;
+  }
   bool holds_instruct(std::uint32_t number) const LAPSE_REQUIRES(progress_role);
 
   // True when nothing but the first waiter waits.

@@ -7,9 +7,11 @@
 
 namespace lapse {
 
-void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine) {
+void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
+                       std::function<bool(const Bytes&)> is_end) {
   progress_role.assert_held();  // No engine runs.
   participants_ = std::move(participants);
+  is_end_ = std::move(is_end);
   const auto found = std::find(participants_.begin(), participants_.end(), self);
   tree_.reset();
   if (found != participants_.end()) {
@@ -43,7 +45,7 @@ void Collective::advance(std::optional<Bytes> combined) {
   if (!combined) return;
   if (const auto parent = tree_->parent()) {
     send(frames_[0], participants_[static_cast<std::size_t>(*parent)], *combined);
-  } else {
+  } else if (!is_end_ || !is_end_(*combined)) {
     finish(std::move(*combined));
   }
 }

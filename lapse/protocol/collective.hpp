@@ -33,8 +33,10 @@ class Collective final : public ProtocolModule {
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
   // `participants`: the participating ranks, ascending, equal on all participants. When `self` is not among
-  // the participants, this rank takes no part. Called between phases, while no engine runs.
-  void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine);
+  // the participants, this rank takes no part. Called between phases, while no engine runs. A result for
+  // which `is_end` is true stays at the root: no participant waits for it, and its round does not count.
+  void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
+             std::function<bool(const Bytes&)> is_end = {});
 
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
@@ -54,6 +56,7 @@ class Collective final : public ProtocolModule {
   std::function<void()> completed_;
   // constant during a phase
   std::vector<Rank> participants_;
+  std::function<bool(const Bytes&)> is_end_;
   // guarded by the progress lock
   std::optional<TreeReduction> tree_ LAPSE_GUARDED_BY(progress_role);
   // published by rounds_

@@ -39,8 +39,13 @@ enum class FrameKind : std::uint16_t {
   // Within a domain: the serving rank could not have the key.
   localize_failed = 23,
   lease_refused = 24,
+  // Why a worker waits:
+  key_inquiry = 25,  // of a worker that waits for the key
+  key_inquiry_answer = 26,
+  worker_inquiry = 27,  // of a worker that waits for other workers, or for a sign of life
+  worker_inquiry_answer = 28,
 };
-constexpr std::size_t kFrameKinds = 25;
+constexpr std::size_t kFrameKinds = 29;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
@@ -63,7 +68,8 @@ struct FrameHeader {
   std::int32_t origin = 0;
   // localize: requester; instruct: new owner; refuse: home; answers: domain that executed
   std::int32_t domain = 0;
-  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round
+  // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
+  // inquiries: number of the question
   std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.

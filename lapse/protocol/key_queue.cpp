@@ -30,6 +30,15 @@ void KeyQueue::clear() {
   holds_instruct_ = false;
 }
 
+KeyQueue::Counts KeyQueue::counts() const {
+  Counts counts;
+  for (const Entry& entry : queue_) {
+    if (std::holds_alternative<OperationPart>(entry.what)) ++counts.operations;
+    if (std::holds_alternative<LeaseAsker>(entry.what)) ++counts.requests;
+  }
+  return counts;
+}
+
 OperationPart KeyQueue::operation(const Entry& entry) const {
   OperationPart part = std::get<OperationPart>(entry.what);
   if (has_update(part.kind)) part.value = updates_.data() + entry.update_offset;

@@ -46,6 +46,12 @@ class KeyQueue {
   bool holds_instruct() const LAPSE_REQUIRES(progress_role) { return holds_instruct_; }
   void clear() LAPSE_REQUIRES(progress_role);
 
+  struct Counts {
+    std::uint32_t operations = 0;
+    std::uint32_t requests = 0;  // for a lease
+  };
+  Counts counts() const LAPSE_REQUIRES(progress_role);
+
   // How draining ends.
   enum class End : std::uint8_t {
     open,    // nothing is left

@@ -14,6 +14,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
       leases_(registry(), outbox(), relocation_),
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
                          [this] { registry().wake_workers(); }),
+      stall_inquiry_(registry(), outbox()),
       termination_(*this, outbox(), [this] { registry().wake_workers(); }) {
   add(access_);
   add(localize_answers_);
@@ -21,6 +22,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   add(localize_requests_);
   add(leases_);
   add(worker_collective_);
+  add(stall_inquiry_);
   // Last: at the end of a turn it counts the frames that the other modules have appended.
   add(termination_);
   if (RemoteReads* const reads = transport.remote_reads())

@@ -13,6 +13,7 @@
 #include "lapse/protocol/module_host.hpp"
 #include "lapse/protocol/owner_lookups.hpp"
 #include "lapse/protocol/relocation.hpp"
+#include "lapse/protocol/stall_inquiry.hpp"
 #include "lapse/protocol/termination_detection.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -31,6 +32,7 @@ class RankProtocol final : public ModuleHost {
   Leases& leases() { return leases_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
   Collective& worker_collective() { return worker_collective_; }
+  StallInquiry& stall_inquiry() { return stall_inquiry_; }
   TerminationDetection& termination() { return termination_; }
 
  private:
@@ -43,6 +45,7 @@ class RankProtocol final : public ModuleHost {
   LocalizeRequests localize_requests_;
   Leases leases_;
   Collective worker_collective_;
+  StallInquiry stall_inquiry_;
   TerminationDetection termination_;
 };
 

@@ -17,11 +17,16 @@ const RegisteredFunction& Registry::add(RegisteredFunction function) {
   return *functions_.back();
 }
 
-void Registry::prepare_workers(std::size_t workers) {
+void Registry::prepare_workers(std::size_t workers, std::size_t first) {
   while (workers_.size() < workers) {
     workers_.push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(workers_.size())));
   }
-  for (const auto& worker : workers_) worker->counters().resize(tables_.size());
+  for (const auto& worker : workers_) {
+    worker->counters().resize(tables_.size());
+    worker->begin_phase();
+  }
+  workers_of_phase_ = workers;
+  first_worker_of_phase_ = first;
 }
 
 void Registry::wake_workers() const {

@@ -29,8 +29,9 @@ class Registry {
   TableShard& add(std::unique_ptr<TableShard> table);
   // Gives the function its number.
   const RegisteredFunction& add(RegisteredFunction function);
-  // Ensures that there are at least `workers` endpoints, each with counters for all tables.
-  void prepare_workers(std::size_t workers);
+  // Before a phase of `workers` workers of this rank, of which the first has number `first` among those of
+  // all ranks: ensures that there are endpoints for them, each with counters for all tables.
+  void prepare_workers(std::size_t workers, std::size_t first = 0);
 
   // Any thread.
   void wake_workers() const;
@@ -42,6 +43,10 @@ class Registry {
   const std::vector<std::unique_ptr<TableShard>>& tables() const { return tables_; }
   const std::vector<std::unique_ptr<RegisteredFunction>>& functions() const { return functions_; }
   const std::vector<std::unique_ptr<WorkerEndpoint>>& workers() const { return workers_; }
+
+  // Of the workers, the first so many take part in the phase.
+  std::size_t workers_of_phase() const { return workers_of_phase_; }
+  std::size_t first_worker_of_phase() const { return first_worker_of_phase_; }
 
   // --- lookups by the numbers of a message; each throws ProtocolError for an illegal number
 
@@ -59,6 +64,8 @@ class Registry {
   std::vector<std::unique_ptr<TableShard>> tables_;
   std::vector<std::unique_ptr<RegisteredFunction>> functions_;
   std::vector<std::unique_ptr<WorkerEndpoint>> workers_;
+  std::size_t workers_of_phase_ = 0;
+  std::size_t first_worker_of_phase_ = 0;
 };
 
 // Called for every record of a message.

@@ -1,8 +1,23 @@
 #include "lapse/protocol/worker_endpoint.hpp"
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/stall_question.hpp"
 
 namespace lapse {
+
+WorkerEndpoint::WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {
+  lease_request_.worker = this;
+}
+
+WorkerEndpoint::~WorkerEndpoint() = default;
+
+StallQuestion& WorkerEndpoint::stall_question() {
+  if (!stall_question_) {
+    stall_question_ = std::make_unique<StallQuestion>();
+    stall_question_->worker = this;
+  }
+  return *stall_question_;
+}
 
 void WorkerEndpoint::make_free(OperationState& operation) {
   if (operation.failure && !failure_) failure_ = std::move(operation.failure);

@@ -11,16 +11,18 @@
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
+#include "lapse/protocol/worker_activity.hpp"
 #include "lapse/transport/doorbell.hpp"
 
 namespace lapse {
 
+struct StallQuestion;
+
 // Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {
  public:
-  explicit WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {
-    lease_request_.worker = this;
-  }
+  explicit WorkerEndpoint(std::uint32_t local_index);
+  ~WorkerEndpoint();
   WorkerEndpoint(const WorkerEndpoint&) = delete;
   WorkerEndpoint& operator=(const WorkerEndpoint&) = delete;
 
@@ -35,6 +37,17 @@ class WorkerEndpoint {
   void orphan_handles();
   // The operation with the number in a message; null when there is none. Engine.
   OperationState* find(std::uint64_t number) LAPSE_REQUIRES(progress_role);
+
+  // Calls f(operation) for every operation that is not answered in full. Engine; while the worker waits.
+  template <class F>
+  void for_each_open(F&& f) LAPSE_REQUIRES(progress_role) {
+    for (std::size_t chunk = 0; chunk < kMaxChunks; ++chunk) {
+      const OperationState* operations = chunk_starts_[chunk].load(std::memory_order_acquire);
+      if (operations == nullptr) return;
+      for (std::size_t i = 0; i < kChunk; ++i)
+        if (!operations[i].done()) f(operations[i]);
+    }
+  }
 
   // Operation numbers of this worker carry its index.
   static std::uint32_t local_index_of(std::uint64_t number) {
@@ -70,6 +83,21 @@ class WorkerEndpoint {
   // Removes and returns the first failure of an operation without a handle. When open() is zero.
   std::unique_ptr<KeyFailure> take_failure();
 
+  // --- what it does; read by any thread
+
+  // Between phases.
+  void begin_phase() {
+    activity_.store(WorkerActivity::application, std::memory_order_relaxed);
+    collective_calls_.store(0, std::memory_order_relaxed);
+  }
+  WorkerActivity activity() const { return activity_.load(std::memory_order_relaxed); }
+  void set_activity(WorkerActivity activity) { activity_.store(activity, std::memory_order_relaxed); }
+  // How many collective calls it has made in this phase.
+  std::uint32_t collective_calls() const { return collective_calls_.load(std::memory_order_relaxed); }
+  void count_collective_call() { collective_calls_.store(collective_calls() + 1, std::memory_order_relaxed); }
+  // The worker's one question why it waits; made by the first call.
+  StallQuestion& stall_question();
+
   // The worker's one lease.
   LeaseRequest& lease_request() { return lease_request_; }
 
@@ -88,6 +116,8 @@ class WorkerEndpoint {
   std::atomic<std::uint64_t> open_bytes_{0};
   UnansweredTable unanswered_;
   Doorbell bell_;
+  std::atomic<WorkerActivity> activity_{WorkerActivity::application};
+  std::atomic<std::uint32_t> collective_calls_{0};
   // Operations live in chunks that never move, as engines hold pointers to them.
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kMaxChunks = std::size_t{1} << 12;
@@ -100,6 +130,7 @@ class WorkerEndpoint {
   std::vector<TableCounters> counters_;
   std::unique_ptr<KeyFailure> failure_;
   LeaseRequest lease_request_;
+  std::unique_ptr<StallQuestion> stall_question_;
 
   // Makes finished operations that were released before available again.
   void reclaim();

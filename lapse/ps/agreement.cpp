@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/stall_reports.hpp"
 
 namespace lapse {
 
@@ -43,7 +44,8 @@ std::vector<std::string> Agreement::exchange_archives(std::string_view call,
   }
   mine.failed = failure != nullptr;
   const std::string bytes = to_archive(mine);
-  const auto gathered = transport_.all_gather(std::as_bytes(std::span(bytes)));
+  CallWatch watch(reports_, call);
+  const auto gathered = transport_.all_gather(std::as_bytes(std::span(bytes)), &watch);
   failed_everywhere_ = true;  // unless the end is reached
   std::vector<Statement> statements;
   for (const auto& one : gathered) {

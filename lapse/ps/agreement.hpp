@@ -14,13 +14,17 @@
 
 namespace lapse {
 
+class StallReports;
+
 // Makes a collective call that some rank cannot make, or makes differently, end with an error on every rank
 // instead of a hang. Values that are exchanged have `serialize`, as Boost.Serialization wants it.
 //
 // Thread safety: one thread, while no engine runs.
 class Agreement {
  public:
-  explicit Agreement(Transport& transport) : transport_(transport) {}
+  // `reports`: of waits for ranks that do not come; null: none.
+  explicit Agreement(Transport& transport, const StallReports* reports = nullptr)
+      : transport_(transport), reports_(reports) {}
 
   // Collective. Exchanges what make() returns; returns what every rank gave, in rank order. Where make
   // throws, the rank throws the same after the exchange, and every other rank throws PeerFailed with its
@@ -61,6 +65,7 @@ class Agreement {
   std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
 
   Transport& transport_;
+  const StallReports* reports_;
   bool failed_everywhere_ = false;
 };
 

@@ -91,7 +91,7 @@ void LeaseTaker::request() {
   request.releasing = false;
   request.granted = 0;
   request.copies.clear();
-  request.finished.store(false, std::memory_order_relaxed);
+  request.finished.store(false, std::memory_order_release);
   worker_.submit_lease(request);
 }
 
@@ -129,7 +129,7 @@ void LeaseTaker::begin_release() {
   });
   if (request.items.empty()) return;
   request.releasing = true;
-  request.finished.store(false, std::memory_order_relaxed);
+  request.finished.store(false, std::memory_order_release);
   worker_.submit_lease(request);
 }
 

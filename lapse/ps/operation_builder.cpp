@@ -28,7 +28,8 @@ void OperationBuilder::add(const Row& row, const RowCursor& cursor) {
 }
 
 OperationState& OperationBuilder::finish() {
-  state_->remaining.store(static_cast<std::uint32_t>(state_->items.size()), std::memory_order_relaxed);
+  // An engine that looks for unanswered operations finds the items (WorkerEndpoint::for_each_open).
+  state_->remaining.store(static_cast<std::uint32_t>(state_->items.size()), std::memory_order_release);
   endpoint_.opened(*state_);
   return *state_;
 }

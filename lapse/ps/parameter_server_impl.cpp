@@ -40,7 +40,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       protocol_(*transport_, router_),
       engine_(*transport_, protocol_, engine_settings(options, *transport_, helping)),
       group_(protocol_, engine_),
-      agreement_(*transport_),
+      stalls_(transport_->rank(), options.stall_report, logger_),
+      agreement_(*transport_, &stalls_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
   const auto texts = agreement_.exchange("created a server", [&] {
     options_.validate();
@@ -55,9 +56,16 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
                   reporter.empty() ? "" : " failed: ", text);
   });
   warn_of_environment(logger_, options_, transport_->job());
+  meet_peers();
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
+}
+
+void ParameterServer::Impl::meet_peers() {
+  std::vector<Peers::Peer> peers =
+      agreement_.exchange("created a server", Peers::Peer{transport_->host_name(), ProcessIdentity::own()});
+  stalls_.set_peers(Peers(rank(), std::move(peers), transport_->hosts()));
 }
 
 void ParameterServer::Impl::choose_domains() {
@@ -146,7 +154,9 @@ TableShard& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   if (options.name.empty()) options.name = fmt::format("table-{}", protocol_.registry().tables().size());
   auto table = maker_.make(options, type, options.location_caches.value_or(options_.location_caches),
                            protocol_.registry().tables());
-  return protocol_.registry().add(std::move(table));
+  TableShard& added = protocol_.registry().add(std::move(table));
+  stalls_.watch_latches(added);
+  return added;
 }
 
 const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFunction function) {
@@ -189,7 +199,8 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
               .options = options_,
               .rank = rank(),
               .ranks = ranks(),
-              .local_workers = static_cast<std::size_t>(workers)};
+              .local_workers = static_cast<std::size_t>(workers),
+              .stalls = &stalls_};
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
     const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
@@ -206,8 +217,8 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
       logger_.warning("{}", *warning);
     warned_of_sharing_ = true;
   }
-  protocol_.registry().prepare_workers(phase.local_workers);
-  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions);
+  protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
+  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned);
   group_.start(phase.local_workers);
   protocol_.termination().start();
   return phase;
@@ -229,6 +240,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
         // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
       }
       Worker(phase, endpoint).wait_all();
+      group_.leave(phase.first_worker + local_index);
     } catch (...) {
       // A failure that a remote rank has raised is reported already.
       if (!protocol_.failure().raised()) {
@@ -238,6 +250,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
         engine_.submit(reports[local_index]);
       }
     }
+    endpoint.set_activity(WorkerActivity::returned);
     working.fetch_sub(1, std::memory_order_release);
     engine_.notify();
   };
@@ -251,10 +264,23 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
         [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
   }
   engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
-  quiesce(protocol_, engine_, *transport_);
+  end_phase();
   pool_.wait();
   running_ = false;
   protocol_.failure().check();
+}
+
+void ParameterServer::Impl::end_phase() {
+  using SteadyClock = std::chrono::steady_clock;
+  const SteadyClock::time_point start = SteadyClock::now();
+  SteadyClock::time_point reported = start;
+  quiesce(protocol_, engine_, *transport_, [&] {
+    if (options_.stall_report.count() == 0) return;
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (now - reported < options_.stall_report) return;
+    stalls_.report_phase_end(now - start);
+    reported = now;
+  });
 }
 
 // --- the rest ---

@@ -10,6 +10,7 @@
 #include "lapse/ps/agreement.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase.hpp"
+#include "lapse/ps/stall_reports.hpp"
 #include "lapse/ps/table_maker.hpp"
 #include "lapse/ps/worker_group.hpp"
 #include "lapse/ps/worker_pool.hpp"
@@ -38,6 +39,9 @@ class ParameterServer::Impl {
   void throw_if_running(const char* call) const;
   // Finds out whether ranks can share memory, and which ranks do.
   void choose_domains();
+  void meet_peers();
+  // Waits until every rank has quiesced, and reports when a rank has ended or is stopped meanwhile.
+  void end_phase();
   void report_bulk_lane();
   void report_start();
   // Agrees on the number of workers of each rank; starts the collectives of the phase.
@@ -56,6 +60,7 @@ class ParameterServer::Impl {
   RankProtocol protocol_;
   ProgressEngine engine_;
   WorkerGroup group_;
+  StallReports stalls_;
   Agreement agreement_;
   PrivateRegionAllocator regions_;
   TableMaker maker_;

@@ -33,6 +33,8 @@ std::string describe_call(const ReductionHeader& header) {
       return fmt::format("all_reduce {} of {} doubles", name_of(header.reduce), header.elements);
     case ReductionHeader::Kind::reduce_int64:
       return fmt::format("all_reduce {} of {} 64-bit integers", name_of(header.reduce), header.elements);
+    case ReductionHeader::Kind::returned:
+      return "has returned from its function";
     case ReductionHeader::Kind::broadcast:
       break;
   }
@@ -51,6 +53,7 @@ ReductionHeader checked_header(const Bytes& contribution) {
     const std::uint64_t bytes = contribution.size() - sizeof header;
     switch (header.kind) {
       case ReductionHeader::Kind::barrier:
+      case ReductionHeader::Kind::returned:
         if (bytes == 0) return header;
         break;
       case ReductionHeader::Kind::reduce_double:
@@ -106,9 +109,28 @@ std::span<const std::byte> contribution_elements(const Bytes& contribution) {
   return std::span(contribution).subspan(sizeof(ReductionHeader));
 }
 
+Bytes make_returned(std::uint64_t worker, Rank rank) {
+  return make_contribution({.kind = ReductionHeader::Kind::returned, .rank = rank.value(), .worker = worker},
+                           {});
+}
+
+bool is_returned(const Bytes& contribution) {
+  return checked_header(contribution).kind == ReductionHeader::Kind::returned;
+}
+
 void combine_contributions(Bytes& into, const Bytes& from) {
   const ReductionHeader a = checked_header(into);
   const ReductionHeader b = checked_header(from);
+  const bool a_returned = a.kind == ReductionHeader::Kind::returned;
+  const bool b_returned = b.kind == ReductionHeader::Kind::returned;
+  if (a_returned && b_returned) return;
+  if (a_returned || b_returned) {
+    const ReductionHeader& returned = a_returned ? a : b;
+    throw CollectiveMismatch(fmt::format(
+        "worker {} on rank {} has returned from its function, while other workers wait for it in a "
+        "collective call: {}",
+        returned.worker, returned.rank, describe(a_returned ? b : a)));
+  }
   if (!a.fits(b)) {
     const auto& [first, second] = std::minmax(a, b, [](auto& x, auto& y) { return x.worker < y.worker; });
     throw CollectiveMismatch(
@@ -117,6 +139,7 @@ void combine_contributions(Bytes& into, const Bytes& from) {
   std::byte* elements = into.data() + sizeof a;
   switch (a.kind) {
     case ReductionHeader::Kind::barrier:
+    case ReductionHeader::Kind::returned:
       break;
     case ReductionHeader::Kind::reduce_double:
       combine_elements<double>(a.reduce, elements, from.data() + sizeof a, a.elements);

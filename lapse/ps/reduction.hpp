@@ -12,7 +12,8 @@ namespace lapse {
 
 // The contribution of one worker, as it travels: what the call is, then its elements.
 struct ReductionHeader {
-  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast };
+  // returned: no call, but a worker that will make none any more.
+  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast, returned };
 
   Kind kind = Kind::barrier;
   Reduce reduce = Reduce::sum;
@@ -32,6 +33,10 @@ struct ReductionHeader {
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements);
 // The elements of a combination.
 std::span<const std::byte> contribution_elements(const Bytes& contribution);
+
+// The contribution in place of one that does not come, as the worker has returned.
+Bytes make_returned(std::uint64_t worker, Rank rank);
+bool is_returned(const Bytes& contribution);
 
 // Combines two contributions to the same call; throws CollectiveMismatch, with both workers and their calls,
 // when the calls differ.

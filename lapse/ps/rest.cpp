@@ -4,7 +4,8 @@
 
 namespace lapse {
 
-void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transport) {
+void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transport,
+             const std::function<void()>& while_waiting) {
   TerminationDetection& termination = protocol.termination();
   const std::uint64_t detection = termination.completed() + 1;
   QuiescenceRequest request;
@@ -35,6 +36,7 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
       continue;
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
+    if (step == IdlePolicy::Step::sleep && while_waiting) while_waiting();
     if (step == IdlePolicy::Step::sleep && nothing_in_flight) {
       engine.sleep(idle, [&] {
         bool found = false;

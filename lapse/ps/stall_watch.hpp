@@ -17,17 +17,23 @@ class StallWatch {
     if (limit_.count() == 0 || ++polls_ % kPollsPerClock != 0) return false;
     const Clock::time_point now = Clock::now();
     if (since_ == Clock::time_point{}) since_ = now;
+    if (first_ == Clock::time_point{}) first_ = now;
+    waited_ = now - first_;
     return now - since_ >= limit_;
   }
-  // Start measuring anew, after a report.
+  // How long the wait had taken at the last reading of the clock.
+  Clock::duration waited() const { return waited_; }
+  // Start measuring the time to the next report, after a report.
   void restart() { since_ = Clock::time_point{}; }
 
  private:
-  static constexpr std::uint32_t kPollsPerClock = 256;
+  static constexpr std::uint32_t kPollsPerClock = 32;
 
   std::chrono::seconds limit_;
   std::uint32_t polls_ = 0;
-  Clock::time_point since_{};
+  Clock::time_point since_{};  // the first reading, or the last report
+  Clock::time_point first_{};
+  Clock::duration waited_{};
 };
 
 }  // namespace lapse

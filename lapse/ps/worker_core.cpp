@@ -13,6 +13,7 @@
 #include "lapse/ps/lease_taker.hpp"
 #include "lapse/ps/local_access.hpp"
 #include "lapse/ps/operation_builder.hpp"
+#include "lapse/ps/stall_reports.hpp"
 #include "lapse/ps/stall_watch.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -20,6 +21,24 @@ namespace lapse {
 
 using Busy = WorkerGate::Busy;
 using BusyGuard = WorkerGate::BusyGuard;
+
+namespace {
+
+// Shows what the worker waits for, as long as the object lives.
+class ActivityGuard {
+ public:
+  ActivityGuard(WorkerEndpoint& endpoint, WorkerActivity activity) : endpoint_(endpoint) {
+    endpoint_.set_activity(activity);
+  }
+  ~ActivityGuard() { endpoint_.set_activity(WorkerActivity::application); }
+  ActivityGuard(const ActivityGuard&) = delete;
+  ActivityGuard& operator=(const ActivityGuard&) = delete;
+
+ private:
+  WorkerEndpoint& endpoint_;
+};
+
+}  // namespace
 
 WorkerCore::~WorkerCore() {
   // A lease that was moved out of the worker's function ends with it.
@@ -248,6 +267,9 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
   check_call(phase_.server);
   const Failure& failure = phase_.protocol.failure();
   StallWatch watch(phase_.options.stall_report);
+  const ActivityGuard activity(endpoint_, for_whom == ProgressEngine::WaitFor::workers
+                                              ? WorkerActivity::collective
+                                              : WorkerActivity::operations);
   bool stalled = false;
   for (;;) {
     stalled = false;
@@ -260,10 +282,11 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
     phase_.engine.wait(endpoint_.bell(), ended, for_whom);
     if (done()) return;
     failure.check();
-    phase_.logger.warning(
-        "worker {} on rank {} has waited for {} s for {}: {} operations with {} keys are unanswered", index(),
-        phase_.rank.value(), phase_.options.stall_report.count(), what, endpoint_.open(),
-        endpoint_.unanswered().total());
+    if (phase_.stalls != nullptr) {
+      phase_.stalls->report_worker(phase_, endpoint_, watch.waited(), what,
+                                   for_whom == ProgressEngine::WaitFor::workers,
+                                   [&] { return done() || failure.raised(); });
+    }
     watch.restart();
   }
 }
@@ -279,6 +302,7 @@ const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
   std::uint64_t round = 0;
   {
     const BusyGuard guard(gate_, Busy::engine);
+    endpoint_.count_collective_call();
     round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
   }
   wait_until([&] { return phase_.group.completed(round); }, what, ProgressEngine::WaitFor::workers);

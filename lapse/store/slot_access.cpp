@@ -1,8 +1,8 @@
 #include "lapse/store/slot_access.hpp"
 
 #include <cstring>
-#include <thread>
 
+#include "lapse/store/latch_wait.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/sparse_lookup.hpp"
 
@@ -21,9 +21,14 @@ bool SlotAccess::read_latched(Word& word, std::byte* to, std::size_t bytes) cons
   return true;
 }
 
+Key SlotAccess::key_of(const Word& word) const {
+  return dense_ != nullptr ? Key(static_cast<std::uint64_t>(&word - dense_)) : SparseLookup::key_of(word);
+}
+
 SlotBits SlotAccess::latch_contended(Word& word) const {
   constexpr int kSpins = 100;
   std::uint64_t bits = word.load(std::memory_order_relaxed);
+  LatchWait wait;
   for (int spins = 0;;) {
     const SlotBits seen(bits);
     if (!is_open(seen)) return SlotBits();
@@ -36,7 +41,7 @@ SlotBits SlotAccess::latch_contended(Word& word) const {
       continue;
     }
     if (++spins > kSpins) {
-      std::this_thread::yield();
+      if (wait.pause(latch_watch_)) latch_watch_->report(key_of(word), wait.waited());
       spins = 0;
     }
     bits = word.load(std::memory_order_relaxed);

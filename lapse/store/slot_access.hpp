@@ -12,6 +12,7 @@
 
 namespace lapse {
 
+class LatchWatch;
 class SlabAllocator;
 class SparseLookup;
 
@@ -85,6 +86,11 @@ class SlotAccess {
     return true;
   }
 
+  // Before the first access: what learns of long waits for a latch. It outlives the accesses.
+  void set_latch_watch(LatchWatch* watch) {
+    latch_watch_ = watch;
+  }
+
  protected:
   // One of `dense` (by key) and `sparse` is null. Slots are there once set_slots was called.
   SlotAccess(Word* dense, const SparseLookup* sparse) : dense_(dense), sparse_(sparse) {}
@@ -112,6 +118,8 @@ class SlotAccess {
   bool is_open(SlotBits word) const {
     return word.is_open_owner() && (!word.is_private() || is_own_private(word.low()));
   }
+  // The key of a slot word that find() has returned.
+  Key key_of(const Word& word) const;
   // Takes the latch and returns the slot word as it is now, latched; without the latch when the key is not
   // local or leased. (Not an optional: a value in a register makes a push a quarter faster.)
   SlotBits latch_open_owner(Word& word) const {
@@ -139,7 +147,8 @@ class SlotAccess {
 
   Word* find_sparse(Key key) const;
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
-  // As latch_open_owner, for a slot word that another thread has latched or changed meanwhile.
+  // As latch_open_owner, for a slot word that another thread has latched or changed meanwhile. A thread that
+  // waits for long sleeps.
   SlotBits latch_contended(Word& word) const;
   bool is_own_private(std::uint32_t slot) const;
 
@@ -148,6 +157,7 @@ class SlotAccess {
   const SparseLookup* sparse_;
   std::uintptr_t slots_begin_ = 0;
   std::size_t unit_bytes_ = 0;
+  LatchWatch* latch_watch_ = nullptr;
   // self-synchronised: set once
   std::atomic<const SlabAllocator*> private_slots_ = nullptr;
 };

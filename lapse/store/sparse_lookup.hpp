@@ -28,6 +28,11 @@ class SparseLookup {
     const Entry* entry = find_entry(key);
     return entry == nullptr ? nullptr : const_cast<Word*>(&entry->word);
   }
+  // The key of a slot word of this table.
+  static Key key_of(const Word& word) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&word) - sizeof(std::uint64_t);
+    return Key(reinterpret_cast<const Entry*>(bytes)->key);
+  }
 
  protected:
   using Link = std::atomic<std::uint32_t>;
@@ -35,6 +40,8 @@ class SparseLookup {
     std::uint64_t key;
     Word word;
   };
+
+  static_assert(sizeof(Entry) == sizeof(std::uint64_t) + sizeof(Word));
 
   explicit SparseLookup(std::uint64_t buckets) : state_(2 * buckets), mask_(buckets - 1) {}
   ~SparseLookup() = default;

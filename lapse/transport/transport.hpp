@@ -16,6 +16,7 @@
 
 namespace lapse {
 
+class GatherWatch;
 class RemoteReads;
 class RmaReceiveRings;
 class SharedMemory;
@@ -76,8 +77,10 @@ class Transport {
   virtual bool idle() const LAPSE_REQUIRES(progress_role) = 0;
 
   // Collective. Gathers one byte string from each rank, of any length, on every rank, in rank order.
-  // May be called while no thread polls; does not hold the MPI lock while it waits.
-  virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
+  // May be called while no thread polls; does not hold the MPI lock while it waits, and sleeps when it waits
+  // for long. `watch`, where there is one, learns then which ranks are missing.
+  virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                         GatherWatch* watch = nullptr) = 0;
 
   // Capabilities that only some transports have, each with a header of its own; null where this transport has
   // none. The same on every rank.

@@ -1,6 +1,7 @@
 // Collective calls of MpiTransport, misuse, and what close finds.
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/gather_watch.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 #include "test/support/catch.hpp"
 
@@ -43,6 +45,35 @@ TEST_CASE("all_gather returns the bytes of every rank, of any length, in rank or
     for (std::size_t rank = 0; rank < gathered.size(); ++rank) {
       REQUIRE(gathered[rank] == std::vector<std::byte>(length(rank), static_cast<std::byte>(rank + round)));
     }
+  }
+  transport.close();
+}
+
+TEST_CASE("A long all_gather reports the ranks that have not come, and close finds no notice in flight") {
+  class Watch final : public GatherWatch {
+   public:
+    explicit Watch(Rank last) : last_(last) {}
+    Duration patience() const override { return std::chrono::milliseconds(20); }
+    void report(Duration, std::span<const Rank> missing) noexcept override {
+      if (missing.size() != 1 || missing[0] != last_ || done_) return;
+      done_ = true;
+      MPI_Ssend(nullptr, 0, MPI_BYTE, last_.value(), 0, MPI_COMM_WORLD);
+    }
+
+   private:
+    Rank last_;
+    bool done_ = false;
+  };
+  MpiTransport transport(MPI_COMM_WORLD);
+  const Rank last{transport.ranks() - 1};
+  for (int round = 0; round < 3; ++round) {
+    if (transport.rank() == last) {
+      // Each of the others has seen that this rank alone is missing.
+      for (std::int32_t other = 0; other < last.value(); ++other)
+        MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    Watch watch(last);
+    REQUIRE(transport.all_gather({}, &watch).size() == static_cast<std::size_t>(transport.ranks()));
   }
   transport.close();
 }

@@ -35,8 +35,9 @@ class BorrowedTransport : public Transport {
     return transport_.poll(handler, limit);
   }
   bool idle() const override { return transport_.idle(); }
-  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
-    return transport_.all_gather(mine);
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                 GatherWatch* watch = nullptr) override {
+    return transport_.all_gather(mine, watch);
   }
   void throw_if_ended(const char* call) const override { transport_.throw_if_ended(call); }
   void close() override { transport_.close(); }

@@ -125,3 +125,19 @@ TEST_CASE("Contributions with a length that does not fit their header are refuse
   Bytes into = good;
   CHECK_THROWS_AS(combine_contributions(into, longer), ProtocolError);
 }
+
+TEST_CASE("Workers that have returned are no mismatch among themselves, but one for a call") {
+  Bytes returned = lapse::make_returned(5, lapse::Rank(2));
+  CHECK(lapse::is_returned(returned));
+  combine_contributions(returned, lapse::make_returned(7, lapse::Rank(3)));
+  CHECK(lapse::is_returned(returned));
+  Bytes barrier = make_contribution({}, {});
+  CHECK_FALSE(lapse::is_returned(barrier));
+  const std::string expected =
+      "worker 5 on rank 2 has returned from its function, while other workers wait for it in a collective "
+      "call: worker 0 on rank 0: barrier";
+  CHECK(
+      contains(thrown_text<CollectiveMismatch>([&] { combine_contributions(returned, barrier); }), expected));
+  CHECK(
+      contains(thrown_text<CollectiveMismatch>([&] { combine_contributions(barrier, returned); }), expected));
+}

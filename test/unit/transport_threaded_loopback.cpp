@@ -1,5 +1,6 @@
 // The threaded loopback network, one thread for each rank; worth running under ThreadSanitizer.
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/gather_watch.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
@@ -95,6 +97,34 @@ TEST_CASE("all_gather returns what each rank brought, again and again") {
         const std::size_t size = (round + rank) % 7;
         expect(gathered[rank] == std::vector<std::byte>(size, static_cast<std::byte>(round)), "contents");
       }
+    }
+  }));
+}
+
+TEST_CASE("A long all_gather reports the ranks that have not come") {
+  class Watch final : public GatherWatch {
+   public:
+    explicit Watch(std::atomic<bool>& right) : right_(right) {}
+    Duration patience() const override { return std::chrono::milliseconds(1); }
+    void report(Duration waited, std::span<const Rank> missing) noexcept override {
+      if (waited >= patience() && missing.size() == 1 && missing[0] == Rank{2}) right_ = true;
+    }
+
+   private:
+    std::atomic<bool>& right_;
+  };
+  ThreadedLoopback network(3);
+  std::atomic<bool> right{false};
+  REQUIRE_NOTHROW(on_all_ranks(network, [&](Transport& transport) {
+    for (int round = 0; round < 2; ++round) {
+      if (transport.rank() == Rank{2}) {
+        while (!right) std::this_thread::yield();
+      }
+      Watch watch(right);
+      transport.all_gather({}, &watch);
+      transport.all_gather({});
+      if (transport.rank() == Rank{2}) right = false;
+      transport.all_gather({});
     }
   }));
 }

@@ -46,7 +46,9 @@ class ThreadedLoopback {
   friend class ThreadedLoopbackTransport;
 
   // Waits until all ranks have called it; returns what each brought. May be called repeatedly.
-  std::vector<std::vector<std::byte>> gather(Rank rank, std::span<const std::byte> mine);
+  std::vector<std::vector<std::byte>> gather(Rank rank, std::span<const std::byte> mine,
+                                             GatherWatch* watch = nullptr);
+  std::vector<Rank> missing() const LAPSE_REQUIRES(mutex_);
 
   const ThreadedLoopbackSettings settings_;
   LoopbackMemory memory_;
@@ -58,6 +60,7 @@ class ThreadedLoopback {
   std::condition_variable all_arrived_;
   std::vector<std::vector<std::byte>> brought_ LAPSE_GUARDED_BY(mutex_);
   std::vector<std::vector<std::byte>> result_ LAPSE_GUARDED_BY(mutex_);
+  std::vector<bool> has_arrived_ LAPSE_GUARDED_BY(mutex_);  // by rank
   std::size_t arrived_ LAPSE_GUARDED_BY(mutex_) = 0;
   std::uint64_t gatherings_ LAPSE_GUARDED_BY(mutex_) = 0;
 };

@@ -93,9 +93,10 @@ std::optional<ThreadedLoopbackTransport::Packet> ThreadedLoopbackTransport::take
   return Packet{queue, queues_[queue].pop()};
 }
 
-std::vector<std::vector<std::byte>> ThreadedLoopbackTransport::all_gather(std::span<const std::byte> mine) {
+std::vector<std::vector<std::byte>> ThreadedLoopbackTransport::all_gather(std::span<const std::byte> mine,
+                                                                          GatherWatch* watch) {
   throw_if_closed("all_gather");
-  return network_.gather(rank_, mine);
+  return network_.gather(rank_, mine, watch);
 }
 
 void ThreadedLoopbackTransport::close() {

@@ -46,7 +46,8 @@ class ThreadedLoopbackTransport final : public Transport {
   bool idle() const override LAPSE_REQUIRES(progress_role) {
     return waiting_.load(std::memory_order_acquire) == 0 && reads_.in_flight() == 0;
   }
-  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                 GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }
   RemoteReads* remote_reads() override { return has_remote_reads_ ? &reads_ : nullptr; }
   void close() override;

@@ -54,7 +54,8 @@ std::span<const std::byte> LoopbackTransport::Reads::exposed(Rank from, std::uin
   return transport_.network_.endpoints_[from.index()]->reads_.memory_.at(number);
 }
 
-std::vector<std::vector<std::byte>> LoopbackTransport::all_gather(std::span<const std::byte> mine) {
+std::vector<std::vector<std::byte>> LoopbackTransport::all_gather(std::span<const std::byte> mine,
+                                                                  GatherWatch*) {
   throw_if_closed("all_gather");
   if (ranks() > 1) {
     throw ProtocolError(

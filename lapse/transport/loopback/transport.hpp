@@ -40,7 +40,8 @@ class LoopbackTransport final : public Transport {
   // No packet waits for this rank, and it has no read in flight.
   bool idle() const override LAPSE_REQUIRES(progress_role);
   // Throws ProtocolError with more than one rank.
-  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                 GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }
   RemoteReads* remote_reads() override { return &reads_; }
   void close() override;

@@ -7,12 +7,17 @@
 #include <thread>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/sleep_between_polls.hpp"
 #include "lapse/transport/mpi/error.hpp"
 
 namespace lapse {
 
-void wait_polled(MpiLock& lock, MPI_Request& request, const char* call) {
+void wait_polled(MpiLock& lock, MPI_Request& request, const char* call, const WhileWaiting& while_waiting) {
+  using SteadyClock = std::chrono::steady_clock;
   constexpr int kTestsBeforeYielding = 32;
+  // Until then the thread yields.
+  constexpr std::chrono::milliseconds kSleepsAfter{2};
+  SteadyClock::time_point start{};
   for (int tests = 1;; ++tests) {
     int done = 0;
     {
@@ -20,7 +25,16 @@ void wait_polled(MpiLock& lock, MPI_Request& request, const char* call) {
       check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
     }
     if (done) return;
-    if (tests > kTestsBeforeYielding) std::this_thread::yield();
+    if (tests <= kTestsBeforeYielding) continue;
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (start == SteadyClock::time_point{}) start = now;
+    const SteadyClock::duration waited = now - start;
+    if (waited < kSleepsAfter) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (while_waiting) while_waiting(waited);
+    sleep_between_polls(waited);
   }
 }
 
@@ -34,7 +48,8 @@ void barrier_polled(MpiLock& lock, MPI_Comm communicator) {
 }
 
 std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm communicator,
-                                                      std::span<const std::byte> mine) {
+                                                      std::span<const std::byte> mine,
+                                                      const WhileWaiting& while_waiting) {
   int ranks = 0;
   const std::uint64_t my_size = mine.size();
   std::vector<std::uint64_t> sizes;
@@ -47,7 +62,7 @@ std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm co
         MPI_Iallgather(&my_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, communicator, &request),
         "MPI_Iallgather");
   }
-  wait_polled(lock, request, "MPI_Iallgather");
+  wait_polled(lock, request, "MPI_Iallgather", while_waiting);
 
   constexpr std::uint64_t kLimit = std::numeric_limits<int>::max();
   std::uint64_t total = 0;
@@ -71,7 +86,7 @@ std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm co
                               counts.data(), offsets.data(), MPI_BYTE, communicator, &request),
               "MPI_Iallgatherv");
   }
-  wait_polled(lock, request, "MPI_Iallgatherv");
+  wait_polled(lock, request, "MPI_Iallgatherv", while_waiting);
 
   std::vector<std::vector<std::byte>> result(sizes.size());
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {

@@ -13,6 +13,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
+#include "lapse/transport/gather_watch.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/rma_start.hpp"
@@ -48,6 +49,7 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
     : communicator_(communicator),
       settings_(agree_on_settings(communicator_, settings)),
       lock_(communicator_.lock()),
+      notices_(communicator_.get(), rank(), ranks()),
       doorbell_memory_(communicator_.host(), lock_),
       shared_memory_(communicator_) {
   make_doorbells();
@@ -234,12 +236,36 @@ std::size_t MpiTransport::accept_note(Rank from, std::span<const std::byte> note
   return 1;
 }
 
-std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std::byte> mine) {
+std::vector<std::vector<std::byte>> MpiTransport::all_gather(std::span<const std::byte> mine,
+                                                             GatherWatch* watch) {
   throw_if_closed("all_gather");
-  return all_gather_polled(lock_, communicator_.get(), mine);
+  notices_.begin();
+  if (watch == nullptr || watch->patience() == GatherWatch::Duration::zero())
+    return all_gather_polled(lock_, communicator_.get(), mine, [this](auto) { exchange_notices(false); });
+  // The ranks that wait too have a second to answer before the report, or half of the time.
+  constexpr GatherWatch::Duration kAnswers = std::chrono::seconds(1);
+  GatherWatch::Duration due = watch->patience();
+  const GatherWatch::Duration announced_at = due - std::min(kAnswers, due / 2);
+  bool announced = false;
+  return all_gather_polled(lock_, communicator_.get(), mine, [&](GatherWatch::Duration waited) {
+    const bool announces = !announced && waited >= announced_at;
+    exchange_notices(announces);
+    announced = announced || announces;
+    if (waited < due) return;
+    const std::vector<Rank> missing = notices_.missing();
+    if (!missing.empty()) watch->report(waited, missing);
+    due += watch->patience();
+  });
+}
+
+void MpiTransport::exchange_notices(bool announces) {
+  const MpiGuard guard(lock_);
+  if (announces) notices_.announce();
+  notices_.advance();
 }
 
 std::string MpiTransport::release_requests() {
+  notices_.abandon();
   const std::size_t own = own_packets_.size();
   const std::size_t unsent = sender_->abandon() + rings_->abandon() + (reads_ ? reads_->abandon() : 0);
   const std::size_t undelivered = payloads_->abandon() + ring_->cancel();
@@ -285,7 +311,7 @@ void MpiTransport::close() {
   throw_if_closed("close");
   progress_role.assert_held();  // No engine runs any more.
   wait_for_sends();
-  barrier_polled(lock_, communicator_.get());
+  notices_.drain(lock_);
   std::string left;
   if (rings_->in_use()) {
     left = drain_rma_receive_rings();

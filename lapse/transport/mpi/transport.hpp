@@ -16,6 +16,7 @@
 #include "lapse/transport/fifo.hpp"
 #include "lapse/transport/host_doorbells.hpp"
 #include "lapse/transport/mpi/communicator.hpp"
+#include "lapse/transport/mpi/gather_notices.hpp"
 #include "lapse/transport/mpi/lock.hpp"
 #include "lapse/transport/mpi/payload_receiver.hpp"
 #include "lapse/transport/mpi/receive_ring.hpp"
@@ -63,7 +64,8 @@ class MpiTransport final : public Transport {
     return own_packets_.empty() && sender_->empty() && payloads_->empty() &&
            (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
   }
-  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override;
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                 GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }
   RemoteReads* remote_reads() override { return reads_ ? &*reads_ : nullptr; }
   RmaReceiveRings* rma_receive_rings() override { return &*rings_; }
@@ -83,6 +85,9 @@ class MpiTransport final : public Transport {
   // Memory for doorbells; shows whether the ranks of this host can share any.
   void make_doorbells();
   void make_rma_receive_rings();
+
+  // Of the ranks that wait in a gathering; of this rank to all others, where it announces itself.
+  void exchange_notices(bool announces) LAPSE_EXCLUDES(mpi_role);
 
   std::size_t deliver_own(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
   std::size_t deliver_payloads(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
@@ -111,6 +116,7 @@ class MpiTransport final : public Transport {
   BufferPool pool_ LAPSE_GUARDED_BY(progress_role);
   // Packets of this rank to itself.
   Fifo<PacketBuffer> own_packets_ LAPSE_GUARDED_BY(progress_role);
+  MpiGatherNotices notices_;
   std::optional<MpiReceiveRing> ring_;
   std::optional<MpiSender> sender_;
   std::optional<MpiPayloadReceiver> payloads_;

@@ -12,6 +12,8 @@ inline constexpr int kEagerTag = 1;
 inline constexpr int kFragmentTag = 2;
 // Messages of the self-test of windows, before anything else is sent.
 inline constexpr int kSelfTestTag = 3;
+// A rank waits in a collective call of control: the number of the call as u64 (gather_notices.hpp).
+inline constexpr int kGatherTag = 4;
 
 // The last byte of every eager message names its kind, so that the packet itself begins where the buffer
 // begins.

@@ -1,0 +1,65 @@
+// What a worker that has waited long asks the engines, and what they answer.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lapse/core/role_table.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/operation_kind.hpp"
+#include "lapse/protocol/worker_activity.hpp"
+#include "lapse/transport/submission_queue.hpp"
+
+namespace lapse {
+
+class TableShard;
+class WorkerEndpoint;
+
+// What the serving rank of a domain stores about a key.
+struct KeyStanding {
+  Role role = Role::absent;
+  bool leased = false;
+  bool instructed = false;         // an INSTRUCT is queued
+  std::uint32_t operations = 0;    // queued
+  std::uint32_t requests = 0;      // for a lease, queued
+  std::uint32_t milliseconds = 0;  // since the oldest of these was queued, or the key was asked for
+};
+
+// A key that a worker waits for.
+struct AwaitedKey {
+  const TableShard* table = nullptr;
+  Key key;
+  std::optional<OperationKind> kind;    // nothing: a lease
+  Rank home;                            // its serving rank in its home's domain
+  std::optional<Domain> owner;          // by the home's table; nothing: the home has not answered
+  Rank owner_rank;                      // its serving rank there
+  std::optional<KeyStanding> at_owner;  // nothing: the owner has not answered
+};
+
+// A worker that has not come to a collective call.
+struct AbsentWorker {
+  Rank rank;
+  std::uint32_t worker = 0;  // number among the workers of all ranks
+  WorkerActivity activity = WorkerActivity::application;
+};
+
+// Filled by the worker, then the engine's until `finished` is true.
+struct StallQuestion : Submission {
+  WorkerEndpoint* worker = nullptr;
+  // The question: the keys that the worker waits for, or the workers that have made fewer than so many
+  // collective calls in this phase.
+  std::optional<std::uint32_t> collective_calls;
+
+  // The answers.
+  std::vector<AwaitedKey> keys;  // the first few
+  std::uint64_t further_keys = 0;
+  std::vector<AbsentWorker> absent;  // the first few of each rank
+  std::uint64_t further_absent = 0;
+  std::vector<Rank> silent;  // ranks that were asked and have not answered
+  std::atomic<bool> finished{true};
+};
+
+}  // namespace lapse

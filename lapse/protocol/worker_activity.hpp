@@ -1,0 +1,15 @@
+// What a worker does, as other threads and ranks may see it.
+#pragma once
+
+#include <cstdint>
+
+namespace lapse {
+
+enum class WorkerActivity : std::uint32_t {
+  application,  // runs code of the application, or a call that does not wait for the engine
+  operations,   // waits for answers, arrivals or leases
+  collective,   // waits for other workers
+  returned,     // from its function
+};
+
+}  // namespace lapse

@@ -1,0 +1,138 @@
+#include "lapse/ps/stall_reports.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lapse/protocol/stall_inquiry.hpp"
+#include "lapse/protocol/worker_endpoint.hpp"
+#include "lapse/ps/phase.hpp"
+#include "lapse/ps/stall_watch.hpp"
+
+namespace lapse {
+
+namespace {
+
+// A report must not end what it reports: without memory for it there is none.
+template <class MakeText>
+void warn(Logger& logger, MakeText&& make_text) noexcept {
+  try {
+    const std::string text = make_text();
+    if (!text.empty()) logger.warning("{}", text);
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace
+
+// The waits for latches of one table.
+class StallReports::Latches final : public LatchWatch {
+ public:
+  Latches(const StallReports& reports, const TableShard& table) : reports_(reports), table_(table) {}
+
+  Duration patience() const override { return reports_.limit_; }
+  void report(Key key, Duration waited) noexcept override {
+    if (!reports_.is_first(last_report_)) return;
+    warn(reports_.logger_, [&] {
+      const auto members = table_.definition().domains.members(table_.self_domain());
+      const std::vector<Rank> halted = reports_.peers_.halted({members.begin(), members.end()});
+      return latch_stall_text(reports_.self_, waited, key, table_.name(), reports_.see(halted));
+    });
+  }
+
+ private:
+  const StallReports& reports_;
+  const TableShard& table_;
+  std::atomic<StallDuration::rep> last_report_{0};
+};
+
+StallReports::StallReports(Rank self, std::chrono::seconds limit, Logger& logger)
+    : self_(self), limit_(limit), logger_(logger) {}
+
+StallReports::~StallReports() = default;
+
+void StallReports::watch_latches(TableShard& table) {
+  latches_.push_back(std::make_unique<Latches>(*this, table));
+  table.store().set_latch_watch(latches_.back().get());
+}
+
+bool StallReports::is_first(std::atomic<StallDuration::rep>& last_report) const {
+  const StallDuration::rep now = std::chrono::steady_clock::now().time_since_epoch().count();
+  StallDuration::rep last = last_report.load(std::memory_order_relaxed);
+  // Threads that began to wait at about the same time come at about the same time.
+  const StallDuration::rep least = StallDuration(limit_).count() / 2;
+  return now - last >= least && last_report.compare_exchange_strong(last, now, std::memory_order_relaxed);
+}
+
+std::vector<SeenRank> StallReports::see(std::span<const Rank> ranks) const {
+  std::vector<SeenRank> seen;
+  for (const Rank rank : ranks) seen.push_back({.name = peers_.name(rank), .state = peers_.state(rank)});
+  return seen;
+}
+
+std::vector<SeenRank> StallReports::seen_with_answers(const StallQuestion& question) const {
+  std::vector<Rank> ranks = peers_.halted();
+  std::ranges::copy_if(question.silent, std::back_inserter(ranks),
+                       [&](Rank rank) { return std::ranges::find(ranks, rank) == ranks.end(); });
+  std::ranges::sort(ranks);
+  std::vector<SeenRank> seen = see(ranks);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    seen[i].silent = std::ranges::find(question.silent, ranks[i]) != question.silent.end();
+  return seen;
+}
+
+void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
+                                 std::string_view what, bool collective,
+                                 const std::function<bool()>& ended) noexcept {
+  if (collective && !is_first(last_collective_report_)) return;
+  warn(logger_, [&]() -> std::string {
+    StallQuestion& question = endpoint.stall_question();
+    // An earlier question may still wait for the engine.
+    if (question.finished.load(std::memory_order_acquire)) {
+      question.collective_calls.reset();
+      if (collective) question.collective_calls = endpoint.collective_calls();
+      question.keys.clear();
+      question.further_keys = 0;
+      question.absent.clear();
+      question.further_absent = 0;
+      question.silent.clear();
+      question.handler = &phase.protocol.stall_inquiry();
+      question.finished.store(false, std::memory_order_release);
+      phase.engine.submit(question);
+    }
+    const auto finished = [&] { return question.finished.load(std::memory_order_acquire); };
+    StallWatch patience{std::chrono::ceil<std::chrono::seconds>(2 * StallInquiry::kPatience)};
+    phase.engine.wait(endpoint.bell(), [&] { return finished() || ended() || patience.due(); });
+    if (ended()) return {};
+    WorkerStall stall{.worker = phase.first_worker + endpoint.local_index(),
+                      .rank = self_,
+                      .waited = waited,
+                      .what = what,
+                      .operations = endpoint.open(),
+                      .keys = endpoint.unanswered().total()};
+    if (finished()) {
+      stall.answers = &question;
+      stall.ranks = seen_with_answers(question);
+      // A localize counts no unanswered keys.
+      stall.keys = std::max<std::uint64_t>(stall.keys, question.keys.size() + question.further_keys);
+    } else {
+      stall.ranks = see(peers_.halted());
+    }
+    return stall_text(stall);
+  });
+}
+
+void StallReports::report_call(std::string_view call, StallDuration waited,
+                               std::span<const Rank> missing) const noexcept {
+  warn(logger_, [&] { return call_stall_text(self_, waited, call, see(missing)); });
+}
+
+void StallReports::report_phase_end(StallDuration waited) const noexcept {
+  warn(logger_, [&]() -> std::string {
+    const std::vector<Rank> halted = peers_.halted();
+    return halted.empty() ? std::string() : phase_stall_text(self_, waited, see(halted));
+  });
+}
+
+}  // namespace lapse

@@ -1,0 +1,83 @@
+// Logs the waits of a rank that take too long.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lapse/core/log.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/table_shard.hpp"
+#include "lapse/ps/peers.hpp"
+#include "lapse/ps/stall_text.hpp"
+#include "lapse/store/latch_watch.hpp"
+#include "lapse/transport/gather_watch.hpp"
+
+namespace lapse {
+
+struct Phase;
+class WorkerEndpoint;
+
+// One for a server. A report is a warning; reports never throw and end nothing, and a wait is reported again
+// after each `limit`. With a limit of 0 there are none.
+//
+// Thread safety: any thread; set_peers and watch_latches while no engine runs.
+class StallReports {
+ public:
+  StallReports(Rank self, std::chrono::seconds limit, Logger& logger);
+  ~StallReports();
+  StallReports(const StallReports&) = delete;
+  StallReports& operator=(const StallReports&) = delete;
+
+  void set_peers(Peers peers) { peers_ = std::move(peers); }
+  std::chrono::seconds limit() const { return limit_; }
+
+  // The part of a worker that waits and has waited for `waited`: asks the engines why, meanwhile driving this
+  // rank's, and reports; returns without a report when ended() becomes true. `collective`: it waits for other
+  // workers, which is reported by one worker of the rank for all.
+  void report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
+                     std::string_view what, bool collective, const std::function<bool()>& ended) noexcept;
+
+  void report_call(std::string_view call, StallDuration waited, std::span<const Rank> missing) const noexcept;
+  // Other ranks may have to work longer than this one: nothing is reported unless a rank is stopped or has
+  // ended.
+  void report_phase_end(StallDuration waited) const noexcept;
+  void watch_latches(TableShard& table);
+
+ private:
+  class Latches;
+
+  std::vector<SeenRank> see(std::span<const Rank> ranks) const;
+  std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
+  // Whether this thread is the one that reports what many threads wait for.
+  bool is_first(std::atomic<StallDuration::rep>& last_report) const;
+
+  const Rank self_;
+  const std::chrono::seconds limit_;
+  Logger& logger_;
+  Peers peers_;
+  std::vector<std::unique_ptr<Latches>> latches_;  // by table
+  std::atomic<StallDuration::rep> last_collective_report_{0};
+};
+
+// Reports a wait in a collective call of control.
+class CallWatch final : public GatherWatch {
+ public:
+  // `reports` may be null: none are made.
+  CallWatch(const StallReports* reports, std::string_view call) : reports_(reports), call_(call) {}
+
+  Duration patience() const override { return reports_ == nullptr ? Duration::zero() : reports_->limit(); }
+  void report(Duration waited, std::span<const Rank> missing) noexcept override {
+    reports_->report_call(call_, waited, missing);
+  }
+
+ private:
+  const StallReports* reports_;
+  std::string_view call_;
+};
+
+}  // namespace lapse

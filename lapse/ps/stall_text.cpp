@@ -1,0 +1,175 @@
+#include "lapse/ps/stall_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "lapse/directory/domain_map.hpp"
+#include "lapse/protocol/table_shard.hpp"
+
+namespace lapse {
+
+namespace {
+
+std::int64_t seconds(StallDuration waited) {
+  return std::chrono::duration_cast<std::chrono::seconds>(waited).count();
+}
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+std::string_view kind_name(const AwaitedKey& key) {
+  if (!key.kind) return "lease";
+  switch (*key.kind) {
+    case OperationKind::pull:
+      return "pull";
+    case OperationKind::push:
+      return "push";
+    case OperationKind::set:
+      return "set";
+    case OperationKind::call:
+      return "call";
+    case OperationKind::localize:
+      break;
+  }
+  return "localize";
+}
+
+// Where the key is.
+std::string place_of(const AwaitedKey& key) {
+  const std::int32_t home = key.home.value();
+  if (!key.owner) return fmt::format("its home, rank {}, does not answer, so its owner is not known", home);
+  const DomainMap& domains = key.table->definition().domains;
+  const std::string owner =
+      domains.members(*key.owner).size() == 1
+          ? fmt::format("rank {}", key.owner_rank.value())
+          : fmt::format("domain {}, served by rank {}", key.owner->value(), key.owner_rank.value());
+  if (!key.at_owner) return fmt::format("owned by {}, which does not answer", owner);
+  switch (low_half(key.at_owner->role)) {
+    case LowHalf::arrival:
+      return fmt::format("on its way to {}", owner);
+    case LowHalf::slot:
+      return key.at_owner->leased ? fmt::format("leased by a worker of {}", owner)
+                                  : fmt::format("owned by {}", owner);
+    case LowHalf::hint:
+      break;
+  }
+  return key.owner_rank == key.home ? fmt::format("at its home, {}, uninitialized", owner)
+                                    : fmt::format("on its way from {}", owner);
+}
+
+// What is queued there.
+std::string queue_of(const KeyStanding& standing) {
+  std::string text;
+  const auto add = [&text](std::string_view what) { text.append(text.empty() ? "" : ", ").append(what); };
+  if (standing.operations > 0) add(counted(standing.operations, "operation", "operations"));
+  if (standing.requests > 0) add(counted(standing.requests, "lease request", "lease requests"));
+  if (standing.instructed) add("the order to transfer it");
+  if (text.empty() && standing.milliseconds == 0) return text;
+  return fmt::format("; queued there: {}, for {:.1f} s", text.empty() ? "nothing" : text,
+                     standing.milliseconds / 1000.0);
+}
+
+std::string_view activity_name(WorkerActivity activity) {
+  switch (activity) {
+    case WorkerActivity::application:
+      return "it runs code of the application";
+    case WorkerActivity::operations:
+      return "it waits for answers";
+    case WorkerActivity::collective:
+      return "it is about to";
+    case WorkerActivity::returned:
+      return "it has returned from its function";
+  }
+  return "it does something else";
+}
+
+// Of many ranks or workers the first are named.
+constexpr std::size_t kNamed = 8;
+
+void add_ranks(std::string& text, std::span<const SeenRank> ranks) {
+  for (const SeenRank& rank : ranks.first(std::min(kNamed, ranks.size()))) {
+    fmt::format_to(std::back_inserter(text), "\n  {}{}: {}", rank.name,
+                   rank.silent ? ", does not answer" : "", process_state_name(rank.state));
+  }
+  if (ranks.size() > kNamed)
+    fmt::format_to(std::back_inserter(text), "\n  and {}",
+                   counted(ranks.size() - kNamed, "further rank", "further ranks"));
+}
+
+void add_absent(std::string& text, const StallQuestion& answers) {
+  const std::size_t named = std::min(kNamed, answers.absent.size());
+  const auto to = std::back_inserter(text);
+  for (const AbsentWorker& worker : std::span(answers.absent).first(named)) {
+    fmt::format_to(to, "\n  worker {} on rank {} has not come: {}", worker.worker, worker.rank.value(),
+                   activity_name(worker.activity));
+  }
+  if (const std::uint64_t further = answers.absent.size() - named + answers.further_absent)
+    fmt::format_to(to, "\n  and {}", counted(further, "further worker", "further workers"));
+}
+
+}  // namespace
+
+std::string stall_text(const WorkerStall& stall) {
+  std::string text = fmt::format("worker {} on rank {} has waited for {} s for {}", stall.worker,
+                                 stall.rank.value(), seconds(stall.waited), stall.what);
+  const auto to = std::back_inserter(text);
+  if (stall.operations > 0) {
+    fmt::format_to(to, ": {} with {} {} unanswered", counted(stall.operations, "operation", "operations"),
+                   counted(stall.keys, "key", "keys"), stall.operations == 1 ? "is" : "are");
+  }
+  if (stall.answers == nullptr) {
+    fmt::format_to(
+        to,
+        "\n  no thread of rank {} has driven its engine meanwhile: code that the engine runs, or a "
+        "latch for which it waits, holds it up",
+        stall.rank.value());
+  } else {
+    for (const AwaitedKey& key : stall.answers->keys) {
+      fmt::format_to(to, "\n  {} of key {} of table '{}': {}{}", kind_name(key), key.key.value(),
+                     key.table->name(), place_of(key),
+                     key.at_owner ? queue_of(*key.at_owner) : std::string());
+    }
+    if (stall.answers->further_keys > 0)
+      fmt::format_to(to, "\n  and {}", counted(stall.answers->further_keys, "further key", "further keys"));
+    add_absent(text, *stall.answers);
+  }
+  add_ranks(text, stall.ranks);
+  return text;
+}
+
+std::string call_stall_text(Rank rank, StallDuration waited, std::string_view call,
+                            std::span<const SeenRank> missing) {
+  std::string text = fmt::format("rank {} has waited for {} s in {}; {} not come:", rank.value(),
+                                 seconds(waited), call, missing.size() == 1 ? "has" : "have");
+  add_ranks(text, missing);
+  return text;
+}
+
+std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::string_view table,
+                             std::span<const SeenRank> halted) {
+  std::string text =
+      fmt::format("a thread of rank {} has waited for {} s for the latch of key {} of table '{}'",
+                  rank.value(), seconds(waited), key.value(), table);
+  if (halted.empty()) {
+    text +=
+        ": every rank that shares it runs; perhaps code of the application does not return that runs under "
+        "the latch";
+  } else {
+    text += "; not running:";
+    add_ranks(text, halted);
+  }
+  return text;
+}
+
+std::string phase_stall_text(Rank rank, StallDuration waited, std::span<const SeenRank> halted) {
+  std::string text =
+      fmt::format("rank {} has waited for {} s at the end of run_workers for the other ranks:", rank.value(),
+                  seconds(waited));
+  add_ranks(text, halted);
+  return text;
+}
+
+}  // namespace lapse

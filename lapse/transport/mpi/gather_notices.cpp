@@ -1,0 +1,92 @@
+#include "lapse/transport/mpi/gather_notices.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/wire.hpp"
+
+namespace lapse {
+
+MpiGatherNotices::MpiGatherNotices(MPI_Comm communicator, Rank self, std::int32_t ranks)
+    : communicator_(communicator),
+      self_(self),
+      peers_(static_cast<std::size_t>(ranks)),
+      sent_(peers_.size()),
+      received_(peers_.size()) {}
+
+void MpiGatherNotices::send(std::size_t rank) {
+  if (rank == self_.index() || peers_[rank].noticed == gathering_) return;
+  auto number = std::make_unique<std::uint64_t>(gathering_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(number.get(), 1, MPI_UINT64_T, static_cast<int>(rank), mpi_wire::kGatherTag,
+                      communicator_, &request),
+            "MPI_Isend");
+  requests_.add(request, std::move(number));
+  peers_[rank].noticed = gathering_;
+  ++sent_[rank];
+}
+
+bool MpiGatherNotices::receive() {
+  int arrived = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, mpi_wire::kGatherTag, communicator_, &arrived, &status), "MPI_Iprobe");
+  if (!arrived) return false;
+  std::uint64_t number = 0;
+  check_mpi(MPI_Recv(&number, 1, MPI_UINT64_T, status.MPI_SOURCE, mpi_wire::kGatherTag, communicator_,
+                     MPI_STATUS_IGNORE),
+            "MPI_Recv");
+  const auto from = static_cast<std::size_t>(status.MPI_SOURCE);
+  peers_[from].come = std::max(peers_[from].come, number);
+  ++received_[from];
+  return true;
+}
+
+void MpiGatherNotices::announce() {
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) send(rank);
+}
+
+void MpiGatherNotices::advance() {
+  while (receive()) {
+  }
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank)
+    if (peers_[rank].come >= gathering_) send(rank);
+  requests_.test([](std::unique_ptr<std::uint64_t>, const MPI_Status&) {});
+}
+
+std::vector<Rank> MpiGatherNotices::missing() const {
+  std::vector<Rank> ranks;
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    if (rank != self_.index() && peers_[rank].come < gathering_)
+      ranks.emplace_back(static_cast<std::int32_t>(rank));
+  }
+  return ranks;
+}
+
+void MpiGatherNotices::drain(MpiLock& lock) {
+  std::vector<std::uint64_t> expected(peers_.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const MpiGuard guard(lock);
+    check_mpi(MPI_Ialltoall(sent_.data(), 1, MPI_UINT64_T, expected.data(), 1, MPI_UINT64_T, communicator_,
+                            &request),
+              "MPI_Ialltoall");
+  }
+  wait_polled(lock, request, "MPI_Ialltoall");
+  for (;; std::this_thread::yield()) {
+    const MpiGuard guard(lock);
+    while (receive()) {
+    }
+    requests_.test([](std::unique_ptr<std::uint64_t>, const MPI_Status&) {});
+    if (received_ == expected && requests_.empty()) return;
+  }
+}
+
+void MpiGatherNotices::abandon() {
+  requests_.abandon(false,
+                    [](std::unique_ptr<std::uint64_t> number) { static_cast<void>(number.release()); });
+}
+
+}  // namespace lapse

@@ -1,0 +1,60 @@
+// Which ranks wait in a collective call of control.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/types.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/request_bag.hpp"
+
+namespace lapse {
+
+// MPI's collective calls do not show which rank they wait for. A rank that has waited long sends a notice
+// with the number of the gathering to every other rank, and a rank that receives a notice of the gathering in
+// which it waits itself answers it with its own: at most one message for each ordered pair of ranks and
+// gathering, and none where gatherings are short.
+//
+// Thread safety: none; functions that call MPI are called by the holder of the MPI lock.
+class MpiGatherNotices {
+ public:
+  MpiGatherNotices(MPI_Comm communicator, Rank self, std::int32_t ranks);
+
+  // This rank enters the next gathering.
+  void begin() { ++gathering_; }
+  // Sends a notice to every rank that has none of this gathering.
+  void announce() LAPSE_REQUIRES(mpi_role);
+  // Receives notices and answers those of this gathering.
+  void advance() LAPSE_REQUIRES(mpi_role);
+  // The ranks without a notice of this gathering.
+  std::vector<Rank> missing() const;
+
+  // Collective. When it returns, all ranks have called it, and no notice is in flight.
+  void drain(MpiLock& lock) LAPSE_EXCLUDES(mpi_role);
+  // Gives up what is not sent, after a failure.
+  void abandon() LAPSE_REQUIRES(mpi_role);
+
+ private:
+  struct Peer {
+    std::uint64_t noticed = 0;  // the newest gathering of which it has a notice from this rank
+    std::uint64_t come = 0;     // the newest of which this rank has one
+  };
+
+  void send(std::size_t rank) LAPSE_REQUIRES(mpi_role);
+  // Returns whether there was a notice.
+  bool receive() LAPSE_REQUIRES(mpi_role);
+
+  const MPI_Comm communicator_;
+  const Rank self_;
+  std::uint64_t gathering_ = 0;
+  std::vector<Peer> peers_;
+  // Of notices, by rank.
+  std::vector<std::uint64_t> sent_;
+  std::vector<std::uint64_t> received_;
+  MpiRequestBag<std::unique_ptr<std::uint64_t>> requests_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,243 @@
+// Waits that take too long, one case for each run: rank 0 reads what it logs, and lets the others go on once
+// the report names what it should, or after a while. Prints "the report is right" then.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "test/mpi/stall_observer.hpp"
+
+using namespace lapse;
+using lapse::test::StallObserver;
+
+namespace {
+
+constexpr Key kKey(5);
+
+struct Job {
+  Rank rank;
+  std::int32_t ranks = 1;
+  std::vector<int> processes;  // by rank
+};
+
+void stop_here() {
+  raise(SIGSTOP);
+}
+// Until rank 0 says so, with the process running.
+void idle_here() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  int signal = 0;
+  sigwait(&signals, &signal);
+}
+
+Options options(DomainChoice domain) {
+  Options options;
+  options.stall_report = std::chrono::seconds(1);
+  options.startup_report = false;
+  options.domain = domain;
+  return options;
+}
+
+const DomainChoice kRanksAlone{DomainChoice::Kind::rank, 1};
+
+std::string process_of(const Job& job, int rank) {
+  return "rank " + std::to_string(rank) + ", process " +
+         std::to_string(job.processes[static_cast<std::size_t>(rank)]) + " on ";
+}
+
+// Rank 1 is stopped while it holds the latch of a key that the ranks share.
+void latch(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  const auto table = server.create_table<std::int64_t>({.name = "shared", .keys = 8});
+  StallObserver observer(job.rank.value() == 0,
+                         {"the latch of key 5 of table 'shared'", process_of(job, 1), "stopped"},
+                         [&] { kill(job.processes[1], SIGCONT); });
+  server.run_workers(1, [&](Worker& worker) {
+    const std::vector<std::int64_t> one{1};
+    if (worker.rank().value() == 1) {
+      worker.localize(table, kKey).wait();
+      worker.barrier();
+      worker.update_if_local(table, kKey, [](std::span<std::int64_t>) { stop_here(); });
+    } else {
+      worker.barrier();
+      // The other rank needs a moment to get the latch.
+      while (!observer.stopped(job.processes[1])) std::this_thread::yield();
+      worker.push(table, kKey, one);
+    }
+  });
+  observer.finish();
+  server.close();
+}
+
+// Rank 2 is stopped while it owns a key whose home is another rank.
+void owner(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
+  const auto table =
+      server.create_table<std::int64_t>({.name = "moved", .keys = 9, .home = HomeMapKind::range});
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"worker 0 on rank 0 has waited for 1 s for an answer: 1 operation with 1 key is unanswered",
+       "pull of key 5 of table 'moved': owned by rank 2", process_of(job, 2), "does not answer: stopped"},
+      [&] { kill(job.processes[2], SIGCONT); });
+  server.run_workers(1, [&](Worker& worker) {
+    if (worker.rank().value() == 2) worker.localize(table, kKey).wait();
+    worker.barrier();
+    if (worker.rank().value() == 2) stop_here();
+    if (worker.rank().value() == 0) {
+      while (!observer.stopped(job.processes[2])) std::this_thread::yield();
+      std::vector<std::int64_t> value(1);
+      worker.pull(table, kKey, value).wait();
+    }
+  });
+  observer.finish();
+  server.close();
+}
+
+// A worker of rank 1 leases a key and does not release it.
+void leased(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
+  const auto table =
+      server.create_table<std::int64_t>({.name = "blocks", .keys = 8, .home = HomeMapKind::range});
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"push of key 5 of table 'blocks': leased by a worker of rank 1; queued there: 1 operation"},
+      [&] { kill(job.processes[1], SIGUSR1); });
+  server.run_workers(1, [&](Worker& worker) {
+    const std::vector<std::int64_t> one{1};
+    if (worker.rank().value() == 1) {
+      auto lease = worker.lease(table, std::span(&kKey, 1));
+      MPI_Barrier(MPI_COMM_WORLD);
+      idle_here();
+    } else {
+      MPI_Barrier(MPI_COMM_WORLD);
+      worker.push(table, kKey, one).wait();
+    }
+  });
+  observer.finish();
+  server.close();
+}
+
+// Rank 1 does not call run_workers: it is stopped, or it runs and does something else.
+void call(const Job& job, bool stopped) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  StallObserver observer(job.rank.value() == 0,
+                         {"rank 0 has waited for 1 s in run_workers; has not come:", process_of(job, 1),
+                          stopped ? ": stopped" : ": runs"},
+                         [&] { kill(job.processes[1], stopped ? SIGCONT : SIGUSR1); });
+  if (job.rank.value() == 1) stopped ? stop_here() : idle_here();
+  server.run_workers(1, [](Worker& worker) { worker.barrier(); });
+  observer.finish();
+  server.close();
+}
+
+// Worker 3, on rank 1, does not come to a barrier.
+void barrier(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  StallObserver observer(job.rank.value() == 0,
+                         {" on rank 0 has waited for 1 s for the other workers at a barrier",
+                          "worker 3 on rank 1 has not come: it runs code of the application"},
+                         [&] { kill(job.processes[1], SIGUSR1); });
+  server.run_workers(2, [](Worker& worker) {
+    worker.barrier();
+    if (worker.index() == 3) idle_here();
+    worker.barrier();
+  });
+  observer.finish();
+  server.close();
+}
+
+// Rank 1 is stopped, others wait for it at the end of run_workers.
+void phase_end(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"rank 0 has waited for 1 s at the end of run_workers", process_of(job, 1), ": stopped"},
+      [&] { kill(job.processes[1], SIGCONT); });
+  server.run_workers(1, [](Worker& worker) {
+    worker.barrier();
+    if (worker.rank().value() == 1) stop_here();
+  });
+  observer.finish();
+  server.close();
+}
+
+// Workers that return while others wait for them at a barrier: an error on every rank, at once.
+void returned(const Job& job) {
+  Options settings = options({});
+  settings.stall_report = std::chrono::seconds(0);
+  ParameterServer server(MPI_COMM_WORLD, settings);
+  std::string text;
+  try {
+    server.run_workers(2, [&](Worker& worker) {
+      if (worker.index() != static_cast<std::size_t>(2 * job.ranks - 1)) worker.barrier();
+    });
+  } catch (const PeerFailed& error) {
+    text = error.what();
+  }
+  const std::string expected = "worker " + std::to_string(2 * job.ranks - 1) + " on rank " +
+                               std::to_string(job.ranks - 1) + " has returned from its function";
+  if (text.find(expected) == std::string::npos)
+    throw std::runtime_error("rank " + std::to_string(job.rank.value()) + " got: " + text);
+  server.close();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (job.rank.value() == 0) std::puts("the report is right");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Threads that MPI starts leave the signal alone, too.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  int status = 0;
+  try {
+    Job job;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+    job.rank = Rank(rank);
+    job.processes.resize(static_cast<std::size_t>(job.ranks));
+    const int own = getpid();
+    MPI_Allgather(&own, 1, MPI_INT, job.processes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    if (name == "latch")
+      latch(job);
+    else if (name == "owner")
+      owner(job);
+    else if (name == "leased")
+      leased(job);
+    else if (name == "call_stopped")
+      call(job, true);
+    else if (name == "call_late")
+      call(job, false);
+    else if (name == "barrier")
+      barrier(job);
+    else if (name == "phase_end")
+      phase_end(job);
+    else if (name == "returned")
+      returned(job);
+    else
+      throw std::runtime_error("an unknown case");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "failed: %s\n", error.what());
+    status = 1;
+  }
+  MPI_Finalize();
+  return status;
+}

@@ -60,9 +60,10 @@ Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions, std:
   return {.regions = private_regions,
           .first_unit = part().first_private_unit,
           .max_units = part().private_units,
-          .notice = [notified, notify = notify_] {
-            if (notified->exchange(1, std::memory_order_relaxed) == 0) notify();
-          },
+          .notice =
+              [notified, notify = notify_] {
+                if (notified->exchange(1, std::memory_order_relaxed) == 0) notify();
+              },
           .owner_label = std::move(owner_label)};
 }
 

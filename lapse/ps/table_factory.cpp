@@ -132,25 +132,38 @@ void TableFactory::check_slot_words(const TableOptions& options) const {
   const AvailableMemory available = available_memory();
   if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(fmt::format(
-        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {}",
-        options.name, needed / 1e6, transport_.rank().value(), options.keys, available.to_text()));
+        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {}", options.name,
+        needed / 1e6, transport_.rank().value(), options.keys, available.to_text()));
   }
 }
 
 void TableFactory::check_memory(const TableOptions& options, const TableDefinition& definition,
-                                std::uint64_t own_keys, std::uint64_t slot_bytes) const {
+                                std::uint64_t own_keys, std::uint64_t slot_bytes, bool is_mapped) const {
   const auto members = static_cast<double>(definition.members());
   const double words = static_cast<double>(options.keys) * sizeof(std::uint64_t) / members;
   const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
   const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
   const double needed = words + lengths + owners + static_cast<double>(slot_bytes);
-  const AvailableMemory available = available_memory(static_cast<std::size_t>(transport_.host_ranks()));
+  const auto sharers = static_cast<std::size_t>(transport_.host_ranks());
+  const AvailableMemory available =
+      is_mapped ? available_for_mapped_memory(sharers) : available_memory(sharers);
   if (needed > static_cast<double>(available.bytes)) {
-    throw OutOfMemory(
-        fmt::format("table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes of values); {}",
-                    options.name, needed / 1e6, transport_.rank().value(), own_keys, options.keys, slot_bytes,
-                    available.to_text()));
+    throw OutOfMemory(fmt::format(
+        "table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes of values); {}", options.name,
+        needed / 1e6, transport_.rank().value(), own_keys, options.keys, slot_bytes, available.to_text()));
   }
+}
+
+void TableFactory::check_addresses(const TableOptions& options, std::uint64_t slot_bytes) const {
+  constexpr std::uint64_t kSmallTable = MemoryBudget::kReserveBytes / 16;
+  const std::uint64_t needed = options.keys * sizeof(KeyWords::Word) + slot_bytes;
+  const AvailableMemory available = available_addresses();
+  if (needed <= kSmallTable || needed + MemoryBudget::kReserveBytes <= available.bytes) return;
+  throw OutOfMemory(fmt::format(
+      "table '{}' needs addresses for {:.1f} MB on rank {}, where all of its {} keys may come, and "
+      "{:.1f} MB must be left to the program; {}",
+      options.name, static_cast<double>(needed) / 1e6, transport_.rank().value(), options.keys,
+      static_cast<double>(MemoryBudget::kReserveBytes) / 1e6, available.to_text()));
 }
 
 std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition definition,
@@ -158,12 +171,13 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
   const TableOptions& options = plan.options;
   const Domain self = definition.self_domain();
   const OwnKeys own = count_own(definition, plan.sizes);
-  check_memory(options, definition, own.keys, own.units * plan.sizes.unit_bytes());
+  check_memory(options, definition, own.keys, own.units * plan.sizes.unit_bytes(), shared.has_value());
   std::uint64_t all_units = options.keys;
   if (!plan.sizes.uniform()) {
     all_units = 0;
     for (std::uint64_t key = 0; key < options.keys; ++key) all_units += plan.sizes.units(Key(key));
   }
+  if (!shared) check_addresses(options, all_units * plan.sizes.unit_bytes());
   LabelledRegions regions(regions_, owner_label(definition));
   const auto make_store = [&] {
     return shared ? Store(shared->words(options.keys), shared->slots(),

@@ -64,7 +64,10 @@ class TableFactory {
   void check_slot_words(const TableOptions& options) const;
   // The ranks of a host make their parts at the same time: each may count on its share of what is available.
   void check_memory(const TableOptions& options, const TableDefinition& definition, std::uint64_t own_keys,
-                    std::uint64_t slot_bytes) const;
+                    std::uint64_t slot_bytes, bool is_mapped) const;
+  // A table that is not shared reserves addresses for all keys, as all may come to this rank. Where addresses
+  // are limited, the program needs some too.
+  void check_addresses(const TableOptions& options, std::uint64_t slot_bytes) const;
 
   RegionAllocator& regions_;
   const Transport& transport_;

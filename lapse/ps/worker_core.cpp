@@ -140,8 +140,8 @@ Locality WorkerCore::locality(const TableHandle& table, Key key) {
   if (gate_.busy() == Busy::lease && leased_value(state, key) != nullptr) return Locality::local;
   const Store::Word* const word = state.store().find(key);
   // An uninitialized key is local at its home.
-  const bool local =
-      word != nullptr ? state.store().is_open(*word) : state.definition().homes.home(key) == state.self_domain();
+  const bool local = word != nullptr ? state.store().is_open(*word)
+                                     : state.definition().homes.home(key) == state.self_domain();
   if (local) return Locality::local;
   if (word != nullptr && state.store().is_out_of_reach(*word)) return Locality::private_to_neighbour;
   return Locality::not_local;

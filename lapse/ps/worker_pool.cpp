@@ -34,10 +34,11 @@ void WorkerPool::start_thread(std::size_t count) {
   try {
     threads_.emplace_back(&WorkerPool::thread_main, this, threads_.size(), run_);
   } catch (const std::system_error& error) {
-    throw Error(fmt::format(
-        "worker {} of {} cannot start its thread: {}; fewer workers, or higher limits of threads and addresses "
-        "(ulimit -u, ulimit -v; the batch system's limits)",
-        threads_.size() + 1, count, error.what()));
+    throw Error(
+        fmt::format("worker {} of {} cannot start its thread: {}; fewer workers, or higher limits of threads "
+                    "and addresses "
+                    "(ulimit -u, ulimit -v; the batch system's limits)",
+                    threads_.size() + 1, count, error.what()));
   }
 }
 

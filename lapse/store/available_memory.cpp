@@ -79,6 +79,10 @@ std::size_t left_by_limit(Resource resource, std::size_t field) {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+bool has_less(const AvailableMemory& a, const AvailableMemory& b) {
+  return a.bytes < b.bytes;
+}
+
 }  // namespace
 
 std::string AvailableMemory::to_text() const {
@@ -86,15 +90,24 @@ std::string AvailableMemory::to_text() const {
 }
 
 AvailableMemory available_memory(std::size_t sharers) {
-  constexpr std::size_t kAddressesField = 1;
   constexpr std::size_t kDataField = 6;  // with the stack
-  const AvailableMemory bounds[]{
-      {machine_bytes() / sharers, "the memory of the machine"},
-      {control_group_bytes() / sharers, "the memory limit of the control group"},
-      {left_by_limit(RLIMIT_AS, kAddressesField), "the limit of the process's addresses (raise it: ulimit -v)"},
-      {left_by_limit(RLIMIT_DATA, kDataField), "the limit of the process's data (raise it: ulimit -d)"},
-  };
-  return *std::ranges::min_element(bounds, {}, &AvailableMemory::bytes);
+  return std::min(
+      {available_for_mapped_memory(sharers),
+       available_addresses(),
+       {left_by_limit(RLIMIT_DATA, kDataField), "the limit of the process's data (raise it: ulimit -d)"}},
+      has_less);
+}
+
+AvailableMemory available_for_mapped_memory(std::size_t sharers) {
+  return std::min<AvailableMemory>({machine_bytes() / sharers, "the memory of the machine"},
+                                   {control_group_bytes() / sharers, "the memory limit of the control group"},
+                                   has_less);
+}
+
+AvailableMemory available_addresses() {
+  constexpr std::size_t kAddressesField = 1;
+  return {left_by_limit(RLIMIT_AS, kAddressesField),
+          "the limit of the process's addresses (raise it: ulimit -v)"};
 }
 
 std::size_t available_memory_bytes() {

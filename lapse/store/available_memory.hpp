@@ -20,6 +20,10 @@ struct AvailableMemory {
 // divide what the machine and the control group have; a process's limits are its own.
 AvailableMemory available_memory(std::size_t sharers = 1);
 std::size_t available_memory_bytes();
+// As available_memory, for memory that this process has mapped already, such as memory that it shares.
+AvailableMemory available_for_mapped_memory(std::size_t sharers);
+// What the process may still map.
+AvailableMemory available_addresses();
 
 // Whether each mapping counts against a limit (ulimit -v), also where it is not used.
 bool addresses_are_limited();

@@ -60,8 +60,7 @@ class GrowingRegion : public Region {
       mapped_ = end;
       advise_huge_pages(base_, mapped_);
     }
-    if (populate_pages(base_ + offset, end - offset, available_memory_bytes))
-      return true;
+    if (populate_pages(base_ + offset, end - offset, available_memory_bytes)) return true;
     if (mapped_ > before) munmap(base_ + before, mapped_ - before);
     mapped_ = before;
     return false;

@@ -10,9 +10,8 @@ namespace lapse {
 KeyWords KeyWords::dense(RegionAllocator& regions, std::uint64_t keys) {
   std::unique_ptr<Region> region = regions.reserve(keys * sizeof(Word));
   if (!region || !region->commit(0, region->capacity_bytes())) {
-    throw OutOfMemory(
-        fmt::format("{}: no memory for the slot words of {} keys ({} bytes); {}", regions.whose(), keys,
-                    keys * sizeof(Word), available_memory().to_text()));
+    throw OutOfMemory(fmt::format("{}: no memory for the slot words of {} keys ({} bytes); {}",
+                                  regions.whose(), keys, keys * sizeof(Word), available_memory().to_text()));
   }
   return dense(std::move(region), keys);
 }

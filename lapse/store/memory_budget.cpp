@@ -41,9 +41,9 @@ class MemoryBudget::Account {
     unchecked_->bytes = 0;
     const AvailableMemory available = available_memory();
     if (available.bytes < bytes + kReserveBytes) {
-      throw OutOfMemory(
-          fmt::format("{} takes {} bytes and needs {} more: {} leaves only {} bytes, of which {} are kept free",
-                      owner_label_, committed_bytes_, bytes, available.bound, available.bytes, kReserveBytes));
+      throw OutOfMemory(fmt::format(
+          "{} takes {} bytes and needs {} more: {} leaves only {} bytes, of which {} are kept free",
+          owner_label_, committed_bytes_, bytes, available.bound, available.bytes, kReserveBytes));
     }
   }
 

@@ -87,9 +87,8 @@ Slot Store::allocate_slot(Key key) {
       throw OutOfMemory(fmt::format("{}: no address space for private slots; {}", owner_label,
                                     available_memory().to_text()));
     }
-    private_slots_ =
-        std::make_unique<SlabAllocator>(SlabSpace{std::move(region), first_unit, first_unit, max_units},
-                                        sizes_.unit_bytes(), owner_label);
+    private_slots_ = std::make_unique<SlabAllocator>(
+        SlabSpace{std::move(region), first_unit, first_unit, max_units}, sizes_.unit_bytes(), owner_label);
     set_private_slots(private_slots_.get());
   }
   return {private_slots_->allocate(units), true};

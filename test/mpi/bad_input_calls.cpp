@@ -21,7 +21,8 @@ using Values = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("A phase without any worker, with a negative number or far too many, is refused; the server goes on") {
+TEST_CASE(
+    "A phase without any worker, with a negative number or far too many, is refused; the server goes on") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto nothing = [](Worker&) {};
   CHECK(contains(thrown_text<UsageError>([&] { server.run_workers(0, nothing); }), "at least one"));

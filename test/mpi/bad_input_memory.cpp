@@ -100,7 +100,8 @@ TEST_CASE("Limits that differ between ranks are refused with both values") {
   const bool last = server.rank().value() == server.ranks() - 1;
   TableOptions options{.name = "limited", .sparse = true, .memory_limit_bytes = last ? 8 << 20 : 16 << 20};
   const auto create = [&] { server.create_table<float>(options); };
-  CHECK(contains(thrown_text<CollectiveMismatch>(create), "memory_limit_bytes is '16777216' against '8388608'"));
+  CHECK(contains(thrown_text<CollectiveMismatch>(create),
+                 "memory_limit_bytes is '16777216' against '8388608'"));
   options.memory_limit_bytes = 8 << 20;
   if (last) options.max_keys = 1000;
   CHECK(contains(thrown_text<CollectiveMismatch>(create), "max_keys is 'none' against '1000'"));

@@ -1,4 +1,4 @@
-// Sparse tables of processes whose address space is limited (ulimit -v).
+// Tables of processes whose address space is limited (ulimit -v).
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -82,7 +82,8 @@ TEST_CASE("Several sparse tables without limits of their own are made and used i
   }
 }
 
-TEST_CASE("A sparse table takes what limited addresses leave, then the error names the limit and the remedy") {
+TEST_CASE(
+    "A sparse table takes what limited addresses leave, then the error names the limit and the remedy") {
   ParameterServer server(MPI_COMM_WORLD);
   const LimitedAddresses limited(250 * kMegabyte);
   make(server, "small", 4);
@@ -100,6 +101,27 @@ TEST_CASE("A sparse table takes what limited addresses leave, then the error nam
   CHECK(contains(text, "table 'growing' on rank"));
   CHECK(contains(text, "the limit of the process's addresses (raise it: ulimit -v) leaves"));
   CHECK(contains(text, "are kept free"));
+}
+
+TEST_CASE("A dense table that would leave no addresses to the program is refused on every rank") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const LimitedAddresses limited(300 * kMegabyte);
+  const auto create = [&](const std::string& name, std::uint64_t keys) {
+    return server.create_table<float>({.name = name, .keys = keys, .length = 100});
+  };
+  const std::string text = thrown_text<OutOfMemory>([&] { create("large", 600'000); });
+  INFO(text);
+  CHECK(contains(text, "table 'large' needs addresses for 244.8 MB on rank"));
+  CHECK(contains(text, "must be left to the program"));
+  CHECK(contains(text, "ulimit -v"));
+  const auto table = create("fits", 200'000);
+  server.run_workers(1, [&](Worker& worker) {
+    worker.push(table, Key(199'999), std::vector<float>(100, 1));
+    worker.barrier();
+    std::vector<float> value(100);
+    worker.pull(table, Key(199'999), value).wait();
+    expect(value.back() == static_cast<float>(worker.count()), "the pushes of all workers");
+  });
 }
 
 #endif

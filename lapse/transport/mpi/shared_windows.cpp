@@ -27,11 +27,15 @@ namespace {
 // What the MPI library puts into a window's file beside the memory asked for, generously.
 constexpr std::size_t kFileOverhead = std::size_t{1} << 20;
 
-// Whether this process has so many addresses left: it may have been limited (ulimit -v).
+// Whether this process has so many addresses left: it may have been limited (ulimit -v). A large window
+// leaves some to the program, whose threads and allocations would fail without.
 bool has_addresses(std::size_t bytes) {
-  void* const probe = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr std::size_t kLarge = std::size_t{8} << 20;
+  constexpr std::size_t kLeft = std::size_t{128} << 20;
+  const std::size_t wanted = bytes > kLarge ? bytes + kLeft : bytes;
+  void* const probe = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (probe == MAP_FAILED) return false;
-  munmap(probe, bytes);
+  munmap(probe, wanted);
   return true;
 }
 

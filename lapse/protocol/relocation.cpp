@@ -76,11 +76,12 @@ void Relocation::take_localize(TableShard& table, Key key, Domain requester, Clo
   header.kind = static_cast<std::uint16_t>(FrameKind::refuse);
   header.table = table.id().value();
   header.domain = table.self_domain().value();
-  append_failure(outbox_, table.serving_rank(key, requester), header, KeyFailureRecord{key.value()}, *failure);
+  append_failure(outbox_, table.serving_rank(key, requester), header, KeyFailureRecord{key.value()},
+                 *failure);
 }
 
-void Relocation::instruct_owner(TableShard& table, Key key, Domain requester,
-                                OwnershipTable::Change change, Clock::time_point now) {
+void Relocation::instruct_owner(TableShard& table, Key key, Domain requester, OwnershipTable::Change change,
+                                Clock::time_point now) {
   const auto [old_owner, relocations] = change;
   if (old_owner == requester) {
     throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
@@ -200,10 +201,10 @@ void Relocation::take_refusal(TableShard& table, const KeyFailure& failure) {
   const Key key = failure.key;
   const SlotWord word = table.store().word(key);
   if (low_half(word.role()) != LowHalf::arrival || table.arrivals().holds_instruct(word.low())) {
-    throw ProtocolError(fmt::format("key {} of table '{}' is refused to domain {}, which {}", key.value(),
-                                    table.name(), table.self_domain().value(),
-                                    low_half(word.role()) != LowHalf::arrival ? "did not ask for it"
-                                                                              : "the home has given it to"));
+    throw ProtocolError(fmt::format(
+        "key {} of table '{}' is refused to domain {}, which {}", key.value(), table.name(),
+        table.self_domain().value(),
+        low_half(word.role()) != LowHalf::arrival ? "did not ask for it" : "the home has given it to"));
   }
   const std::uint32_t arrival = word.low();
   table.store().refuse(key);

@@ -10,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 300'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 200'000;  // of each test case, unless SIMULATION_STEPS says otherwise
 
 void expect_no_violation(ScenarioLimits limits) {
   limits.refusals = true;
@@ -24,8 +24,8 @@ void expect_no_violation(ScenarioLimits limits) {
   CHECK(result.counters.relocations_in == result.counters.relocations_out);
   if (limits.sparse == true) CHECK(result.failures.calls > result.seeds);
   // Dense tables lack memory until they have got their first slab.
-  CHECK(result.failures.localizes > (limits.sparse == true ? result.seeds : 100));
-  CHECK(result.failures.leases > (limits.sparse == true ? result.seeds / 2 : 20));
+  CHECK(result.failures.localizes > (limits.sparse == true ? result.seeds : 50));
+  CHECK(result.failures.leases > (limits.sparse == true ? result.seeds / 2 : 10));
 }
 
 }  // namespace

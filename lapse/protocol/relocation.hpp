@@ -96,7 +96,6 @@ class Relocation final : public ProtocolModule {
 
  private:
   class Drain;
-  class Refusal;
 
   // At the home: the request of another domain, which is refused where the key cannot be made.
   void take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now)

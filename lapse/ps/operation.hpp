@@ -35,7 +35,8 @@ class Operation {
   // True when wait would return at once. Does not drive anything.
   bool done() const { return state_ == nullptr || is_done(); }
   // pull: the values are there. push, set: applied at the owner. localize: each key was local once. May leave
-  // the rank to drive communication. Throws PeerFailed when some rank failed.
+  // the rank to drive communication. Throws UserCodeFailed or OutOfMemory when the operation failed for a
+  // key, PeerFailed when some rank failed.
   void wait() {
     if (state_ != nullptr) finish();
   }

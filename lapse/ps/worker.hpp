@@ -56,7 +56,8 @@ class Worker {
   // ---
   //
   // A key of a sparse table that does not exist yet has its initial value: pull gives it and makes nothing;
-  // push, set, call and lease make the key.
+  // push, set, call and lease make the key. Where that cannot be, the operation ends as UserCodeFailed (the
+  // initial value throws) or OutOfMemory, with table, key and rank; the other keys of the call are done.
 
   // Reads; `values` must live until the operation is finished or destroyed.
   template <Element T>
@@ -90,7 +91,7 @@ class Worker {
                       {bytes(results), bytes_of<Result>() == 0 ? 0 : keys.size(), results.size()});
   }
   // Brings the keys to this rank. Finished when each key was local once; another rank may have localized it
-  // since.
+  // since. Ends as UserCodeFailed or OutOfMemory when a key could not be made, or not be stored here.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);
@@ -163,8 +164,8 @@ class Worker {
   // Brings the keys to this rank and gives them to this worker alone, as plain memory, until the lease is
   // released or destroyed: for algorithms that work on blocks of keys at the speed of arrays. Waits until
   // every other worker is done with them. Keys may repeat; a table may be named once. One lease at a time:
-  // UsageError. Throws UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made; then
-  // nothing is held.
+  // UsageError. Throws UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made, or a key
+  // not be stored here; then nothing is held.
   template <Element T>
   [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys) {
     return lease({LeaseKeys(table, keys)});
@@ -176,8 +177,8 @@ class Worker {
 
   // --- together ---
 
-  // Waits until all operations of this worker are answered. Throws UserCodeFailed when one failed whose
-  // handle was dropped.
+  // Waits until all operations of this worker are answered. Throws UserCodeFailed or OutOfMemory when one
+  // failed whose handle was dropped.
   void wait_all();
   // Collective over all workers of all ranks. wait_all, then waits for all other workers.
   void barrier();

@@ -18,8 +18,8 @@ namespace lapse::test {
 // Pulls, pushes and calls have one key each: a failed call on several keys does not name all that failed.
 //
 // Throws HistoryViolation for a failure that must not be: of a pull, push or call on a key that exists, of a
-// pull for lack of memory, or without table, key and rank in its text. A localize or a lease may find no memory
-// for a key that exists, or join a request that the home refused when the key did not exist.
+// pull for lack of memory, or without table, key and rank in its text. A localize or a lease may find no
+// memory for a key that exists, or join a request that the home refused when the key did not exist.
 class RefusalClient final : public TableClient {
  public:
   using Value = std::int64_t;

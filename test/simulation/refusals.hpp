@@ -1,4 +1,4 @@
-// Keys that cannot be made or stored now and then: what a simulation refuses, and histories with failed calls.
+// Keys that cannot be made or stored now and then: what is refused, and histories with failed calls.
 #pragma once
 
 #include <cstddef>

@@ -116,6 +116,63 @@ inline drain(r)
 }
 
 
+/* ---- Refusing --------------------------------------------------------- */
+
+#if REFUSALS > 0
+#define REFUSE_SENT   1
+#define QUEUE_STAYS   2   /* faulty variant: the key is absent, its queue is not empty */
+
+#define MAY_REFUSE(s) (refusals_left > 0 && FIFO(s, HOME)?[LOCALIZE])
+
+/* The home cannot make the key: nothing changes there. */
+inline refuse(s)
+{
+	FIFO(s, HOME)?m;
+	printf("home: refuses rank %d\n", s);
+	refusals_left--;
+	refused[s] = REFUSE_SENT
+}
+
+/* REFUSE at rank r: absent, and the queue sent to the home in order, in one
+   step (rule R2).  Requests for leases and localizes have failed. */
+inline take_refusal(r)
+{
+	printf("rank %d: is refused the key\n", r);
+	assert(role[r] == ARRIVING && !leaving[r] && !relocalize[r]);
+	role[r] = ABSENT;
+	transferred = 0;
+	answer_wants(r);
+#ifdef REFUSED_QUEUE_LATER
+	refused[r] = QUEUE_STAYS
+#else
+	send_away(r)
+#endif
+}
+
+inline send_away(r)
+{
+	rest = len(queue[r]);
+	do
+	:: rest > 0 ->
+		rest--;
+		queue[r]?m;
+		if
+		:: IS_OP(m) ->
+			assert(!(m & BY_HOME));
+			to_home(r, m)
+#if MAXLEASE > 0
+		:: IS_LEASE(m) ->
+			printf("worker %d: is refused a lease\n", WHO(m));
+			lease[WHO(m)] = NO
+#endif
+		fi
+	:: else -> break
+	od;
+	refused[r] = 0
+}
+#endif
+
+
 /* ---- What a neighbour asks its serving rank to localize ---------------- */
 
 #if NEIGHBOURS > 0

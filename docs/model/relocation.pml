@@ -22,6 +22,7 @@
  *                asks its serving rank: first in, first out for each ordered
  *                pair of ranks (rules 4 and 15).
  *   transfer     the value on its way.  It has no order with anything else.
+ *   refused[d]   the home's refusal, likewise.
  *   answer[w,n]  the answer to push n of worker w.  No order at all.
  *   The home handles its own operations and localizes inline: no channel.
  *
@@ -55,8 +56,9 @@
  *   MAXLOC     localizes, all ranks           LOCS     bit mask of the ranks that
  *   MAXLEASE   leases, all workers                     may localize; 16, 32: the
  *   CACHES     location caches on                      neighbour of worker 0, 1
- *   Domain 0 is the home.                     LESSEES  bit mask of the workers
- *                                                      that may lease
+ *   REFUSALS   LOCALIZEs that the home        LESSEES  bit mask of the workers
+ *              may refuse                              that may lease
+ *   Domain 0 is the home.
  *
  * VARIANTS (-D)
  *   Right, and to be verified:
@@ -76,6 +78,8 @@
  *     NEIGHBOUR_LOCALIZES      it sends LOCALIZE to the home itself
  *     RELEASE_IGNORES_QUEUED   a lease is given back by its bit, whatever waits
  *     LEASE_UNANSWERED         a lease begins with operations unanswered
+ *     REFUSED_QUEUE_LATER      a refused rank becomes absent in one step, and
+ *                              sends its queue to the home in another
  */
 
 #include "state.pml"
@@ -118,6 +122,15 @@ end:	do
 	:: d_step { receive(r, 5) }
 #endif
 	:: d_step { transfer == r -> arrive(r) }
+#if REFUSALS > 0
+	:: d_step { r == HOME && MAY_REFUSE(1) -> refuse(1) }
+	:: d_step { r == HOME && MAY_REFUSE(2) -> refuse(2) }
+	:: d_step { r == HOME && MAY_REFUSE(3) -> refuse(3) }
+	:: d_step { refused[r] == REFUSE_SENT -> take_refusal(r) }
+#ifdef REFUSED_QUEUE_LATER
+	:: d_step { refused[r] == QUEUE_STAYS -> send_away(r) }
+#endif
+#endif
 	:: d_step { budget > 0 && (LOCS & (1 << r)) && CAN_LOCALIZE(r) ->
 		budget--;
 		localize(r)
@@ -266,6 +279,9 @@ init
 		:: k < N ->
 			assert(empty(queue[k]) && !relocalize[k] && !leaving[k]);
 			assert(role[k] == ABSENT || IS_OPEN(k));
+#if REFUSALS > 0
+			assert(!refused[k]);
+#endif
 			old = old + (role[k] == OWNER);
 			k++
 		:: else -> break

@@ -33,6 +33,9 @@
 #ifndef MAXLEASE
 #define MAXLEASE 0
 #endif
+#ifndef REFUSALS
+#define REFUSALS 0
+#endif
 #ifndef LESSEES
 #define LESSEES 3
 #endif
@@ -98,6 +101,12 @@ byte owner = OWNER0;
 
 /* The value in flight: to whom. */
 byte transfer = NO_RANK;
+
+#if REFUSALS > 0
+/* REFUSE in flight, per domain. */
+byte refused[N];
+byte refusals_left = REFUSALS;
+#endif
 
 /* Per worker.  Numbers of operations: issued >= routed >= answered.
    submitted, not yet routed = issued - routed; unanswered = issued - answered */

@@ -49,6 +49,11 @@ lease-release              | verified | -DMAXLEASE=1 -DLESSEES=2 -DOPS0=2 -DOWNE
 lease-release-by-bit       | refuted  | -DMAXLEASE=1 -DLESSEES=2 -DOPS0=2 -DOWNER0=1 -DNEIGHBOUR1=1 -DW1=1 -DMAXLOC=0 -DRELEASE_IGNORES_QUEUED
 lease-grant                | verified | -DMAXLEASE=1 -DNEIGHBOUR0=1 -DOPS0=2 -DLOCS=16 -DMAXLOC=1
 lease-grant-unanswered     | refuted  | -DMAXLEASE=1 -DNEIGHBOUR0=1 -DOPS0=2 -DLOCS=16 -DMAXLOC=1 -DLEASE_UNANSWERED
+refused                    | verified | -DREFUSALS=2 -DCACHES -DOPS0=3 -DMAXLOC=3
+refused-two-ranks          | verified | -DREFUSALS=2 -DCACHES -DOPS0=2 -DW1=3 -DOPS1=1 -DMAXLOC=3
+refused-lease              | verified | -DREFUSALS=1 -DMAXLEASE=2 -DNEIGHBOUR0=1 -DOPS0=2 -DW1=1 -DOPS1=1 -DLOCS=19 -DMAXLOC=1
+refused-own                | verified | -DREFUSALS=1 -DOPS0=2 -DLOCS=2 -DMAXLOC=1
+refused-own-queue-later    | refuted  | -DREFUSALS=1 -DOPS0=2 -DLOCS=2 -DMAXLOC=1 -DREFUSED_QUEUE_LATER
 '
 
 trails=0

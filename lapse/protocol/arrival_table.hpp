@@ -55,8 +55,8 @@ class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
 
-  // Opens the record of a key that is requested, with the slot that is kept for its value, or of a leased key,
-  // without; there may be no waiter.
+  // Opens the record of a key that is requested, with the slot that is kept for its value, or of a leased
+  // key, without; there may be no waiter.
   std::uint32_t open(Waiter waiter, Clock::time_point now, Slot slot = {}) LAPSE_REQUIRES(progress_role);
   // The arrival or the lease has ended. The record's number may be reused.
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);

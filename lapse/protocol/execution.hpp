@@ -17,8 +17,8 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 //
 // Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when user code
-// throws or there is no memory for the key, then with the message of the exception. An operation of this rank is answered by writing to its
-// memory; the caller notifies the worker.
+// throws or there is no memory for the key, then with the message of the exception. An operation of this rank
+// is answered by writing to its memory; the caller notifies the worker.
 class Execution {
  public:
   Execution(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}

@@ -56,8 +56,9 @@ constexpr std::size_t kFrameKinds = 29;
 //   | kind | flags | table | count | record_bytes | origin | domain | operation |
 //
 struct FrameHeader {
-  static constexpr std::uint16_t kByHome = 1;       // operations: routed by the home, by its ownership table
-  static constexpr std::uint16_t kOutOfMemory = 1;  // failures: there was no memory; else user code has thrown
+  static constexpr std::uint16_t kByHome = 1;  // operations: routed by the home, by its ownership table
+  static constexpr std::uint16_t kOutOfMemory =
+      1;  // failures: there was no memory; else user code has thrown
 
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;

@@ -64,8 +64,8 @@ class KeyQueue {
   //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part) or ask_again(asker).
   template <class Handler>
   End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
-  // Instead of drain, where no value comes: calls, for each entry, in order, forward(part) or ask_again(asker).
-  // There is no INSTRUCT.
+  // Instead of drain, where no value comes: calls, for each entry, in order, forward(part) or
+  // ask_again(asker). There is no INSTRUCT.
   template <class Handler>
   void send_away(Handler&& handler) LAPSE_REQUIRES(progress_role) {
     send_away_from(0, handler);

@@ -79,8 +79,8 @@ class Leases final : public ProtocolModule, public LeaseTurns {
   void release(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
   static void finish(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
 
-  // For a key that this rank serves: true when the key is now leased to `asker`; otherwise `asker` is queued, or
-  // has its turn at the end of the engine's turn, because there is no room for the key.
+  // For a key that this rank serves: true when the key is now leased to `asker`; otherwise `asker` is queued,
+  // or, where there is no room for the key, has its turn at the end of the engine's turn.
   bool acquire(TableShard& table, Key key, const LeaseAsker& asker) LAPSE_REQUIRES(progress_role);
   void release_key(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // Sends a record to another rank of the domain, with value and optimizer state where `content` is given.

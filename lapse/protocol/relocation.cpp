@@ -21,6 +21,15 @@ std::uint32_t transfer_bytes(const TableShard& table, Key key) {
   return static_cast<std::uint32_t>(sizeof(TransferRecord) + table.content_bytes(key));
 }
 
+// `domain`: as the kind of the frame requires it.
+FrameHeader header_of(FrameKind kind, const TableShard& table, Domain domain) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(kind);
+  header.table = table.id().value();
+  header.domain = domain.value();
+  return header;
+}
+
 // True when the key is in flight to this domain; false when the key is local and its lease is ending.
 bool is_arriving(const TableShard& table, Key key) {
   return acquisition(table.store().word(key).role()) == Acquisition::join;
@@ -51,11 +60,9 @@ std::unique_ptr<KeyFailure> Relocation::begin(TableShard& table, Key key, Waiter
     instruct_owner(table, key, home, table.relocate(key, home), now);
     return failure;
   }
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::localize);
-  header.table = table.id().value();
-  header.domain = table.self_domain().value();
-  outbox_.append_record(table.serving_rank(key, home), header, LocalizeRecord{key.value()});
+  outbox_.append_record(table.serving_rank(key, home),
+                        header_of(FrameKind::localize, table, table.self_domain()),
+                        LocalizeRecord{key.value()});
   return failure;
 }
 
@@ -72,15 +79,13 @@ void Relocation::take_localize(TableShard& table, Key key, Domain requester, Clo
     instruct_owner(table, key, requester, change, now);
     return;
   }
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::refuse);
-  header.table = table.id().value();
-  header.domain = table.self_domain().value();
-  append_failure(outbox_, table.serving_rank(key, requester), header, KeyFailureRecord{key.value()}, *failure);
+  append_failure(outbox_, table.serving_rank(key, requester),
+                 header_of(FrameKind::refuse, table, table.self_domain()), KeyFailureRecord{key.value()},
+                 *failure);
 }
 
-void Relocation::instruct_owner(TableShard& table, Key key, Domain requester,
-                                OwnershipTable::Change change, Clock::time_point now) {
+void Relocation::instruct_owner(TableShard& table, Key key, Domain requester, OwnershipTable::Change change,
+                                Clock::time_point now) {
   const auto [old_owner, relocations] = change;
   if (old_owner == requester) {
     throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
@@ -90,11 +95,7 @@ void Relocation::instruct_owner(TableShard& table, Key key, Domain requester,
     instruct(table, key, {requester, relocations}, now);
     return;
   }
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::instruct);
-  header.table = table.id().value();
-  header.domain = requester.value();
-  outbox_.append_record(table.serving_rank(key, old_owner), header,
+  outbox_.append_record(table.serving_rank(key, old_owner), header_of(FrameKind::instruct, table, requester),
                         InstructRecord{.key = key.value(), .relocations = relocations});
 }
 
@@ -178,49 +179,14 @@ void Relocation::arrive(TableShard& table, const TransferRecord& record, const s
   answers_.notify(waiter);
 }
 
-class Relocation::Refusal {
- public:
-  Refusal(Relocation& relocation, TableShard& table, const KeyFailure& failure)
-      : relocation_(relocation), table_(table), failure_(failure) {}
-
-  void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
-    relocation_.access_.forward_to_home(table_, part);
-  }
-  void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
-    relocation_.lease_turns_.refused(asker, table_, failure_);
-  }
-
- private:
-  Relocation& relocation_;
-  TableShard& table_;
-  const KeyFailure& failure_;
-};
-
-void Relocation::take_refusal(TableShard& table, const KeyFailure& failure) {
-  const Key key = failure.key;
-  const SlotWord word = table.store().word(key);
-  if (low_half(word.role()) != LowHalf::arrival || table.arrivals().holds_instruct(word.low())) {
-    throw ProtocolError(fmt::format("key {} of table '{}' is refused to domain {}, which {}", key.value(),
-                                    table.name(), table.self_domain().value(),
-                                    low_half(word.role()) != LowHalf::arrival ? "did not ask for it"
-                                                                              : "the home has given it to"));
-  }
-  const std::uint32_t arrival = word.low();
-  table.store().refuse(key);
-  table.store().release_slot(key, table.arrivals().slot(arrival));
-  if (!table.arrivals().is_plain(arrival))
-    table.arrivals().queue(arrival).send_away(Refusal(*this, table, failure));
-  const std::vector<Waiter> waiters = table.arrivals().take_waiters(arrival);
-  table.arrivals().close(arrival);
-  for (const Waiter waiter : waiters) answers_.fail(waiter, table, failure);
-}
-
 // --- queues
 
 class Relocation::Drain {
  public:
-  Drain(Relocation& relocation, TableShard& table, Key key, Slot slot, Clock::time_point now)
-      : relocation_(relocation), table_(table), key_(key), slot_(slot), now_(now) {}
+  // `refusal`: why no value comes to `slot`, null where one has come.
+  Drain(Relocation& relocation, TableShard& table, Key key, Slot slot, Clock::time_point now,
+        const KeyFailure* refusal = nullptr)
+      : relocation_(relocation), table_(table), key_(key), slot_(slot), now_(now), refusal_(refusal) {}
 
   void waited(Clock::time_point since) LAPSE_REQUIRES(progress_role) {
     table_.counters().waiting_nanoseconds += nanoseconds(now_ - std::min(now_, since));
@@ -247,7 +213,11 @@ class Relocation::Drain {
     relocation_.access_.forward_to_home(table_, part);
   }
   void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
-    relocation_.lease_turns_.left(asker, table_, key_);
+    if (refusal_ != nullptr) {
+      relocation_.lease_turns_.refused(asker, table_, *refusal_);
+    } else {
+      relocation_.lease_turns_.left(asker, table_, key_);
+    }
   }
 
  private:
@@ -256,6 +226,7 @@ class Relocation::Drain {
   Key key_;
   Slot slot_;
   Clock::time_point now_;
+  const KeyFailure* refusal_;
 };
 
 void Relocation::drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now) {
@@ -271,6 +242,25 @@ void Relocation::drain(TableShard& table, Key key, std::uint32_t record, Slot sl
       relocalize(table, key, record, now);
       break;
   }
+}
+
+void Relocation::take_refusal(TableShard& table, const KeyFailure& failure) {
+  const Key key = failure.key;
+  const SlotWord word = table.store().word(key);
+  const bool asked = low_half(word.role()) == LowHalf::arrival;
+  if (!asked || table.arrivals().holds_instruct(word.low())) {
+    throw ProtocolError(fmt::format("key {} of table '{}' is refused to domain {}, which {}", key.value(),
+                                    table.name(), table.self_domain().value(),
+                                    asked ? "the home has given it to" : "did not ask for it"));
+  }
+  const std::uint32_t arrival = word.low();
+  table.store().refuse(key);
+  table.store().release_slot(key, table.arrivals().slot(arrival));
+  if (!table.arrivals().is_plain(arrival))
+    table.arrivals().queue(arrival).send_away(Drain(*this, table, key, {}, Clock::now(), &failure));
+  const std::vector<Waiter> waiters = table.arrivals().take_waiters(arrival);
+  table.arrivals().close(arrival);
+  for (const Waiter waiter : waiters) answers_.fail(waiter, table, failure);
 }
 
 void Relocation::settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease) {

@@ -69,11 +69,10 @@ class LeaseTurns {
 //    INSTRUCT is queued then: the home sends one to domains only to which it has given the key.
 class Relocation final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {
-      {FrameKind::localize},
-      {FrameKind::instruct},
-      {.kind = FrameKind::transfer, .lane = FrameLane::free},
-      {.kind = FrameKind::refuse, .lane = FrameLane::free}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize},
+                                          {FrameKind::instruct},
+                                          {.kind = FrameKind::transfer, .lane = FrameLane::free},
+                                          {.kind = FrameKind::refuse, .lane = FrameLane::free}};
 
   Relocation(const Registry& registry, Outbox& outbox, Access& access, LocalizeAnswers& answers,
              LeaseTurns& lease_turns)
@@ -97,7 +96,6 @@ class Relocation final : public ProtocolModule {
 
  private:
   class Drain;
-  class Refusal;
 
   // At the home: the request of another domain, which is refused where the key cannot be made.
   void take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now)

@@ -27,7 +27,8 @@ class OperationBuilder {
   bool empty() const { return state_ == nullptr; }
   // Not empty. The operation ends with this failure of a key that was handled in memory.
   void fail(const UserCodeFailed& failure) {
-    state_->fail({KeyFailure::Kind::user_code, table_.name(), failure.key(), failure.where(), failure.text()});
+    state_->fail(
+        {KeyFailure::Kind::user_code, table_.name(), failure.key(), failure.where(), failure.text()});
   }
   // Not empty. The operation counts as open: it must be submitted.
   OperationState& finish();

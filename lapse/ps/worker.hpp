@@ -68,7 +68,8 @@ class Worker {
   // ---
   //
   // A key of a sparse table that does not exist yet has its initial value: pull gives it and makes nothing;
-  // push, set, call and lease make the key.
+  // push, set, call and lease make the key. Where that cannot be, the operation ends as UserCodeFailed (the
+  // initial value throws) or OutOfMemory, with table, key and rank; the other keys of the call are done.
 
   // Reads; `values` must live until the operation is finished or destroyed.
   template <Element T>
@@ -103,7 +104,8 @@ class Worker {
   }
   // Brings the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
   // local once; another rank may have localized it since. When shared memory is full, a key may come to
-  // private memory of a neighbour (Locality::private_to_neighbour).
+  // private memory of a neighbour (Locality::private_to_neighbour). Ends as UserCodeFailed or OutOfMemory when
+  // a key could not be made, or not be stored here.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);
@@ -183,8 +185,8 @@ class Worker {
   // Brings the keys to this rank and gives them to this worker alone, as plain memory, until the lease is
   // released or destroyed: for algorithms that work on blocks of keys at the speed of arrays. Waits until
   // every other worker is done with them. Keys may repeat; a table may be named once. One lease at a time:
-  // UsageError. Throws UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made; then
-  // nothing is held.
+  // UsageError. Throws UserCodeFailed or OutOfMemory when a key of a sparse table cannot be made, or a key
+  // not be stored here; then nothing is held.
   template <Element T>
   [[nodiscard]] Lease lease(const Table<T>& table, std::span<const Key> keys) {
     return lease({LeaseKeys(table, keys)});
@@ -196,8 +198,8 @@ class Worker {
 
   // --- together ---
 
-  // Waits until all operations of this worker are answered. Throws UserCodeFailed when one failed whose
-  // handle was dropped.
+  // Waits until all operations of this worker are answered. Throws UserCodeFailed or OutOfMemory when one
+  // failed whose handle was dropped.
   void wait_all();
   // Collective over all workers of all ranks. wait_all, then waits for all others; PeerFailed if one returned.
   void barrier();

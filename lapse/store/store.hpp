@@ -132,8 +132,8 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // What a key needs to come to this domain: a slot word, and a slot for its value. Throws OutOfMemory, or what
-  // the application's function of lengths throws; then nothing has changed.
+  // What a key needs to come to this domain: a slot word, and a slot for its value. Throws OutOfMemory, or
+  // what the application's function of lengths throws; then nothing has changed.
   Slot prepare_arrival(Key key) {
     const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};

@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <deque>
 
-#include "test/simulation/simulation.hpp"
-
 namespace lapse::test {
 
 namespace {
@@ -16,6 +14,7 @@ constexpr std::size_t kEventsInReport = 50;
 struct RunResult {
   std::uint64_t steps = 0;
   TableCounters counters;
+  Simulation::Failures failures;
   std::optional<std::string> problem;
 };
 
@@ -30,6 +29,7 @@ RunResult run_once(const Scenario& scenario, const Router& router, std::function
   }
   result.steps = simulation.steps();
   result.counters = simulation.counters();
+  result.failures = simulation.failures();
   return result;
 }
 
@@ -79,6 +79,9 @@ CampaignResult run_campaign(const ScenarioLimits& limits, const CampaignSize& si
       break;
     }
     result.counters += run.counters;
+    result.failures.calls += run.failures.calls;
+    result.failures.localizes += run.failures.localizes;
+    result.failures.leases += run.failures.leases;
   }
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "lapse/core/counters.hpp"
 #include "test/simulation/scenario.hpp"
+#include "test/simulation/simulation.hpp"
 
 namespace lapse::test {
 
@@ -24,7 +25,9 @@ struct CampaignSize {
 struct CampaignResult {
   std::uint64_t steps = 0;
   std::uint64_t seeds = 0;
-  TableCounters counters;  // of the runs without a violation; shows what the runs have exercised
+  // Of the runs without a violation: what the runs have exercised.
+  TableCounters counters;
+  Simulation::Failures failures;
 
   struct Failure {
     std::uint64_t seed = 0;

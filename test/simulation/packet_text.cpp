@@ -13,9 +13,31 @@ namespace lapse::test {
 
 namespace {
 
-constexpr std::array<std::string_view, kFrameKinds> kNames{
-    "?",        "PULL",     "PUSH",       "SET",          "PULL_ANSWER", "PUSH_ANSWER", "LOCALIZE",
-    "INSTRUCT", "TRANSFER", "WORKERS_UP", "WORKERS_DOWN", "WAVE_UP",     "WAVE_DOWN",   "POISON"};
+constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
+                                                           "PULL",
+                                                           "PUSH",
+                                                           "SET",
+                                                           "PULL_ANSWER",
+                                                           "PUSH_ANSWER",
+                                                           "LOCALIZE",
+                                                           "INSTRUCT",
+                                                           "TRANSFER",
+                                                           "WORKERS_UP",
+                                                           "WORKERS_DOWN",
+                                                           "WAVE_UP",
+                                                           "WAVE_DOWN",
+                                                           "POISON",
+                                                           "CALL",
+                                                           "CALL_ANSWER",
+                                                           "FAILED_ANSWER",
+                                                           "LOCALIZE_FOR",
+                                                           "LOCALIZE_ANSWER",
+                                                           "LEASE_REQUEST",
+                                                           "LEASE_GRANT",
+                                                           "LEASE_RELEASE",
+                                                           "REFUSE",
+                                                           "LOCALIZE_FAILED",
+                                                           "LEASE_REFUSED"};
 
 std::string describe_keys(const FrameHeader& header, const std::byte* records) {
   std::string text;

@@ -40,6 +40,16 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   // From one record to a few.
   if (coin()) scenario.packet_bytes = between(1, 300);
   scenario.lookups = limits.lookups.value_or(coin());
+  scenario.refusals = limits.refusals;
+  if (scenario.refusals && scenario.shape.sparse) {
+    if (coin()) scenario.initialiser_chance = between(10, 90);
+    if (scenario.initialiser_chance == 0 || coin()) {
+      scenario.shape.keys = between(2, 5);
+      scenario.max_keys = between(1, scenario.shape.keys - 1);
+    }
+  } else if (scenario.refusals) {
+    scenario.memory_chance = between(60, 99);
+  }
   return scenario;
 }
 
@@ -70,6 +80,8 @@ HomeMap Scenario::home_map(const DomainMap& domains, Domain self) const {
 
 WorkloadSettings Scenario::workload(RandomEngine& random) const {
   WorkloadSettings settings = WorkloadSettings::random(random, calls);
+  // A failure would be reported by any later call.
+  if (refusals) settings.detached = 0;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;
@@ -84,13 +96,16 @@ std::string Scenario::to_string() const {
       "lookups {}, "
       "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
-      "{} interruptions, {} speeds, {} calls of each worker",
+      "{} interruptions, {} speeds, {} calls of each worker{}",
       seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys,
       shape.sparse ? "sparse" : "dense", shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off",
       location_caches ? "on" : "off", lookups ? "on" : "off", separate_bulk_lane ? 2 : 1,
       packet_bytes ? fmt::format("up to {} bytes", *packet_bytes) : "as usual", home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
-      long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls);
+      long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls,
+      !refusals ? ""
+                : fmt::format(", initial values throw {} %, no memory {} %, room for {} keys",
+                              initialiser_chance, memory_chance, max_keys.value_or(shape.keys)));
 }
 
 }  // namespace lapse::test

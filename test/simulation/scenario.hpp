@@ -26,6 +26,7 @@ struct ScenarioLimits {
   std::optional<bool> leases = {};
   std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
   std::optional<bool> lookups = {};
+  bool refusals = false;           // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;       // a lookup reads any number
   bool holders_wait = false;       // a fault: the holder of a lease waits for further keys
   const Router* router = nullptr;  // null: the library's
@@ -51,6 +52,10 @@ struct Scenario {
   bool interruptions = false;               // workers call in the middle of an engine's step
   bool biased = true;                       // some actors are slow for a while
   std::size_t calls = 20;                   // of each worker
+  bool refusals = false;                    // table 0: what follows
+  std::uint64_t initialiser_chance = 0;     // that an initial value throws, in percent
+  std::uint64_t memory_chance = 0;          // that a rank gets no further memory, in percent
+  std::optional<std::uint64_t> max_keys;    // for which a rank has room
 
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 

@@ -9,13 +9,21 @@
 #include "lapse/core/random.hpp"
 #include "lapse/transport/remote_reads.hpp"
 #include "lapse/transport/shared_memory.hpp"
+#include "test/simulation/refusal_client.hpp"
 
 namespace lapse::test {
 
-Histories::Histories(std::size_t workers, std::size_t keys) : layout{workers, 1}, live(workers, keys) {
-  for (std::size_t worker = 0; worker < workers; ++worker) {
-    counters.emplace_back(worker, workers, keys);
+Histories::Histories(const Scenario& scenario)
+    : layout{scenario.all_workers(), 1}, live(scenario.all_workers(), scenario.shape.keys) {
+  const std::uint64_t keys = scenario.shape.keys;
+  for (std::size_t worker = 0; worker < layout.workers; ++worker) {
+    counters.emplace_back(worker, layout.workers, keys);
     assignments.emplace_back(worker, keys);
+    with_failures.emplace_back(keys);
+  }
+  if (scenario.refusals) {
+    refusals = std::make_shared<Refusals>(scenario.seed, scenario.initialiser_chance, scenario.memory_chance,
+                                          keys, !scenario.shape.sparse);
   }
 }
 
@@ -40,8 +48,10 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              .local_workers = scenario.workers[transport.rank().index()],
              .workers = scenario.all_workers()} {
   transport_.shared_memory()->join_group(domains_.domain_of(transport.rank()).value());
-  create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths);
-  create_table(scenario, UpdateRule::assign(), Assignment::kLength, false);
+  create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths,
+               histories.refusals.get());
+  create_table(scenario, UpdateRule::assign(), Assignment::kLength, false, nullptr);
+  scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(
       make_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>));
   protocol_.registry().prepare_workers(phase_.local_workers);
@@ -57,9 +67,15 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(phase_, endpoint));
   TableShape plain = scenario.shape;
   plain.own_lengths = false;
-  clients_.push_back(std::make_unique<CounterClient<std::int64_t>>(
-      worker, counters, function, scenario.shape, histories.layout, histories.counters[index],
-      &histories.live));
+  if (histories.refusals) {
+    clients_.push_back(std::make_unique<RefusalClient>(worker, counters, function, scenario.shape,
+                                                       histories.layout, index,
+                                                       histories.with_failures[index], *histories.refusals));
+  } else {
+    clients_.push_back(std::make_unique<CounterClient<std::int64_t>>(
+        worker, counters, function, scenario.shape, histories.layout, histories.counters[index],
+        &histories.live));
+  }
   clients_.push_back(
       std::make_unique<AssignmentClient>(worker, assignments, plain, histories.assignments[index]));
   LeasePlay::WrongCall wrong_call;
@@ -77,14 +93,20 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
 }
 
 void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length,
-                                 bool own_lengths) {
+                                 bool own_lengths, Refusals* refusals) {
   TableOptions options;
   TableShape shape = scenario.shape;
   shape.own_lengths = own_lengths;
   shape.apply(options, length);
   options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
-  const TableFactory factory(regions_, transport_);
+  if (refusals != nullptr && scenario.shape.sparse) {
+    options.initialiser = refusals->initialiser();
+    if (scenario.max_keys) options.max_keys = scenario.max_keys;
+  }
+  // Only table 0 lacks memory.
+  const TableFactory factory(refusals != nullptr ? static_cast<RegionAllocator&>(scarce_regions_) : regions_,
+                             transport_);
   const auto& tables = protocol_.registry().tables();
   TableFactory::Plan plan =
       factory.plan(options, element_type<std::int64_t>(), scenario.location_caches, tables);

@@ -15,6 +15,7 @@
 #include "lapse/ps/worker.hpp"
 #include "lapse/store/region.hpp"
 #include "lapse/transport/loopback/network.hpp"
+#include "test/simulation/refusals.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/support/random_workload.hpp"
 #include "test/support/random_workload_assignments.hpp"
@@ -25,12 +26,14 @@ namespace lapse::test {
 
 // The histories of all workers of a simulation.
 struct Histories {
-  Histories(std::size_t workers, std::size_t keys);
+  Histories(const Scenario& scenario);
 
   CounterLayout layout;
   LiveCounters live;
   std::vector<CounterLog> counters;        // by worker
   std::vector<AssignmentLog> assignments;  // by worker
+  std::vector<RefusalLog> with_failures;   // by worker; in place of `counters` until the end
+  std::shared_ptr<Refusals> refusals;      // null: nothing is refused
 };
 
 // Lets something else happen in the middle of an engine's step, as threads do: when the protocol asks for a
@@ -88,13 +91,15 @@ class SimulatedRank {
   void check_at_rest() const;
 
  private:
-  void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths);
+  void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths,
+                    Refusals* refusals);
   void expose_owners(const Scenario& scenario, TableShard& table);
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;
+  ScarceRegionAllocator scarce_regions_;
   std::deque<std::vector<OwnershipTable::Entry>> wrong_owners_;
   DomainMap domains_;
   Options options_;

@@ -16,7 +16,7 @@ Simulation::Simulation(const Scenario& scenario, const Router& router)
       domains_(scenario.domains()),
       random_(scenario.seed, 2),
       network_(scenario.ranks, scenario.separate_bulk_lane),
-      histories_(scenario.all_workers(), scenario.shape.keys) {
+      histories_(scenario) {
   std::size_t first_worker = 0;
   for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) {
     const auto interrupt = [this, index = static_cast<std::size_t>(rank)] { this->interrupt(index); };
@@ -27,6 +27,7 @@ Simulation::Simulation(const Scenario& scenario, const Router& router)
   worker_speed_.assign(first_worker, 4);
   engine_speed_.assign(ranks_.size(), 4);
   network_speed_.assign(ranks_.size() * ranks_.size() * 2, 4);
+  if (histories_.refusals) histories_.refusals->set_active(true);
 }
 
 void Simulation::run() {
@@ -47,6 +48,12 @@ TableCounters Simulation::counters() const {
       total += rank->table(table).counters();
   }
   return total;
+}
+
+Simulation::Failures Simulation::failures() const {
+  if (!histories_.refusals) return {};
+  const Refusals& refusals = *histories_.refusals;
+  return {refusals.failed_calls, refusals.failed_localizes, refusals.failed_leases};
 }
 
 // --- choosing
@@ -227,6 +234,11 @@ void Simulation::check_end() {
   }
   check_ownership(true);
 
+  if (histories_.refusals) {
+    histories_.refusals->set_active(false);
+    for (std::size_t worker = 0; worker < histories_.counters.size(); ++worker)
+      histories_.with_failures[worker].replay(histories_.counters[worker]);
+  }
   std::vector<Counts> counters;
   std::vector<Assignment> assignments;
   for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {

@@ -30,6 +30,12 @@ class InvariantViolation : public std::runtime_error {
 // owner, the one that its home names (I1), and all histories are in order (I2 to I5).
 class Simulation {
  public:
+  struct Failures {
+    std::uint64_t calls = 0;
+    std::uint64_t localizes = 0;
+    std::uint64_t leases = 0;
+  };
+
   explicit Simulation(const Scenario& scenario, const Router& router);
 
   // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
@@ -38,6 +44,8 @@ class Simulation {
   std::uint64_t steps() const { return steps_; }
   // What all ranks have counted.
   TableCounters counters() const;
+  // Calls, localizes and leases that failed, as they may.
+  Failures failures() const;
   // Calls sink(text) for every step.
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "lapse/core/error.hpp"
 
 namespace lapse::test {
 
@@ -41,15 +44,8 @@ bool LeasePlay::may_step() const {
 std::string LeasePlay::step(RandomEngine& random) {
   switch (stage_) {
     case Stage::taking:
-      if (waiting_ == Waiting::blocks) {
-        lease_.emplace(worker_.lease(std::span<const LeaseKeys>(lease_keys())));
-      } else if (taker_->advance()) {
-        lease_.emplace(taker_->take());
-      } else {
-        return "goes on taking a lease";
-      }
-      stage_ = Stage::held;
-      return "has a lease";
+      if (take()) return "has a lease";
+      return stage_ == Stage::none ? "is refused a lease" : "goes on taking a lease";
     case Stage::held:
       if (wrong_) wrong_->finish();
       return touches_-- > 0 ? touch(random) : release();
@@ -60,6 +56,30 @@ std::string LeasePlay::step(RandomEngine& random) {
       break;
   }
   return "";
+}
+
+bool LeasePlay::expects_refusal(const Error& error) const {
+  return std::ranges::any_of(parts_, [&](const Part& part) { return part.client->expects_refusal(error); });
+}
+
+bool LeasePlay::take() {
+  try {
+    if (waiting_ == Waiting::blocks) {
+      lease_.emplace(worker_.lease(std::span<const LeaseKeys>(lease_keys())));
+    } else if (taker_->advance()) {
+      lease_.emplace(taker_->take());
+    } else {
+      return false;
+    }
+    stage_ = Stage::held;
+    return true;
+  } catch (const UserCodeFailed& error) {
+    if (!expects_refusal(error)) throw;
+  } catch (const OutOfMemory& error) {
+    if (!expects_refusal(error)) throw;
+  }
+  stage_ = Stage::none;
+  return false;
 }
 
 std::string LeasePlay::touch(RandomEngine& random) {

@@ -51,6 +51,9 @@ class LeasePlay {
   enum class Stage { none, taking, held, releasing };
 
   std::vector<LeaseKeys> lease_keys() const;
+  // True when the lease is held; false when it goes on, or was refused.
+  bool take();
+  bool expects_refusal(const Error& error) const;
   std::string touch(RandomEngine& random);
   std::string release();
 

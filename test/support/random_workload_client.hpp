@@ -4,7 +4,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
@@ -25,12 +27,23 @@ class PendingCall {
   bool done() const { return operation_.done(); }
   // Waits if need be, then checks what was seen. Throws HistoryViolation.
   void finish() {
-    operation_.wait();
+    try {
+      operation_.wait();
+    } catch (const UserCodeFailed& error) {
+      if (failed(error)) return;
+      throw;
+    } catch (const OutOfMemory& error) {
+      if (failed(error)) return;
+      throw;
+    }
     answered();
   }
 
  protected:
   virtual void answered() {}
+  // Whether the call may fail so.
+  virtual bool failed(const Error&) { return false; }
+  void set_operation(Operation operation) { operation_ = std::move(operation); }
   // For destructors of what the answer would be written to.
   void detach() { operation_ = Operation(); }
 
@@ -52,6 +65,8 @@ class TableClient {
   virtual LeaseKeys lease_keys(std::span<const Key> keys) = 0;
   // Reads and changes one key of the last lease_keys, which `lease` holds.
   virtual void touch(const Lease& lease, std::size_t position) = 0;
+  // Whether the last lease may be refused so.
+  virtual bool expects_refusal(const Error&) { return false; }
 };
 
 }  // namespace lapse::test

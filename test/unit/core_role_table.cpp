@@ -6,8 +6,8 @@ using namespace lapse;
 
 namespace {
 constexpr Role kRoles[] = {Role::absent, Role::arriving, Role::owner};
-constexpr RoleEvent kEvents[] = {RoleEvent::create, RoleEvent::localize, RoleEvent::arrive,
-                                 RoleEvent::pass_on, RoleEvent::instruct};
+constexpr RoleEvent kEvents[] = {RoleEvent::create,  RoleEvent::localize, RoleEvent::arrive,
+                                 RoleEvent::pass_on, RoleEvent::refuse,   RoleEvent::instruct};
 }  // namespace
 
 TEST_CASE("The transitions of roles are those of the protocol and no others") {
@@ -15,11 +15,12 @@ TEST_CASE("The transitions of roles are those of the protocol and no others") {
   for (const Role role : kRoles) {
     for (const RoleEvent event : kEvents) legal += next_role(role, event).has_value() ? 1 : 0;
   }
-  CHECK(legal == 5);
+  CHECK(legal == 6);
   CHECK(next_role(Role::absent, RoleEvent::create) == Role::owner);
   CHECK(next_role(Role::absent, RoleEvent::localize) == Role::arriving);
   CHECK(next_role(Role::arriving, RoleEvent::arrive) == Role::owner);
   CHECK(next_role(Role::arriving, RoleEvent::pass_on) == Role::absent);
+  CHECK(next_role(Role::arriving, RoleEvent::refuse) == Role::absent);
   CHECK(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
 }
 

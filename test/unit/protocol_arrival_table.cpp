@@ -11,6 +11,7 @@ using lapse::Key;
 using lapse::KeyQueue;
 using lapse::OperationPart;
 using lapse::OperationState;
+using lapse::Slot;
 using lapse::Waiter;
 
 namespace {
@@ -113,4 +114,23 @@ TEST_CASE("The record of a leased key is found by the key until it is closed") {
   CHECK_FALSE(table.find_leased(Key(8)).has_value());
   table.close(number);
   CHECK_FALSE(table.find_leased(Key(7)).has_value());
+}
+
+TEST_CASE("A record keeps the slot for the value beside all that waits") {
+  ArrivalTable table;
+  const Slot highest{.number = 0xffff'ffffU, .is_private = true};
+  const std::uint32_t first = table.open({}, kNow, {.number = 7, .is_private = false});
+  const std::uint32_t second = table.open({}, kNow, highest);
+  for (int round = 0; round < 2; ++round) {
+    CHECK(table.slot(first) == Slot{.number = 7, .is_private = false});
+    CHECK(table.slot(second) == highest);
+    table.queue(first).push(OperationPart(), 8, kNow);
+    table.queue(second).push(OperationPart(), 8, kNow);
+  }
+  CHECK_FALSE(table.is_plain(second));
+  table.close(second);
+  // Free records are chained by their numbers.
+  CHECK(table.open({}, kNow) == second);
+  CHECK(table.slot(second) == Slot());
+  CHECK(table.is_plain(second));
 }

@@ -195,3 +195,23 @@ TEST_CASE("A queue that is never empty does not keep the updates of what has lef
     REQUIRE(queue.update_bytes() <= 30 * update.size());
   }
 }
+
+TEST_CASE("Where no value comes, operations are forwarded and lease requests ask again, in order") {
+  KeyQueue queue;
+  const std::vector<std::byte> update(8, std::byte{3});
+  LeaseRequest request;
+  queue.push(part(OperationKind::push, 1, update.data()), update.size(), kNow);
+  queue.push(LeaseAsker{&request, Rank(0), 0}, kNow);
+  queue.push(part(OperationKind::pull, 2), 0, kNow);
+  Recorder recorder(update.size());
+  queue.send_away(recorder);
+  CHECK(queue.empty());
+  CHECK(queue.update_bytes() == 0);
+  CHECK(recorder.executed.empty());
+  REQUIRE(recorder.forwarded.size() == 2);
+  CHECK(recorder.forwarded[0].part.key == Key(1));
+  CHECK(recorder.forwarded[0].update == update);
+  CHECK(recorder.forwarded[1].part.key == Key(2));
+  REQUIRE(recorder.asking.size() == 1);
+  CHECK(recorder.asking[0].local == &request);
+}

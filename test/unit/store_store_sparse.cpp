@@ -241,3 +241,38 @@ TEST_CASE("A memory limit ends the growth of a sparse store with an error and no
     REQUIRE(value[0] == key);
   }
 }
+
+TEST_CASE("A key that is refused is absent again, without a hint, and its slot is free") {
+  Fixture fixture;
+  const Slot slot = fixture.store.prepare_arrival(kNew);
+  fixture.store.begin_arrival(kNew, 17);
+  CHECK(fixture.store.word(kNew).role() == Role::arriving);
+  fixture.store.refuse(kNew);
+  fixture.store.release_slot(kNew, slot);
+  CHECK(fixture.store.word(kNew).role() == Role::absent);
+  CHECK_FALSE(fixture.store.word(kNew).hint().has_value());
+  CHECK(fixture.store.keys_here() == 2);
+  CHECK_THROWS_AS(fixture.store.refuse(kNew), ProtocolError);
+  CHECK_THROWS_AS(fixture.store.refuse(kOwned), ProtocolError);
+  // It may come later.
+  CHECK(fixture.store.prepare_arrival(kNew) == slot);
+  fixture.store.begin_arrival(kNew, 18);
+  std::memcpy(fixture.store.address(slot), kFirst.data(), kBytes);
+  fixture.store.publish_owner(kNew, slot);
+  CHECK(fixture.read(kNew) == kFirst);
+}
+
+TEST_CASE("Preparing an arrival without memory changes nothing") {
+  LimitedRegionAllocator regions;
+  Store store = sparse_store(regions, 2);
+  const Slot first = store.prepare_arrival(Key(1));
+  const Slot second = store.prepare_arrival(Key(2));
+  // No slot word for a third key, and no slot.
+  CHECK_THROWS_AS(store.prepare_arrival(Key(3)), OutOfMemory);
+  CHECK_FALSE(store.known(Key(3)).has_value());
+  store.release_slot(Key(2), second);
+  // A slot, and still no slot word.
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(store.prepare_arrival(Key(3)), OutOfMemory);
+  CHECK(store.prepare_arrival(Key(2)) == second);
+  CHECK(first != second);
+}

@@ -48,9 +48,9 @@ struct Layout {
 
 class RatingParser {
  public:
-  RatingParser(const std::string& path, const RatingFileOptions& options)
-      : reader_(path, options.part), options_(options) {
-    if (const auto first = first_line_for_part(path, options.part))
+  RatingParser(const Input& input, const RatingFileOptions& options)
+      : reader_(input, options.part), options_(options) {
+    if (const auto first = first_line_for_part(input, options.part))
       layout_.emplace(first->text, first->offset);
   }
 
@@ -103,8 +103,8 @@ class RatingParser {
 
 }  // namespace
 
-CoordinateMatrix read_ratings(const std::string& path, const RatingFileOptions& options) {
-  return RatingParser(path, options).read();
+CoordinateMatrix read_ratings(const Input& input, const RatingFileOptions& options) {
+  return RatingParser(input, options).read();
 }
 
 }  // namespace lapse::io

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "io/coordinate_matrix.hpp"
 #include "io/file_part.hpp"
+#include "io/input.hpp"
 
 namespace lapse::io {
 
@@ -19,7 +19,7 @@ struct RatingFileOptions {
   FilePart part{};
 };
 
-// Reads a rating file, plain or compressed, or standard input (the name "-"). Columns: user (the row), item
+// Reads a rating file, plain or compressed, a pipe or standard input (the name "-"). Columns: user (the row), item
 // (the column), rating; further columns are ignored. They are separated by tabs, commas or runs of blanks,
 // as the first line decides (a tab before a comma before blanks). Blanks around a field are ignored, and
 // so are blank lines. The first line is a header, and skipped, when none of its first three fields is a
@@ -30,6 +30,6 @@ struct RatingFileOptions {
 // that a file cut off in its last line is noticed), an id that is no integer, negative or above its limit, a
 // rating that is no number, not finite or out of a float's range, an unknown separator, a file without
 // ratings, and whatever LineReader reports.
-CoordinateMatrix read_ratings(const std::string& path, const RatingFileOptions& options = {});
+CoordinateMatrix read_ratings(const Input& input, const RatingFileOptions& options = {});
 
 }  // namespace lapse::io

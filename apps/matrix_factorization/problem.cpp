@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/file_descriptor.hpp"
 #include "io/rating_file.hpp"
+#include "io/shared_inputs.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 
@@ -56,18 +56,16 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
   return problem;
 }
 
-FactorizationProblem load_problem(const DataOptions& options) {
-  if (options.train_file == io::kStandardInput && options.test_file == io::kStandardInput) {
-    throw ConfigurationError("training and test ratings cannot both be standard input");
-  }
+FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group) {
+  const auto inputs = io::shared_inputs({options.train_file, options.test_file}, group);
   const io::RatingFileOptions limits{.max_row_id = options.max_id, .max_column_id = options.max_id};
-  io::CoordinateMatrix matrix = options.train_file.empty() ? io::make_zipf_matrix(options.zipf)
-                                                           : io::read_ratings(options.train_file, limits);
+  io::CoordinateMatrix matrix =
+      options.train_file.empty() ? io::make_zipf_matrix(options.zipf) : io::read_ratings(inputs[0], limits);
   io::CoordinateMatrix test;
   if (options.test_file.empty()) {
     test.cells = hold_out(matrix.cells, options.test_fraction, options.seed);
   } else {
-    test = io::read_ratings(options.test_file, limits);
+    test = io::read_ratings(inputs[1], limits);
   }
   return make_problem(std::max(matrix.rows, test.rows), std::max(matrix.columns, test.columns),
                       std::move(matrix.cells), std::move(test.cells));

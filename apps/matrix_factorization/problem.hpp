@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/coordinate_matrix.hpp"
+#include "io/reader_group.hpp"
 #include "io/zipf_matrix.hpp"
 
 namespace lapse::apps {
@@ -37,8 +38,9 @@ struct FactorizationProblem {
 FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
                                   std::vector<io::Cell> test);
 
-// Reads or generates. Every cell is held out with probability test_fraction, the same cells for equal
-// seeds. Throws FileError, ConfigurationError when both files are standard input, and as make_problem does.
-FactorizationProblem load_problem(const DataOptions& options);
+// Collective over the group, every rank of which gets the whole problem. Reads (io::shared_inputs) or
+// generates. Every cell is held out with probability test_fraction, the same cells for equal seeds. Throws
+// FileError, ConfigurationError when both files are one stream, and as make_problem does.
+FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

@@ -11,8 +11,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // Gives some bytes, 0 only at the end, then again and again. Throws InputError, and FileError where no bytes
-  // could be read at all.
+  // Gives some bytes, 0 only at the end, also when called again. Throws InputError.
   virtual std::size_t read(std::span<char> destination) = 0;
 };
 

@@ -39,8 +39,8 @@ class FileDescriptor {
 
   // Whether read() will not wait: false when neither bytes nor the end have come in time.
   bool wait_for_bytes(std::chrono::milliseconds time) const;
-  // Reads some bytes, 0 only at the end. Waits for them: in a pipe, the end is where the last writer closes it.
-  // Throws InputError.
+  // Reads some bytes, 0 only at the end. Waits for them: a pipe ends when its last writer closes it. Throws
+  // InputError.
   std::size_t read(std::span<char> destination);
   // Regular files: reads from an offset on; the position of read() stays. Throws InputError.
   std::size_t read_at(std::uint64_t offset, std::span<char> destination) const;

@@ -15,9 +15,9 @@
 
 namespace lapse::io {
 
-// Reads a file, a pipe, standard input (the path "-") or what a source gives. Its first bytes decide whether it is compressed,
-// never its name. Data that are damaged or cut off end with an error, never early and silently. Used by one
-// thread.
+// Reads a file, a pipe, standard input (the path "-") or what a source gives. The first bytes decide whether
+// it is compressed, never its name. Data that are damaged or cut off end with an error, never early and
+// silently. Used by one thread.
 class InputStream {
  public:
   // Throws FileError when the file is missing, unreadable, a directory, or of a compression that is not

@@ -14,11 +14,11 @@
 
 namespace lapse::io {
 
-// Reads a file, plain or compressed, a pipe, standard input (the name "-") or what a source gives. Reads in blocks, so that memory
-// stays constant, pipes work, and a file that shrinks meanwhile is no fault signal (as it would be in a
-// memory map). A byte order mark at the start is skipped. The readers of all parts together give every line
-// of the file exactly once, provided that the file does not change meanwhile; PartScheme defines the parts.
-// Used by one thread.
+// Reads a file, plain or compressed, a pipe, standard input (the name "-") or what a source gives. Reads in
+// blocks, so that memory stays constant, pipes work, and a file that shrinks meanwhile is no fault signal (as
+// it would be in a memory map). A byte order mark at the start is skipped. The readers of all parts together
+// give every line of the file exactly once, provided that the file does not change meanwhile; PartScheme
+// defines the parts. Used by one thread.
 class LineReader {
  public:
   // Longer lines are taken for a sign of a binary file.

@@ -19,7 +19,7 @@ struct RatingFileOptions {
   FilePart part{};
 };
 
-// Reads a rating file, plain or compressed, a pipe or standard input (the name "-"). Columns: user (the row), item
+// Reads a rating file, plain or compressed, or standard input (the name "-"). Columns: user (the row), item
 // (the column), rating; further columns are ignored. They are separated by tabs, commas or runs of blanks,
 // as the first line decides (a tab before a comma before blanks). Blanks around a field are ignored, and
 // so are blank lines. The first line is a header, and skipped, when none of its first three fields is a

@@ -29,9 +29,10 @@ void check_read_once(const std::vector<std::string>& paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (!is_same_stream(paths[i], paths[j])) continue;
-      const std::string names = paths[i] == paths[j]
-                                    ? fmt::format("{} is given twice", input_name(paths[i]))
-                                    : fmt::format("{} and {} are one stream", paths[j], paths[i]);
+      const std::string names =
+          paths[i] == paths[j]
+              ? fmt::format("{} is given twice", input_name(paths[i]))
+              : fmt::format("{} and {} are one stream", input_name(paths[j]), input_name(paths[i]));
       throw ConfigurationError(names + ": it can be read once only");
     }
   }

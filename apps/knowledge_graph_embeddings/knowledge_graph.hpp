@@ -51,10 +51,10 @@ struct KnowledgeGraph {
 KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
-// Collective over the group, every rank of which gets the whole graph. Reads (io::shared_inputs) or generates.
-// The entities are those of all files, the counts of the names those of the training file. Throws FileError,
-// also for a relation that only held-out triples have, which cannot be learned, ConfigurationError when two
-// files are one stream, and as make_graph does.
+// Collective over the group, every rank of which gets the whole graph. Reads (io::shared_inputs) or
+// generates. The entities are those of all files, the counts of the names those of the training file. Throws
+// FileError, also for a relation that only held-out triples have, which cannot be learned,
+// ConfigurationError when two files are one stream, and as make_graph does.
 KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

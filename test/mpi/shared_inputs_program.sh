@@ -88,6 +88,9 @@ feed pipe bad_line
 refuses "pipe:17:3: item id 'x'" "$factorize" "$directory/pipe" </dev/null
 head -c 100000 "$graph/train.txt.xz" | refuses "standard input:|xz data end early" "$embed" -
 : | refuses "standard input: contains no triples" "$embed" -
+printf '#!/bin/bash\nexec "$@" <&-\n' >"$directory/closed.sh"
+chmod +x "$directory/closed.sh"
+refuses "standard input: contains no triples" "$directory/closed.sh" "$embed" -
 
 # A stream can be read once. Nothing is read, so there is no writer.
 ln -s pipe "$directory/link"

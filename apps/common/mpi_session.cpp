@@ -10,7 +10,7 @@ namespace lapse::apps {
 
 namespace {
 
-// Descriptors that the caller has closed would become connections of MPI, and the program would read from them.
+// Descriptors that the caller has closed would become connections of MPI, from which the program would read.
 void open_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;

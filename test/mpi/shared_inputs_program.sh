@@ -1,12 +1,13 @@
 #!/bin/bash
-# shared_inputs_program.sh <matrix_factorization> <knowledge_graph_embeddings> <folder of data> <launcher...>: pipes,
-# standard input and files that not every rank has, as input of the programs on several ranks. Prints what is wrong and
-# exits with 1.
+# shared_inputs_program.sh all|data <matrix_factorization> <knowledge_graph_embeddings> <folder of data> <launcher...>:
+# pipes, standard input and files that not every rank has, as input of the programs on several ranks; data: without
+# errors. Prints what is wrong and exits with 1.
 set -u
-factorize=$1
-embed=$2
-data=$3
-shift 3
+what=$1
+factorize=$2
+embed=$3
+data=$4
+shift 4
 launcher=("$@")
 directory=$(mktemp -d)
 writers=()
@@ -81,6 +82,8 @@ names b >"$directory/result"
 cmp -s "$directory/expected" "$directory/result" || fail "pipes: $(diff "$directory/expected" "$directory/result" | head)"
 xz -dc "$graph/valid.txt.xz" | run "$embed" - --dim 2 --epochs 1 || fail "standard input: $(cat "$directory/err")"
 grep -q ' 3034 triples to train on' "$directory/out" || fail "standard input: $(cat "$directory/out")"
+
+[[ $what == all ]] || exit $((failures > 0))
 
 # What is wrong in a pipe is reported once, with its place.
 bad_line() { head -n 16 "$ratings"; printf '1\tx\t3\t4\n'; tail -n +17 "$ratings"; }

@@ -1,5 +1,5 @@
-// Inputs that several ranks need: streams are read by the first and reach all of them whole, files are read by
-// each.
+// Inputs that several ranks need: streams are read by the first and reach all of them whole, files are read
+// by each.
 #include "io/shared_inputs.hpp"
 
 #include <fmt/format.h>

@@ -36,7 +36,9 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   FactorizationProblem problem;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) { problem = load_problem(options.data, reader_group(worker)); });
   std::optional<Baselines> baselines;
-  if (reports && options.baselines) baselines = compute_baselines(problem);
+  run_on_rank_0(server, [&](Worker&) {
+    if (options.baselines) baselines = compute_baselines(problem);
+  });
   if (reports) fmt::print("{}\n", describe(problem, baselines));
 
   Trainer trainer(server, problem, options.training);
@@ -44,7 +46,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   run_on_rank_0(server, [&](Worker&) {
     if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
     if (!options.output_prefix.empty()) {
-      files.emplace(options.output_prefix, problem.rows, problem.columns, trainer.model());
+      files.emplace(options.output_prefix, problem, trainer.model());
     }
   });
   train(trainer, reports);
@@ -68,5 +70,6 @@ int main(int argument_count, char** arguments) {
   MatrixFactorizationOptions options;
   add_options(app, options);
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi.is_rank_0())) return *status;
+  options.data.host_ranks = mpi.host_ranks();
   return run_server_program([&](ParameterServer& server) { factorize(server, options); });
 }

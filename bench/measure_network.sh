@@ -87,12 +87,12 @@ report() {
   timeout 60 $launcher bash -c "$per_host" 2>&1
   say "what MPI chooses"
   # shellcheck disable=SC2086
-  OMPI_MCA_pml_base_verbose=10 OMPI_MCA_osc_base_verbose=10 OMPI_MCA_osc=sm,pt2pt,ucx UCX_LOG_LEVEL=info LAPSE_RMA=on \
+  OMPI_MCA_pml_base_verbose=10 OMPI_MCA_osc_base_verbose=10 OMPI_MCA_osc=^rdma UCX_LOG_LEVEL=info LAPSE_RMA=on \
     timeout 120 $launcher "$programs/bench_relocation" --smoke --case "tcp batch 1 waiting" 2>&1 |
     grep -Ei 'select|lapse|ucp_worker|lane|proto|osc' | head -n 80
 
   local configurations=(
-    "as MPI chooses|OMPI_MCA_osc=sm,pt2pt,ucx"
+    "as MPI chooses|OMPI_MCA_osc=^rdma"
     "UCX|OMPI_MCA_pml=ucx OMPI_MCA_osc=sm,ucx"
     "osc/rdma|OMPI_MCA_osc=sm,rdma"
   )

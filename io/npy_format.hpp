@@ -1,5 +1,5 @@
-// The .npy format of NumPy, as far as this project uses it: float32, float64, int32 and int64, C order, one
-// or two dimensions.
+// The .npy format of NumPy, as far as this project uses it: float32, float64, int32, int64 and uint64, C
+// order, one or two dimensions.
 //
 //   bytes  0-5    "\x93NUMPY"
 //   bytes  6-7    version: 1, 0 (versions 2 and 3 differ in the width of the next field alone: 4 bytes)
@@ -23,10 +23,11 @@ static_assert(std::endian::native == std::endian::little,
 
 template <class T>
 concept NpyElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t>;
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 
 template <NpyElement T>
 constexpr std::string_view npy_descriptor() {
+  if (std::same_as<T, std::uint64_t>) return "<u8";
   if (std::integral<T>) return sizeof(T) == 4 ? "<i4" : "<i8";
   return sizeof(T) == 4 ? "<f4" : "<f8";
 }

@@ -189,5 +189,6 @@ template NpyArray<float> read_npy<float>(const std::string& path);
 template NpyArray<double> read_npy<double>(const std::string& path);
 template NpyArray<std::int32_t> read_npy<std::int32_t>(const std::string& path);
 template NpyArray<std::int64_t> read_npy<std::int64_t>(const std::string& path);
+template NpyArray<std::uint64_t> read_npy<std::uint64_t>(const std::string& path);
 
 }  // namespace lapse::io

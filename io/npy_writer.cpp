@@ -81,5 +81,6 @@ template class NpyWriter<float>;
 template class NpyWriter<double>;
 template class NpyWriter<std::int32_t>;
 template class NpyWriter<std::int64_t>;
+template class NpyWriter<std::uint64_t>;
 
 }  // namespace lapse::io

@@ -55,5 +55,6 @@ extern template class NpyWriter<float>;
 extern template class NpyWriter<double>;
 extern template class NpyWriter<std::int32_t>;
 extern template class NpyWriter<std::int64_t>;
+extern template class NpyWriter<std::uint64_t>;
 
 }  // namespace lapse::io

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -32,6 +34,21 @@ bool is_header(std::string_view line, Separator separator) {
   return true;
 }
 
+// Whether a decimal number is below 1 in magnitude, by the position of its first digit that is not 0.
+bool is_below_one(std::string_view number) {
+  const std::size_t end = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view digits = number.substr(0, end);
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), end));
+  const auto first = static_cast<std::int64_t>(std::min(digits.find_first_of("123456789"), end));
+  std::string_view exponent_field = number.substr(std::min(end + 1, number.size()));
+  if (exponent_field.starts_with('+')) exponent_field.remove_prefix(1);
+  std::int32_t exponent = 0;  // exponents that are no 32-bit numbers decide alone
+  const auto result =
+      std::from_chars(exponent_field.data(), exponent_field.data() + exponent_field.size(), exponent);
+  if (result.ec == std::errc::result_out_of_range) return exponent_field.starts_with('-');
+  return point + exponent <= first;
+}
+
 // What the first line of a file decides for all lines.
 struct Layout {
   Separator separator;
@@ -48,30 +65,39 @@ struct Layout {
 
 class RatingParser {
  public:
-  RatingParser(const Input& input, const RatingFileOptions& options)
-      : reader_(input, options.part), options_(options) {
+  RatingParser(const Input& input, RatingIds& ids, const RatingFileOptions& options)
+      : reader_(input, options.part), ids_(ids), options_(options) {
     if (const auto first = first_line_for_part(input, options.part))
       layout_.emplace(first->text, first->offset);
   }
 
   CoordinateMatrix read() {
     CoordinateMatrix matrix;
-    while (reader_.next(line_)) {
-      if (trimmed(line_).empty()) continue;
-      if (!layout_) layout_.emplace(line_, reader_.line_offset());
-      if (layout_->has_header && reader_.line_offset() == layout_->first_offset) continue;
-      const Cell cell = parse_line();
-      matrix.rows = std::max<std::uint64_t>(matrix.rows, std::uint64_t{cell.row} + 1);
-      matrix.columns = std::max<std::uint64_t>(matrix.columns, std::uint64_t{cell.column} + 1);
-      matrix.cells.push_back(cell);
+    try {
+      read_cells(matrix.cells);
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemory(fmt::format(
+          "{}:{}: no memory for more than {} ratings with {} user ids and {} item ids", reader_.path(),
+          reader_.line_number(), matrix.cells.size(), ids_.users.size(), ids_.items.size()));
     }
     if (matrix.cells.empty() && options_.part.is_whole())
       throw FileError(reader_.path(), "contains no ratings, expected lines `user item rating`");
+    matrix.rows = ids_.users.size();
+    matrix.columns = ids_.items.size();
     return matrix;
   }
 
  private:
-  Cell parse_line() const {
+  void read_cells(std::vector<Cell>& cells) {
+    while (reader_.next(line_)) {
+      if (trimmed(line_).empty()) continue;
+      if (!layout_) layout_.emplace(line_, reader_.line_offset());
+      if (layout_->has_header && reader_.line_offset() == layout_->first_offset) continue;
+      cells.push_back(parse_line());
+    }
+  }
+
+  Cell parse_line() {
     Fields splitter(line_, layout_->separator);
     std::array<std::string_view, kColumnsNeeded> fields;
     std::size_t found = 0;
@@ -82,20 +108,29 @@ class RatingParser {
                                layout_->columns, separator_name(layout_->separator)),
                    line_.substr(line_.size()));
     }
-    return {parse_id(reader_, fields[0], "user", options_.max_row_id),
-            parse_id(reader_, fields[1], "item", options_.max_column_id), parse_rating(fields[2])};
+    const std::uint64_t user = parse_id(reader_, fields[0], "user", options_.max_user_id);
+    const std::uint64_t item = parse_id(reader_, fields[1], "item", options_.max_item_id);
+    const float rating = parse_rating(fields[2]);
+    return {ids_.users.add(user), ids_.items.add(item), rating};
   }
 
   float parse_rating(std::string_view field) const {
     float value = 0;
     const char* const end = field.data() + field.size();
     const auto result = std::from_chars(field.data(), end, value);
+    if (result.ec == std::errc::result_out_of_range && result.ptr == end) {
+      if (is_below_one(field)) return 0;
+      reader_.fail(fmt::format("rating '{}' is too large for a float, expected at most {:g}", shown(field),
+                               std::numeric_limits<float>::max()),
+                   field);
+    }
     const bool is_number = result.ptr == end && result.ec == std::errc{} && std::isfinite(value);
     if (!is_number) reader_.fail(fmt::format("rating '{}', expected a finite number", shown(field)), field);
     return value;
   }
 
   LineReader reader_;
+  RatingIds& ids_;
   RatingFileOptions options_;
   std::optional<Layout> layout_;
   std::string_view line_;
@@ -103,8 +138,8 @@ class RatingParser {
 
 }  // namespace
 
-CoordinateMatrix read_ratings(const Input& input, const RatingFileOptions& options) {
-  return RatingParser(input, options).read();
+CoordinateMatrix read_ratings(const Input& input, RatingIds& ids, const RatingFileOptions& options) {
+  return RatingParser(input, ids, options).read();
 }
 
 }  // namespace lapse::io

@@ -58,8 +58,8 @@ std::size_t Fields::count_rest() {
   return count;
 }
 
-std::uint32_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
-                       std::uint32_t limit) {
+std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
+                       std::uint64_t limit) {
   std::uint64_t id = 0;
   const char* const end = field.data() + field.size();
   const auto result = std::from_chars(field.data(), end, id);
@@ -70,7 +70,7 @@ std::uint32_t parse_id(const LineReader& reader, std::string_view field, std::st
     reader.fail(fmt::format("{} id '{}' out of range, expected at most {}", what, shown(field), limit),
                 field);
   }
-  return static_cast<std::uint32_t>(id);
+  return id;
 }
 
 std::optional<FirstLine> first_line_for_part(const Input& input, FilePart part) {

@@ -46,8 +46,8 @@ class Fields {
 
 // An id in the current line of the reader. Throws FileError, with line, column and `what`, when the field
 // is no integer from 0 to the limit.
-std::uint32_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
-                       std::uint32_t limit);
+std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
+                       std::uint64_t limit);
 
 // The first line of a file that is not blank: every part of the file needs it to understand its own lines.
 struct FirstLine {

@@ -88,10 +88,13 @@ std::vector<Triple> read_id_triples(const Input& input, Vocabulary::Id max_entit
                                     Vocabulary::Id max_relation, FilePart part) {
   std::vector<Triple> triples;
   TripleReader reader(input, part);
+  const auto id = [&](std::string_view field, std::string_view what, Vocabulary::Id max) {
+    return static_cast<Vocabulary::Id>(parse_id(reader.lines(), field, what, max));
+  };
   for (NamedTriple fields; reader.next(fields);) {
-    triples.push_back({parse_id(reader.lines(), fields.subject, "subject", max_entity),
-                       parse_id(reader.lines(), fields.relation, "relation", max_relation),
-                       parse_id(reader.lines(), fields.object, "object", max_entity)});
+    triples.push_back({id(fields.subject, "subject", max_entity),
+                       id(fields.relation, "relation", max_relation),
+                       id(fields.object, "object", max_entity)});
   }
   return triples;
 }

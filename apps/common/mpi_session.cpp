@@ -27,6 +27,10 @@ MpiSession::MpiSession(int& argument_count, char**& arguments) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_size(host, &host_ranks_);
+  MPI_Comm_free(&host);
 }
 
 MpiSession::~MpiSession() {

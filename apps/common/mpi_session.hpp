@@ -1,6 +1,8 @@
 // MPI for the duration of a program.
 #pragma once
 
+#include <cstdint>
+
 namespace lapse::apps {
 
 // Initialises MPI on construction, with the settings and the thread level that a parameter server needs, and
@@ -14,9 +16,12 @@ class MpiSession {
 
   // Rank in MPI_COMM_WORLD.
   bool is_rank_0() const { return rank_ == 0; }
+  // Ranks of MPI_COMM_WORLD on this host.
+  std::int32_t host_ranks() const { return host_ranks_; }
 
  private:
   int rank_ = 0;
+  int host_ranks_ = 1;
 };
 
 }  // namespace lapse::apps

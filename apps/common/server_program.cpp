@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "lapse/core/error.hpp"
 
@@ -24,6 +25,10 @@ void run_and_close(const std::function<void(ParameterServer&)>& f) {
   } catch (const Error&) {
     server.close();
     throw;
+  } catch (const std::bad_alloc&) {
+    // The other ranks, which may have memory, would wait for this one indefinitely.
+    fmt::print(stderr, "error: out of memory on rank {}\n", server.rank().value());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   server.close();
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "lapse/ps/parameter_server.hpp"
 
@@ -12,10 +15,19 @@ namespace lapse::apps {
 //
 // An exception of type lapse::Error must leave f on every rank, as the errors of collective calls do; work
 // that can fail on one rank alone is done by a worker, whose failure reaches all ranks. Any other exception
-// ends the job.
+// ends the job; for a lack of memory the rank prints such a line before.
 int run_server_program(const std::function<void(ParameterServer&)>& f);
 
 // Collective. Runs f on a worker of rank 0. When it throws, every rank throws PeerFailed.
 void run_on_rank_0(ParameterServer& server, const std::function<void(Worker&)>& f);
+
+// Collective. Returns what f() makes, on every rank. When it throws on one, for lack of memory, say, every
+// rank throws PeerFailed.
+template <class F>
+std::invoke_result_t<F> make_on_every_rank(ParameterServer& server, const F& f) {
+  std::optional<std::invoke_result_t<F>> made;
+  server.run_workers(1, [&](Worker&) { made.emplace(f()); });
+  return std::move(*made);
+}
 
 }  // namespace lapse::apps

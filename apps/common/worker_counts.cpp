@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {
 
@@ -12,7 +13,10 @@ void check_worker_counts(WorkerCounts counts, std::int32_t ranks) {
         "{} numbers of workers for {} ranks, expected one number or one per rank", counts.size(), ranks));
   }
   for (const std::int32_t count : counts) {
-    if (count < 0) throw ConfigurationError(fmt::format("{} workers on a rank, expected at least 0", count));
+    if (count < 0 || count > ParameterServer::kMaxWorkers) {
+      throw ConfigurationError(
+          fmt::format("{} workers on a rank, expected 0 to {}", count, ParameterServer::kMaxWorkers));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "apps/common/server_program.hpp"
 #include "apps/common/table_reader.hpp"
 
 namespace lapse::apps {
@@ -24,8 +25,11 @@ void gather(Worker& worker, const Table<float>& table, std::vector<float>& value
 Evaluation Evaluator::evaluate(ParameterServer& server, std::int32_t workers,
                                const EmbeddingTables& tables) const {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<float> entities(tables.entities.keys() * tables.entities.length());
-  std::vector<float> relations(tables.relations.keys() * tables.relations.length());
+  const auto room_for = [&](const Table<float>& table) {
+    return make_on_every_rank(server, [&] { return std::vector<float>(table.keys() * table.length()); });
+  };
+  std::vector<float> entities = room_for(tables.entities);
+  std::vector<float> relations = room_for(tables.relations);
   Evaluation evaluation;
   // Ranks without workers take part, so that they receive the results.
   server.run_workers(std::max(1, workers), [&](Worker& worker) {

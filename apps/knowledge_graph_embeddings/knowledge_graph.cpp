@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/common/required_memory.hpp"
 #include "io/file_descriptor.hpp"
 #include "io/shared_inputs.hpp"
 #include "lapse/core/file_error.hpp"
@@ -23,10 +24,18 @@ void check_inside(const std::vector<Triple>& triples, std::uint64_t entities, st
   }
 }
 
-KnowledgeGraph make_random_graph(const RandomGraphOptions& options, std::uint64_t seed) {
+KnowledgeGraph make_random_graph(const DataOptions& data) {
+  const RandomGraphOptions& options = data.random;
   if (options.entities == 0 || options.relations == 0)
     throw UsageError("a random graph needs at least one entity and one relation");
-  RandomEngine random(seed);
+  // Of an entity, whether it occurs; of a relation, how often and where it is trained; of a triple, besides
+  // itself, the worker and its copy, and two entries in the indices of known triples.
+  const double bytes =
+      options.entities / 8.0 + 16.0 * options.relations + 88.0 * static_cast<double>(options.triples);
+  require_memory(fmt::format("a random graph of {} entities, {} relations and {} triples", options.entities,
+                             options.relations, options.triples),
+                 bytes, data.host_ranks);
+  RandomEngine random(data.seed);
   const auto id_below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random.below(bound)); };
   std::vector<Triple> triples(options.triples);
   for (Triple& triple : triples) {
@@ -44,6 +53,7 @@ std::vector<Triple> read_held_out(const io::Input& input, io::Vocabulary& entiti
       io::read_triples(input, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations));
   if (file.unknown_relations.count != 0)
     throw file.unknown_relations.error("relation (no training triple has it)");
+  if (file.triples.empty()) throw FileError(io::input_name(input.path()), "contains no triples");
   return std::move(file.triples);
 }
 
@@ -73,7 +83,7 @@ KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::
 }
 
 KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& group) {
-  if (options.train_file.empty()) return make_random_graph(options.random, options.seed);
+  if (options.train_file.empty()) return make_random_graph(options);
   const auto inputs = io::shared_inputs({options.train_file, options.valid_file, options.test_file}, group);
   io::Vocabulary entities;
   io::Vocabulary relations;

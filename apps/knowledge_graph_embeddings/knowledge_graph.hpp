@@ -27,7 +27,8 @@ struct DataOptions {
   std::string valid_file;  // empty: none
   std::string test_file;   // empty: none
   RandomGraphOptions random;
-  std::uint64_t seed = 1;  // of the random graph
+  std::uint64_t seed = 1;       // of the random graph
+  std::int32_t host_ranks = 1;  // so many ranks of this host hold the graph, each for itself
 };
 
 struct KnowledgeGraph {
@@ -53,8 +54,9 @@ KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::
 
 // Collective over the group, every rank of which gets the whole graph. Reads (io::shared_inputs) or
 // generates. The entities are those of all files, the counts of the names those of the training file. Throws
-// FileError, also for a relation that only held-out triples have, which cannot be learned,
-// ConfigurationError when two files are one stream, and as make_graph does.
+// FileError, also for a file without triples and for a relation that only held-out triples have, which cannot
+// be learned, ConfigurationError when two files are one stream, OutOfMemory for a random graph before it is
+// made, and as make_graph does.
 KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

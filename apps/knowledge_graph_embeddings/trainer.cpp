@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/common/server_program.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -40,10 +41,14 @@ Trainer::Trainer(ParameterServer& server, const KnowledgeGraph& graph, const Tra
       options_(checked(options, server.ranks())),
       local_workers_(workers_of(options.workers, server.rank())),
       model_(make_model(options.model)),
-      partition_(graph, clustering_of(options.runner.mode), options.workers, server.ranks(), options.seed),
+      partition_(make_on_every_rank(server,
+                                    [&] {
+                                      return TriplePartition(graph, clustering_of(options.runner.mode),
+                                                             options.workers, server.ranks(), options.seed);
+                                    })),
       tables_(create_embedding_tables(server, options.tables, graph, *model_, options.initial_scale,
                                       options.optimiser, options.seed)),
-      evaluator_(graph, *model_),
+      evaluator_(make_on_every_rank(server, [&] { return Evaluator(graph, *model_); })),
       runners_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
   server_.run_workers(local_workers_, [&](Worker& worker) {

@@ -1,11 +1,14 @@
 // The trained factors as files.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/model.hpp"
+#include "apps/matrix_factorization/problem.hpp"
 #include "io/npy_writer.hpp"
 
 namespace lapse::apps {
@@ -13,11 +16,13 @@ namespace lapse::apps {
 // Writes <prefix>-rows.npy and <prefix>-columns.npy (ids x rank), and with biases <prefix>-row-biases.npy and
 // <prefix>-column-biases.npy (ids), all float32. The prediction of a cell is then
 //   mean + row_bias[row] + column_bias[column] + rows[row] . columns[column].
+// If the matrix comes from files, <prefix>-row-ids.npy and <prefix>-column-ids.npy (uint64) have the id of
+// each row and column, in ascending order.
 class FactorFiles {
  public:
   // Creates the files, so that a path that cannot be written to is noticed before the training. Throws
   // FileError.
-  FactorFiles(const std::string& prefix, std::uint64_t rows, std::uint64_t columns, const FactorModel& model);
+  FactorFiles(const std::string& prefix, const FactorizationProblem& problem, const FactorModel& model);
 
   // Pulls the factors in ranges of keys and writes them. Not collective: one worker does all of it. The files
   // appear under their names when this has succeeded. Throws FileError.
@@ -27,10 +32,12 @@ class FactorFiles {
   struct Side {
     io::NpyWriter<float> factors;
     std::optional<io::NpyWriter<float>> biases;
+    std::optional<io::NpyWriter<std::uint64_t>> ids;
   };
 
-  Side create(const std::string& prefix, std::uint64_t ids) const;
-  void write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t ids, Side& side) const;
+  Side create(const std::string& prefix, std::uint64_t count, const std::vector<std::uint64_t>& ids) const;
+  void write_side(Worker& worker, const FactorTable& factors, Key first, std::uint64_t count,
+                  Side& side) const;
 
   FactorModel model_;
   Side rows_;

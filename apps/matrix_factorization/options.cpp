@@ -1,12 +1,16 @@
 #include "apps/matrix_factorization/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 
 namespace lapse::apps {
@@ -34,60 +38,80 @@ void add_data_options(CLI::App& app, DataOptions& data) {
   CLI::Option* const file = app.add_option(
       "ratings", data.train_file,
       "Rating file: lines `user item rating`, separated by tabs, commas or blanks; plain or packed by "
-      "gzip, xz or zstd; -: standard input");
+      "gzip, xz or zstd; -: standard input. Users and items are any 64-bit numbers");
+  file->check(file_name());
   CLI::Option* const zipf = app.add_option_function<std::string>(
       "--zipf", [&data](const std::string& text) { data.zipf = parse_shape(data.zipf, text); },
       "Instead of a file: generate a matrix with Zipf-distributed rows and columns, ROWSxCOLUMNSxCELLS");
   file->excludes(zipf);
   app.add_option("--zipf-exponent", data.zipf.exponent, "Exponent of the Zipf distributions")
-      ->check(CLI::PositiveNumber)
+      ->excludes(file)
+      ->check(number_above_0())
       ->capture_default_str();
-  app.add_option("--test", data.test_file, "Rating file to test on")->excludes(zipf);
+  CLI::Option* const test = app.add_option("--test", data.test_file, "Rating file to test on")
+                                ->check(file_name())
+                                ->needs(file)
+                                ->excludes(zipf);
   app.add_option("--test-fraction", data.test_fraction,
                  "Without --test: share of the ratings that is held out")
-      ->check(CLI::Range(0.0, 0.99))
+      ->check(number_in(0, 0.99))
+      ->excludes(test)
       ->capture_default_str();
-  app.add_option("--max-id", data.max_id, "Larger user and item ids are an error")->capture_default_str();
+  app.add_option("--max-id", data.max_id, "Larger user and item ids are an error (default: no limit)")
+      ->check(integer_from_0())
+      ->needs(file);
 }
 
-void add_model_options(CLI::App& app, TrainingOptions& training) {
+void add_model_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
   app.add_option("--rank", training.rank, "Factors of each user and item")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_flag("--biases,!--no-biases", training.biases, "Train biases of users and items (default: yes)");
   app.add_option("--initial-scale", training.initial_scale, "Factors start uniform in [-scale, scale)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from_0())
       ->capture_default_str();
   app.add_option("--l2", training.l2_factors, "Regularization of factors")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from_0())
       ->capture_default_str();
-  app.add_option("--l2-biases", training.l2_biases, "Regularization of biases")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  const CLI::Option* const l2_biases =
+      app.add_option("--l2-biases", training.l2_biases, "Regularization of biases")
+          ->check(number_from_0())
+          ->capture_default_str();
+  conditions.add(l2_biases, "--biases", [&training] { return training.biases; });
 }
 
-void add_schedule_options(CLI::App& app, TrainingOptions& training) {
+void add_schedule_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
   using Kind = LearningRateOptions::Kind;
   add_names(app, "--schedule", training.learning_rate.kind,
             std::map<std::string, Kind>{{"decay", Kind::decay}, {"bold_driver", Kind::bold_driver}},
             "Learning rate: rate / (1 + decay * epoch), or 5 % more after an epoch that reduced the training "
             "error, else half");
   app.add_option("--rate,--learning-rate", training.learning_rate.initial, "Learning rate of the first epoch")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_0())
       ->capture_default_str();
-  app.add_option("--decay", training.learning_rate.decay, "For --schedule decay")
-      ->check(CLI::NonNegativeNumber)
+  const CLI::Option* const decay =
+      app.add_option("--decay", training.learning_rate.decay, "For --schedule decay")
+          ->check(number_from_0())
+          ->capture_default_str();
+  conditions.add(decay, "--schedule decay",
+                 [&training] { return training.learning_rate.kind == Kind::decay; });
+  app.add_option("--epochs", training.epochs, "Epochs at most")
+      ->check(integer_from_0())
       ->capture_default_str();
-  app.add_option("--epochs", training.epochs, "Epochs at most")->capture_default_str();
-  app.add_option("--patience", training.patience,
-                 "Stop after this many epochs without a better test error; 0: never")
-      ->capture_default_str();
+  const CLI::Option* const patience =
+      app.add_option("--patience", training.patience,
+                     "Stop after this many epochs without a better test error; 0: never")
+          ->check(integer_from_0())
+          ->capture_default_str();
+  conditions.add(patience, "--evaluate-every above 0",
+                 [&training] { return training.patience == 0 || training.evaluate_every != 0; });
   app.add_option("--evaluate-every", training.evaluate_every,
                  "Epochs from one evaluation to the next; 0: never")
+      ->check(integer_from_0())
       ->capture_default_str();
 }
 
-void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule) {
+void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule, OptionConditions& conditions) {
   add_names(app, "--update-rule", rule.kind,
             std::map<std::string, UpdateRuleKind>{{"add", UpdateRuleKind::add},
                                                   {"sgd", UpdateRuleKind::sgd},
@@ -97,27 +121,34 @@ void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule) {
                                                   {"ftrl", UpdateRuleKind::ftrl}},
             "add: the workers make the steps of gradient descent, the server adds them; others: the workers "
             "push gradients, the server makes the steps, with --rate as its learning rate");
-  app.add_option("--initial-accumulator", rule.initial_accumulator,
-                 "Rules adagrad, rowwise-adagrad: sum of squares before the first push")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--beta1", rule.beta1, "Rule adam: decay of the mean of the gradients")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--beta2", rule.beta2, "Rule adam: decay of the mean of their squares")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--beta", rule.beta, "Rule ftrl: the larger, the slower the first steps")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--l1", rule.l1, "Rule ftrl: the larger, the more factors are 0")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  const auto only_with = [&](const std::string& rules, std::initializer_list<UpdateRuleKind> kinds,
+                             const std::string& option, double& value, const CLI::Validator& valid,
+                             const std::string& meaning) {
+    const CLI::Option* const added =
+        app.add_option(option, value, meaning)->check(valid)->capture_default_str();
+    conditions.add(added, "--update-rule " + rules, [&rule, kinds = std::vector(kinds)] {
+      return std::find(kinds.begin(), kinds.end(), rule.kind) != kinds.end();
+    });
+  };
+  only_with("adagrad or rowwise-adagrad", {UpdateRuleKind::adagrad, UpdateRuleKind::rowwise_adagrad},
+            "--initial-accumulator", rule.initial_accumulator, number_from_0(),
+            "Rules adagrad, rowwise-adagrad: sum of squares before the first push");
+  only_with("adam", {UpdateRuleKind::adam}, "--beta1", rule.beta1, number_in(0, 1),
+            "Rule adam: decay of the mean of the gradients");
+  only_with("adam", {UpdateRuleKind::adam}, "--beta2", rule.beta2, number_in(0, 1),
+            "Rule adam: decay of the mean of their squares");
+  only_with("ftrl", {UpdateRuleKind::ftrl}, "--beta", rule.beta, number_from_0(),
+            "Rule ftrl: the larger, the slower the first steps");
+  only_with("ftrl", {UpdateRuleKind::ftrl}, "--l1", rule.l1, number_from_0(),
+            "Rule ftrl: the larger, the more factors are 0");
 }
 
-void add_execution_options(CLI::App& app, TrainingOptions& training) {
+void add_execution_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
+  const auto only_in = [&](TrainingMode mode, const std::string& name, const CLI::Option* option) {
+    conditions.add(option, "--mode " + name, [&training, mode] { return training.runner.mode == mode; });
+  };
   app.add_option("--workers", training.workers,
-                 "Workers on every rank, or a list: workers of each rank (2,0,1)")
+                 "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
       ->delimiter(',')
       ->capture_default_str();
   add_names(app, "--mode", training.runner.mode,
@@ -127,43 +158,54 @@ void add_execution_options(CLI::App& app, TrainingOptions& training) {
             "blocking: disjoint blocks, localized between subepochs; latency_hiding: factors are localized "
             "ahead of use; "
             "classic: nothing is localized");
-  add_names(app, "--access", training.runner.access,
-            std::map<std::string, BlockAccess>{{"lease", BlockAccess::lease}, {"pull", BlockAccess::pull}},
-            "Mode blocking: lease each block and train it in place, or localize its columns, pull and push");
+  only_in(TrainingMode::blocking, "blocking",
+          add_names(
+              app, "--access", training.runner.access,
+              std::map<std::string, BlockAccess>{{"lease", BlockAccess::lease}, {"pull", BlockAccess::pull}},
+              "Mode blocking: lease each block and train it in place, or localize its columns, pull and "
+              "push"));
   add_names(
       app, "--order", training.runner.order,
       std::map<std::string, CellOrder>{{"sorted", CellOrder::sorted}, {"shuffled", CellOrder::shuffled}},
       "Order in which a worker visits its cells: by row, or random in every epoch");
-  app.add_option("--lookahead", training.runner.lookahead, "Mode latency_hiding: cells in a window")
-      ->check(CLI::Range(1, 1000000000))
-      ->capture_default_str();
-  app.add_option("--batch", training.runner.batch,
-                 "Mode classic: cells whose factors are pulled and pushed together")
-      ->check(CLI::Range(1, 1000000000))
-      ->capture_default_str();
+  only_in(TrainingMode::latency_hiding, "latency_hiding",
+          app.add_option("--lookahead", training.runner.lookahead, "Mode latency_hiding: cells in a window")
+              ->check(CLI::Range(1, 1000000000))
+              ->capture_default_str());
+  only_in(TrainingMode::classic, "classic",
+          app.add_option("--batch", training.runner.batch,
+                         "Mode classic: cells whose factors are pulled and pushed together")
+              ->check(CLI::Range(1, 1000000000))
+              ->capture_default_str());
 }
 
 }  // namespace
 
 void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_data_options(app, options.data);
-  add_model_options(app, options.training);
-  add_schedule_options(app, options.training);
-  add_update_rule_options(app, options.training.update_rule);
-  add_execution_options(app, options.training);
+  const auto conditions = std::make_shared<OptionConditions>();
+  add_model_options(app, options.training, *conditions);
+  add_schedule_options(app, options.training, *conditions);
+  add_update_rule_options(app, options.training.update_rule, *conditions);
+  add_execution_options(app, options.training, *conditions);
+  app.final_callback([conditions] { conditions->check(); });
   app.add_option_function<std::uint64_t>(
          "--seed",
          [&options](std::uint64_t seed) {
            options.data.seed = options.data.zipf.seed = options.training.seed = seed;
          },
          "Of generated matrix, held-out ratings, initial factors and order of the cells")
+      ->check(integer_from_0())
       ->default_str("1");
   app.add_flag("--baselines,!--no-baselines", options.baselines,
                "Show what mean and biases alone reach (default: yes)");
   app.add_option("--output-prefix", options.output_prefix,
                  "Write the factors to PREFIX-rows.npy and PREFIX-columns.npy, biases to "
-                 "PREFIX-{row,column}-biases.npy");
-  app.add_option("--summary-json", options.summary_json, "Write the results to this file");
+                 "PREFIX-{row,column}-biases.npy, the user and item ids of the rows of these files to "
+                 "PREFIX-{row,column}-ids.npy")
+      ->check(file_name());
+  app.add_option("--summary-json", options.summary_json, "Write the results to this file")
+      ->check(file_name());
 }
 
 }  // namespace lapse::apps

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/common/required_memory.hpp"
 #include "io/rating_file.hpp"
 #include "io/shared_inputs.hpp"
 #include "lapse/core/error.hpp"
@@ -36,6 +37,14 @@ void check_inside(const std::vector<io::Cell>& cells, std::uint64_t rows, std::u
   }
 }
 
+void translate(std::vector<io::Cell>& cells, const std::vector<io::IdIndex::Index>& rows,
+               const std::vector<io::IdIndex::Index>& columns) {
+  for (io::Cell& cell : cells) {
+    cell.row = rows[cell.row];
+    cell.column = columns[cell.column];
+  }
+}
+
 }  // namespace
 
 FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
@@ -43,7 +52,7 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
   if (train.empty()) throw UsageError("no cells to train on: the matrix is empty or all cells are held out");
   check_inside(train, rows, columns);
   check_inside(test, rows, columns);
-  FactorizationProblem problem{rows, columns, std::move(train), std::move(test), 0, {}, {}};
+  FactorizationProblem problem{rows, columns, std::move(train), std::move(test), 0, {}, {}, {}, {}};
   problem.row_counts.resize(rows);
   problem.column_counts.resize(columns);
   double sum = 0;
@@ -56,19 +65,49 @@ FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std
   return problem;
 }
 
-FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group) {
+namespace {
+
+FactorizationProblem generate(const DataOptions& options) {
+  const io::ZipfMatrixOptions& zipf = options.zipf;
+  // While it is generated, each row and column has an id and the factors behind the values; then it is
+  // counted and assigned to a worker. Workers have copies of their cells.
+  const auto ids = static_cast<double>(std::uint64_t{zipf.rows} + zipf.columns);
+  const double bytes =
+      sizeof(float) * (zipf.rank + 4.0) * ids + 2.0 * sizeof(io::Cell) * static_cast<double>(zipf.cells);
+  require_memory(
+      fmt::format("a generated matrix of {} x {} with {} cells", zipf.rows, zipf.columns, zipf.cells), bytes,
+      options.host_ranks);
+  io::CoordinateMatrix matrix = io::make_zipf_matrix(zipf);
+  std::vector<io::Cell> test = hold_out(matrix.cells, options.test_fraction, options.seed);
+  return make_problem(matrix.rows, matrix.columns, std::move(matrix.cells), std::move(test));
+}
+
+FactorizationProblem read_files(const DataOptions& options, const io::ReaderGroup& group) {
   const auto inputs = io::shared_inputs({options.train_file, options.test_file}, group);
-  const io::RatingFileOptions limits{.max_row_id = options.max_id, .max_column_id = options.max_id};
-  io::CoordinateMatrix matrix =
-      options.train_file.empty() ? io::make_zipf_matrix(options.zipf) : io::read_ratings(inputs[0], limits);
-  io::CoordinateMatrix test;
-  if (options.test_file.empty()) {
-    test.cells = hold_out(matrix.cells, options.test_fraction, options.seed);
-  } else {
-    test = io::read_ratings(inputs[1], limits);
+  const io::RatingFileOptions limits{.max_user_id = options.max_id, .max_item_id = options.max_id};
+  io::RatingIds ids;
+  std::vector<io::Cell> train = io::read_ratings(inputs[0], ids, limits).cells;
+  std::vector<io::Cell> test = options.test_file.empty()
+                                   ? hold_out(train, options.test_fraction, options.seed)
+                                   : io::read_ratings(inputs[1], ids, limits).cells;
+  const auto rows = ids.users.sort();
+  const auto columns = ids.items.sort();
+  translate(train, rows, columns);
+  translate(test, rows, columns);
+  FactorizationProblem problem = make_problem(rows.size(), columns.size(), std::move(train), std::move(test));
+  problem.row_ids = ids.users.ids();
+  problem.column_ids = ids.items.ids();
+  return problem;
+}
+
+}  // namespace
+
+FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group) {
+  if (options.train_file.empty() && !options.test_file.empty()) {
+    throw ConfigurationError(
+        "test ratings without training ratings: their ids mean no row of a generated matrix");
   }
-  return make_problem(std::max(matrix.rows, test.rows), std::max(matrix.columns, test.columns),
-                      std::move(matrix.cells), std::move(test.cells));
+  return options.train_file.empty() ? generate(options) : read_files(options, group);
 }
 
 }  // namespace lapse::apps

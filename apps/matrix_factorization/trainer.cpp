@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "apps/common/server_program.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/matrix_factorization/evaluation.hpp"
 #include "lapse/core/error.hpp"
@@ -51,6 +52,11 @@ void TrainingOptions::check(std::int32_t ranks) const {
   require(rank >= 1, "rank 0, expected at least 1");
   require(runner.lookahead >= 1, "lookahead 0, expected at least 1 cell");
   require(runner.batch >= 1, "batch 0, expected at least 1 cell");
+  require(initial_scale >= 0 && std::isfinite(initial_scale), "the initial scale must not be negative");
+  require(l2_factors >= 0 && std::isfinite(l2_factors), "the regularization of factors must not be negative");
+  require(l2_biases >= 0 && std::isfinite(l2_biases), "the regularization of biases must not be negative");
+  require(learning_rate.decay >= 0 && std::isfinite(learning_rate.decay),
+          "the decay of the learning rate must not be negative");
   require(learning_rate.initial > 0 && std::isfinite(learning_rate.initial),
           "the learning rate must be positive");
   require(learning_rate.kind != LearningRateOptions::Kind::bold_driver || evaluate_every == 1,
@@ -64,7 +70,12 @@ Trainer::Trainer(ParameterServer& server, const FactorizationProblem& problem, c
       local_workers_(workers_of(options.workers, server.rank())),
       first_worker_(workers_before(options.workers, server.rank())),
       model_(options.rank, options.biases, problem.mean),
-      schedule_(problem, std::max<std::size_t>(1, total_workers(options.workers, server.ranks()))),
+      schedule_(make_on_every_rank(server,
+                                   [&] {
+                                     return BlockSchedule(
+                                         problem, std::max<std::size_t>(
+                                                      1, total_workers(options.workers, server.ranks())));
+                                   })),
       factors_(create_factor_table(server, options.table, problem, model_, options.initial_scale,
                                    options.seed,
                                    make_update_rule(options.update_rule, options.learning_rate.initial))),

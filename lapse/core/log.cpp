@@ -33,7 +33,12 @@ Logger::Sink standard_error_sink(Rank rank) {
   return [rank](LogLevel level, std::string_view message) {
     const std::string line = fmt::format("lapse[{}] {}: {}\n", rank.value(), to_string(level), message);
     std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);  // The application may have given it a buffer, and may end before it is written.
   };
+}
+
+void log_error(Rank rank, std::string_view message) {
+  standard_error_sink(rank)(LogLevel::error, message);
 }
 
 }  // namespace lapse

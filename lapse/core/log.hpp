@@ -62,4 +62,7 @@ class Logger {
 // that the lines of several ranks do not mix.
 Logger::Sink standard_error_sink(Rank rank);
 
+// Passes an error to the default sink, where no logger is at hand. No level suppresses errors.
+void log_error(Rank rank, std::string_view message);
+
 }  // namespace lapse

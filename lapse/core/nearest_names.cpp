@@ -43,6 +43,12 @@ std::vector<std::string_view> nearest_names(std::string_view given, std::span<co
   return names;
 }
 
+bool is_misspelled(std::string_view given, std::span<const std::string_view> known) {
+  return std::ranges::any_of(known, [&](std::string_view name) {
+    return 3 * edit_distance(given, name) <= std::max(given.size(), name.size());
+  });
+}
+
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
   const std::vector<std::string_view> names = nearest_names(given, known);
   if (names.empty()) return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ struct OptionDescription {
 };
 
 std::span<const OptionDescription> option_table();
+
+// A warning of the variables that were ignored; nothing when there are none.
+std::optional<std::string> ignored_variables_warning(const Options& options);
 
 // The text of docs/options.md.
 std::string options_document();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lapse {
 
@@ -54,9 +55,13 @@ struct Options {
   LogLevel log_level = LogLevel::warning;
   bool startup_report = true;
 
+  // No option: the variables LAPSE_* that from_environment found and ignored, of which a server warns.
+  std::vector<std::string> ignored_variables = {};
+
   // The defaults, changed by the environment variables LAPSE_<NAME IN CAPITALS>.
-  // Throws ConfigurationError for a variable LAPSE_* that belongs to no option, naming the nearest ones, and
-  // for a value that set or validate refuses.
+  // Throws ConfigurationError for a variable LAPSE_* whose name is nearly an option's, naming the nearest
+  // ones, and for a value that set or validate refuses. Other variables are listed in ignored_variables,
+  // except those that describe an installation, such as LAPSE_ROOT and LAPSE_DIR.
   static Options from_environment();
 
   // Sets one option from text. Throws ConfigurationError for an unknown name and for a value that is no value

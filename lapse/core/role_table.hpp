@@ -31,6 +31,7 @@ enum class RoleEvent : std::uint8_t {
   localize,  // the key is asked for: LOCALIZE is on its way, or the home asks itself
   arrive,    // TRANSFER has come, and the queue has been drained
   pass_on,   // TRANSFER has come, and the queue held an INSTRUCT: the value went on
+  refuse,    // REFUSE has come: the home could not make the key
   instruct,  // an INSTRUCT to transfer ownership: the value has been sent in a TRANSFER
 };
 
@@ -57,6 +58,7 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
           return Role::arriving;
         case RoleEvent::arrive:
         case RoleEvent::pass_on:
+        case RoleEvent::refuse:
         case RoleEvent::instruct:
           return std::nullopt;
       }
@@ -66,6 +68,7 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
         case RoleEvent::arrive:
           return Role::owner;
         case RoleEvent::pass_on:
+        case RoleEvent::refuse:
           return Role::absent;
         case RoleEvent::create:
         case RoleEvent::localize:
@@ -81,6 +84,7 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
         case RoleEvent::localize:
         case RoleEvent::arrive:
         case RoleEvent::pass_on:
+        case RoleEvent::refuse:
           return std::nullopt;
       }
       break;

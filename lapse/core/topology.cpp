@@ -124,25 +124,28 @@ std::optional<std::string> core_sharing_warning(const Topology& topology, std::s
       topology.usable_hardware_threads == 1 ? "" : "s", topology.binding);
 }
 
-std::optional<std::string> lone_rank_warning(std::optional<std::string_view> slurm_ntasks,
-                                             std::int32_t communicator_size) {
-  if (!slurm_ntasks || communicator_size != 1) return std::nullopt;
+std::optional<std::string> lone_rank_warning(const SlurmTasks& slurm, std::int32_t job_ranks) {
+  const std::optional<std::string_view> text = slurm.of_step ? slurm.of_step : slurm.of_job;
+  if (!text || job_ranks != 1) return std::nullopt;
   int tasks = 0;
-  std::from_chars(slurm_ntasks->data(), slurm_ntasks->data() + slurm_ntasks->size(), tasks);
+  std::from_chars(text->data(), text->data() + text->size(), tasks);
   if (tasks <= 1) return std::nullopt;
   return fmt::format(
-      "Slurm has {} tasks but the communicator has 1 rank: if this is not intended, srun and the MPI library "
-      "do not share "
-      "a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows what there is) "
-      "or with "
-      "mpirun",
+      "Slurm has {} tasks but MPI_COMM_WORLD has 1 rank: if this is not intended, srun and the MPI library "
+      "do not "
+      "share a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows what "
+      "there is) "
+      "or with mpirun",
       tasks);
 }
 
-std::optional<std::string> lone_rank_warning(std::int32_t communicator_size) {
-  const char* const tasks = std::getenv("SLURM_NTASKS");
-  return lone_rank_warning(tasks == nullptr ? std::nullopt : std::optional<std::string_view>(tasks),
-                           communicator_size);
+std::optional<std::string> lone_rank_warning(std::int32_t job_ranks) {
+  const auto variable = [](const char* name) {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? std::nullopt : std::optional<std::string_view>(text);
+  };
+  return lone_rank_warning({.of_step = variable("SLURM_STEP_NUM_TASKS"), .of_job = variable("SLURM_NTASKS")},
+                           job_ranks);
 }
 
 }  // namespace lapse

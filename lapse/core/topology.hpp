@@ -32,12 +32,18 @@ struct Topology {
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
                                                 std::size_t progress_threads);
 
-// A warning when Slurm started several tasks but the communicator has one rank: then every task believes that
-// it is alone. `slurm_ntasks`: the environment variable SLURM_NTASKS where it is set.
-std::optional<std::string> lone_rank_warning(std::optional<std::string_view> slurm_ntasks,
-                                             std::int32_t communicator_size);
+// What Slurm writes into the environment of a task, where it is set.
+struct SlurmTasks {
+  std::optional<std::string_view> of_step =
+      std::nullopt;  // SLURM_STEP_NUM_TASKS: of the srun that started the task
+  std::optional<std::string_view> of_job = std::nullopt;  // SLURM_NTASKS: of the whole job, outside of srun
+};
+
+// A warning when Slurm started several tasks but MPI has `job_ranks` = 1 processes in all (MPI_COMM_WORLD):
+// then every task believes that it is alone. The step counts where there is one: a job may have several.
+std::optional<std::string> lone_rank_warning(const SlurmTasks& slurm, std::int32_t job_ranks);
 
 // The warning for the environment of this process.
-std::optional<std::string> lone_rank_warning(std::int32_t communicator_size);
+std::optional<std::string> lone_rank_warning(std::int32_t job_ranks);
 
 }  // namespace lapse

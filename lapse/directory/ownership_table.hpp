@@ -46,7 +46,7 @@ class OwnershipTable {
 
   struct Change {
     Domain old_owner;
-    std::uint32_t relocations;  // including this one
+    std::uint32_t relocations = 0;  // including this one
   };
   // The key belongs to `next` from now on.
   Change relocate(std::uint64_t index, Domain next) {

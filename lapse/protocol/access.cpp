@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/key_failure_records.hpp"
 #include "lapse/protocol/lease_race.hpp"
 #include "lapse/protocol/prefetch.hpp"
 
@@ -270,7 +272,7 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   if (operation.kind == OperationKind::localize || (!failed && kind != answer_kind(operation.kind)) ||
       operation.table != &table || header.count > operation.remaining.load(std::memory_order_relaxed) ||
       header.domain < 0 || header.domain >= table.definition().domains.domains() ||
-      header.record_bytes < (failed ? sizeof(AnswerRecord) + 1 : sizeof(AnswerRecord))) {
+      header.record_bytes < sizeof(AnswerRecord)) {
     throw ProtocolError("an answer does not fit the operation it names");
   }
   OperationPart part;
@@ -284,7 +286,7 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
     }
     part.key = operation.items[item].key;
     if (failed) {
-      take_failure(operation, part.key, header, records + sizeof(AnswerRecord));
+      operation.fail(read_failure(table.name(), part.key, header, records, sizeof(AnswerRecord)));
     } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
       throw ProtocolError("an answer has a wrong length");
     } else if (std::byte* row = operation.row(operation.items[item]);
@@ -293,15 +295,6 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
     }
     answered.add(item, Domain(header.domain));
   }
-}
-
-void Access::take_failure(OperationState& operation, Key key, const FrameHeader& header,
-                          const std::byte* text) {
-  if (operation.failure) return;
-  const auto* characters = reinterpret_cast<const char*>(text);
-  const std::size_t length = strnlen(characters, header.record_bytes - sizeof(AnswerRecord));
-  operation.failure = std::make_unique<UserCodeFailed>(operation.table->name(), key, Rank(header.origin),
-                                                       std::string(characters, length));
 }
 
 OperationState* Access::own_operation(const TableShard& table, const OperationPart& part) const {

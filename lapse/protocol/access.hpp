@@ -77,9 +77,6 @@ class Access : public ProtocolModule {
 
   void handle_operations(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
   void handle_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
-  // Stores in the operation the failure of user code at the owner.
-  static void take_failure(OperationState& operation, Key key, const FrameHeader& header,
-                           const std::byte* text) LAPSE_REQUIRES(progress_role);
   // The operation of this rank that `part` belongs to, null where it came from another rank. Throws
   // ProtocolError when it does not wait for the key.
   OperationState* own_operation(const TableShard& table, const OperationPart& part) const

@@ -4,25 +4,28 @@
 
 namespace lapse {
 
-std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now) {
+std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now, Slot slot) {
   std::uint32_t number;
   if (free_record_ != kNone) {
     number = free_record_;
-    free_record_ = records_[number].next_free;
+    free_record_ = records_[number].slot_or_next_free;
   } else {
     number = static_cast<std::uint32_t>(records_.size());
     records_.emplace_back();
   }
-  records_[number] = Record();
-  records_[number].first_waiter = waiter;
-  records_[number].asked = now;
+  Record& record = records_[number];
+  record = Record();
+  record.first_waiter = waiter;
+  record.asked = now;
+  record.slot_is_private = slot.is_private ? 1 : 0;
+  record.slot_or_next_free = slot.number;
   ++in_use_;
   return number;
 }
 
 void ArrivalTable::close(std::uint32_t number) {
   Record& record = records_[number];
-  if (record.extra != kNone) {
+  if (record.extra != kNoExtra) {
     Extra& extra = extras_[record.extra];
     extra.waiters.clear();
     extra.relocalizes.clear();
@@ -32,19 +35,19 @@ void ArrivalTable::close(std::uint32_t number) {
     free_extras_.push_back(record.extra);
   }
   record = Record();
-  record.next_free = free_record_;
+  record.slot_or_next_free = free_record_;
   free_record_ = number;
   --in_use_;
 }
 
 ArrivalTable::Extra& ArrivalTable::extra(std::uint32_t number) {
   Record& record = records_[number];
-  if (record.extra == kNone) {
+  if (record.extra == kNoExtra) {
     if (free_extras_.empty()) {
       free_extras_.push_back(static_cast<std::uint32_t>(extras_.size()));
       extras_.emplace_back();
     }
-    record.extra = free_extras_.back();
+    record.extra = free_extras_.back() & kNoExtra;
     free_extras_.pop_back();
   }
   return extras_[record.extra];

@@ -11,6 +11,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/operation_state.hpp"
+#include "lapse/store/slot_word.hpp"
 
 namespace lapse {
 
@@ -54,8 +55,9 @@ class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
 
-  // Opens the record of a key that is requested; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Opens the record of a key that is requested, with the slot that is kept for its value, or of a leased key,
+  // without; there may be no waiter.
+  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot slot = {}) LAPSE_REQUIRES(progress_role);
   // The arrival or the lease has ended. The record's number may be reused.
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
@@ -73,7 +75,7 @@ class ArrivalTable {
 
   // True when nothing but the first waiter waits.
   bool is_plain(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
-    return records_[number].extra == kNone;
+    return records_[number].extra == kNoExtra;
   }
   Waiter first_waiter(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return records_[number].first_waiter;
@@ -85,18 +87,25 @@ class ArrivalTable {
   Clock::time_point asked(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return records_[number].asked;
   }
+  // Where the value of an arriving key will be stored.
+  Slot slot(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    return {records_[number].slot_or_next_free, records_[number].slot_is_private != 0};
+  }
 
   std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
+  static constexpr std::uint32_t kNoExtra = 0x7fff'ffffU;
 
   struct Record {
     Waiter first_waiter;
     Clock::time_point asked;
-    std::uint32_t extra = kNone;
-    std::uint32_t next_free = kNone;
+    std::uint32_t extra : 31 = kNoExtra;
+    std::uint32_t slot_is_private : 1 = 0;
+    std::uint32_t slot_or_next_free = kNone;  // in use: the slot's number; free: the next free record
   };
+  static_assert(sizeof(Record) == 32);
   struct Extra {
     std::vector<Waiter> waiters;  // further waiters, after the first
     std::vector<Waiter> relocalizes;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/key_failure_records.hpp"
 
 namespace lapse {
 
@@ -87,24 +88,15 @@ std::byte* Execution::answer_row(const TableShard& table, const OperationPart& p
   return record + sizeof head;
 }
 
-void Execution::answer_failure(const TableShard& table, const OperationPart& part, const std::string& text) {
+void Execution::answer_failure(const TableShard& table, const OperationPart& part,
+                               const KeyFailure& failure) {
   if (part.origin == registry_.self()) {
-    OperationState& operation = registry_.operation(part.operation);
-    if (!operation.failure) {
-      operation.failure = std::make_unique<UserCodeFailed>(table.name(), part.key, part.origin, text);
-    }
+    registry_.operation(part.operation).fail(failure);
     return;
   }
   FrameHeader header = answer_header(FrameKind::push_answer, table, part);
   header.kind = static_cast<std::uint16_t>(FrameKind::failed_answer);
-  header.origin = registry_.self().value();
-  const std::size_t bytes = sizeof(AnswerRecord) + padded_bytes(text.size() + 1);
-  header.record_bytes = static_cast<std::uint32_t>(bytes);
-  std::byte* record = outbox_.append(part.origin, header);
-  const AnswerRecord head{part.item};
-  std::memset(record, 0, bytes);
-  std::memcpy(record, &head, sizeof head);
-  std::memcpy(record + sizeof head, text.data(), text.size());
+  append_failure(outbox_, part.origin, header, AnswerRecord{part.item}, failure);
 }
 
 void Execution::answer_change(const TableShard& table, const OperationPart& part, const Failed& failed) {
@@ -126,12 +118,11 @@ Execution::Failed Execution::change(const TableShard& table, const OperationPart
   try {
     if (part.kind == OperationKind::call) result_.assign(part.function->result_bytes, std::byte{0});
     table.apply(part, part.key, content, part.value, result_.data());
-  } catch (const std::exception& error) {
-    return error.what();
+    return nullptr;
   } catch (...) {
-    return "unknown exception";
+    return std::make_unique<KeyFailure>(
+        KeyFailure::caught_from_user_code(table.name(), part.key, registry_.self()));
   }
-  return std::nullopt;
 }
 
 bool Execution::execute(TableShard& table, const OperationPart& part) {
@@ -160,21 +151,15 @@ bool Execution::execute_here(TableShard& table, const OperationPart& part) {
 }
 
 void Execution::execute_uninitialized(TableShard& table, const OperationPart& part) {
-  Failed failed;
-  try {
+  const Failed failed = failure_of(table.name(), part.key, registry_.self(), [&] {
+    progress_role.assert_held();  // Called in place.
     if (part.kind == OperationKind::pull) {
       result_.resize(table.content_bytes(part.key));
       table.write_initial(part.key, result_.data());
     } else {
       table.create(part.key);
     }
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const std::exception& error) {
-    failed = error.what();
-  } catch (...) {
-    failed = "unknown exception";
-  }
+  });
   if (failed) {
     answer_failure(table, part, *failed);
   } else if (part.kind != OperationKind::pull) {

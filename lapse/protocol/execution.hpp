@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/key_failure.hpp"
 #include "lapse/protocol/operation_records.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -17,7 +17,7 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 //
 // Guarantee: every operation is answered exactly once, to the rank it came from (I2); also when user code
-// throws, then with the message of the exception. An operation of this rank is answered by writing to its
+// throws or there is no memory for the key, then with the message of the exception. An operation of this rank is answered by writing to its
 // memory; the caller notifies the worker.
 class Execution {
  public:
@@ -42,8 +42,7 @@ class Execution {
   static std::size_t update_bytes(const TableShard& table, const OperationPart& part);
 
  private:
-  // The message of what user code threw.
-  using Failed = std::optional<std::string>;
+  using Failed = std::unique_ptr<KeyFailure>;  // null: it succeeded
 
   bool execute_here(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   void execute_uninitialized(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
@@ -60,7 +59,7 @@ class Execution {
       LAPSE_REQUIRES(progress_role);
   void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed)
       LAPSE_REQUIRES(progress_role);
-  void answer_failure(const TableShard& table, const OperationPart& part, const std::string& text)
+  void answer_failure(const TableShard& table, const OperationPart& part, const KeyFailure& failure)
       LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;

@@ -1,20 +1,23 @@
 #include "lapse/protocol/failure_broadcast.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace lapse {
 
-void FailureBroadcast::report(std::exception_ptr failure) noexcept {
+void FailureBroadcast::report(std::exception_ptr failure, std::string_view reporter) noexcept {
   try {
     std::rethrow_exception(failure);
+  } catch (const std::bad_alloc&) {
+    poison(reporter, "out of memory (std::bad_alloc)");
   } catch (const std::exception& error) {
-    poison(error.what());
+    poison(reporter, error.what());
   } catch (...) {
-    poison("unknown exception");
+    poison(reporter, "unknown exception");
   }
 }
 
-void FailureBroadcast::poison(const std::string& text) {
+void FailureBroadcast::poison(std::string_view reporter, const std::string& text) {
   if (!failure_.raise(registry_.self(), text)) return;
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::poison);
@@ -24,13 +27,14 @@ void FailureBroadcast::poison(const std::string& text) {
     if (rank == registry_.self().value()) continue;
     std::memcpy(outbox_.append(Rank(rank), header), text.data(), text.size());
   }
-  registry_.wake_workers();
+  registry_.stop_workers();
+  if (listener_) listener_(reporter, text);
 }
 
 void FailureBroadcast::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
-  failure_.raise(Rank(header.origin), std::string(reinterpret_cast<const char*>(records),
-                                                  std::size_t{header.count} * header.record_bytes));
-  registry_.wake_workers();
+  const std::string text(reinterpret_cast<const char*>(records),
+                         std::size_t{header.count} * header.record_bytes);
+  if (failure_.raise(Rank(header.origin), text)) registry_.stop_workers();
 }
 
 }  // namespace lapse

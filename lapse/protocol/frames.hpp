@@ -28,15 +28,19 @@ enum class FrameKind : std::uint16_t {
   poison = 13,
   call = 14,  // a registered function, at the owner
   call_answer = 15,
-  failed_answer = 16,  // user code has thrown at the owner
+  failed_answer = 16,  // user code has thrown at the owner, or the key could not be made
   // Within a domain, between the rank that serves a key and the others:
   localize_for = 17,  // a worker of the sender localizes the key
   localize_answer = 18,
   lease_request = 19,  // a worker of the sender requests a lease of the key
   lease_grant = 20,
   lease_release = 21,  // the lease has ended; operations or requests wait for its end
+  refuse = 22,         // answers localize: the home cannot make the key
+  // Within a domain: the serving rank could not have the key.
+  localize_failed = 23,
+  lease_refused = 24,
 };
-constexpr std::size_t kFrameKinds = 22;
+constexpr std::size_t kFrameKinds = 25;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
@@ -47,16 +51,18 @@ constexpr std::size_t kFrameKinds = 22;
 //   | kind | flags | table | count | record_bytes | origin | domain | operation |
 //
 struct FrameHeader {
-  static constexpr std::uint16_t kByHome = 1;  // operations: routed by the home, by its ownership table
+  static constexpr std::uint16_t kByHome = 1;       // operations: routed by the home, by its ownership table
+  static constexpr std::uint16_t kOutOfMemory = 1;  // failures: there was no memory; else user code has thrown
 
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
   std::uint32_t table = 0;
   std::uint32_t count = 0;
   std::uint32_t record_bytes = 0;
-  // operations and requests within a domain: rank of the requester; poison: the rank that failed
+  // operations and requests within a domain: rank of the requester; poison and failures: the rank that failed
   std::int32_t origin = 0;
-  std::int32_t domain = 0;  // localize: requester; instruct: new owner; answers: domain that executed
+  // localize: requester; instruct: new owner; refuse: home; answers: domain that executed
+  std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round
   std::uint64_t operation = 0;
 

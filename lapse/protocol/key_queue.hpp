@@ -58,6 +58,12 @@ class KeyQueue {
   //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part) or ask_again(asker).
   template <class Handler>
   End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
+  // Instead of drain, where no value comes: calls, for each entry, in order, forward(part) or ask_again(asker).
+  // There is no INSTRUCT.
+  template <class Handler>
+  void send_away(Handler&& handler) LAPSE_REQUIRES(progress_role) {
+    send_away_from(0, handler);
+  }
 
  private:
   struct Entry {
@@ -69,6 +75,8 @@ class KeyQueue {
   // The operation of an entry, with its update.
   OperationPart operation(const Entry& entry) const LAPSE_REQUIRES(progress_role);
   void drop_front(std::size_t count) LAPSE_REQUIRES(progress_role);
+  template <class Handler>
+  void send_away_from(std::size_t position, Handler& handler) LAPSE_REQUIRES(progress_role);
 
   std::vector<Entry> queue_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::byte> updates_ LAPSE_GUARDED_BY(progress_role);
@@ -89,19 +97,24 @@ KeyQueue::End KeyQueue::drain(Handler&& handler) {
       return End::leased;
     } else {
       handler.transfer(std::get<Instruct>(entry.what));
-      for (++position; position < queue_.size(); ++position) {
-        if (const auto* behind = std::get_if<LeaseAsker>(&queue_[position].what)) {
-          handler.ask_again(*behind);
-        } else {
-          handler.forward(operation(queue_[position]));
-        }
-      }
-      clear();
+      send_away_from(position + 1, handler);
       return End::left;
     }
   }
   clear();
   return End::open;
+}
+
+template <class Handler>
+void KeyQueue::send_away_from(std::size_t position, Handler& handler) {
+  for (; position < queue_.size(); ++position) {
+    if (const auto* asker = std::get_if<LeaseAsker>(&queue_[position].what)) {
+      handler.ask_again(LeaseAsker(*asker));
+    } else {
+      handler.forward(operation(queue_[position]));
+    }
+  }
+  clear();
 }
 
 }  // namespace lapse

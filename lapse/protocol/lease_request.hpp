@@ -4,11 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/key_failure.hpp"
 #include "lapse/transport/submission_queue.hpp"
 
 namespace lapse {
@@ -41,10 +42,10 @@ struct LeaseRequest : Submission {
 
   WorkerEndpoint* worker = nullptr;
   bool releasing = false;
-  std::vector<Item> items;     // ascending by table, then key; each once
-  std::exception_ptr failure;  // acquiring: why it could not be; nothing is held then
-  std::size_t granted = 0;     // acquiring: the first so many are held
-  std::vector<Copy> copies;    // of items, ascending
+  std::vector<Item> items;              // ascending by table, then key; each once
+  std::unique_ptr<KeyFailure> failure;  // acquiring: why it could not be; nothing is held then
+  std::size_t granted = 0;              // acquiring: the first so many are held
+  std::vector<Copy> copies;             // of items, ascending
   std::atomic<bool> finished{true};
 };
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/key_failure_records.hpp"
 #include "lapse/protocol/lease_race.hpp"
-#include "lapse/protocol/user_code.hpp"
 
 namespace lapse {
 
@@ -28,10 +28,21 @@ void Leases::left(const LeaseAsker& asker, TableShard& table, Key key) {
   request_end_turn();
 }
 
+void Leases::refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure) {
+  turns_.push_back({.asker = asker,
+                    .table = &table,
+                    .key = failure.key,
+                    .granted = false,
+                    .failure = std::make_unique<KeyFailure>(failure)});
+  request_end_turn();
+}
+
 void Leases::end_turn() {
   while (!turns_.empty()) {
     for (const Turn& turn : std::exchange(turns_, {})) {
-      if (LeaseRequest* request = turn.asker.local) {
+      if (turn.failure) {
+        fail(turn.asker, *turn.table, *turn.failure);
+      } else if (LeaseRequest* request = turn.asker.local) {
         if (turn.granted) ++request->granted;
         advance(*request);
       } else if (turn.granted || acquire(*turn.table, turn.key, turn.asker)) {
@@ -47,31 +58,37 @@ void Leases::finish(LeaseRequest& request) {
   worker.bell().ring();
 }
 
-void Leases::advance(LeaseRequest& request) {
-  try {
-    grant(request);
-  } catch (const UserCodeFailed&) {
-    fail(request);
-  } catch (const OutOfMemory&) {
-    fail(request);
-  }
-}
-
-void Leases::fail(LeaseRequest& request) {
-  request.failure = std::current_exception();
+void Leases::fail(LeaseRequest& request, const KeyFailure& failure) {
+  request.failure = std::make_unique<KeyFailure>(failure);
   request.items.resize(request.granted);
   release(request);
 }
 
-void Leases::grant(LeaseRequest& request) {
+void Leases::fail(const LeaseAsker& asker, const TableShard& table, const KeyFailure& failure) {
+  if (asker.local != nullptr) {
+    fail(*asker.local, failure);
+    return;
+  }
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::lease_refused);
+  header.table = table.id().value();
+  header.operation = asker.worker;
+  append_failure(outbox_, asker.rank, header, KeyFailureRecord{failure.key.value()}, failure);
+}
+
+void Leases::advance(LeaseRequest& request) {
   while (request.granted < request.items.size()) {
     TableShard& table = *request.items[request.granted].table;
     const Key key = request.items[request.granted].key;
     if (table.serves(key)) {
-      run_user_code(table.name(), key, registry_.self(), [&] {
+      const auto failure = failure_of(table.name(), key, registry_.self(), [&] {
         progress_role.assert_held();  // Called in place.
         table.ensure_exists(key);
       });
+      if (failure) {
+        fail(request, *failure);
+        return;
+      }
       if (!acquire(table, key, {&request, {}, 0})) return;
     } else if (!table.store().grant_lease(key)) {
       send(FrameKind::lease_request, table.serving_rank(key), table, key, request.worker->local_index(),
@@ -85,6 +102,7 @@ void Leases::grant(LeaseRequest& request) {
 
 bool Leases::acquire(TableShard& table, Key key, const LeaseAsker& asker) {
   bool has_it = false;
+  bool is_refused = false;
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     const auto now = Clock::now();
     switch (acquisition(table.store().word(key).role())) {
@@ -92,12 +110,15 @@ bool Leases::acquire(TableShard& table, Key key, const LeaseAsker& asker) {
         has_it = table.store().grant_lease(key);
         break;
       case Acquisition::begin:
-        relocation_.begin(table, key, {}, now);
+        if (const auto failure = relocation_.begin(table, key, {}, now)) {
+          refused(asker, table, *failure);
+          is_refused = true;
+        }
         break;
       case Acquisition::join:
         break;
     }
-    if (has_it) return true;
+    if (has_it || is_refused) return true;
     const auto record = table.arrival_record(key);
     if (record) table.arrivals().queue(*record).push(asker, now);
     return record.has_value();
@@ -159,6 +180,11 @@ void Leases::handle_frame(Rank, const FrameHeader& header, const std::byte* reco
       take_grant(header, records);
       continue;
     }
+    if (kind == FrameKind::lease_refused) {
+      const KeyFailure failure = read_key_failure(table.name(), header, records);
+      fail(waiting_request(header, {&table, failure.key}), failure);
+      continue;
+    }
     LeaseRecord record;
     std::memcpy(&record, records, sizeof record);
     const Key key = Registry::served_key(table, record.key);
@@ -171,24 +197,29 @@ void Leases::handle_frame(Rank, const FrameHeader& header, const std::byte* reco
   }
 }
 
+LeaseRequest& Leases::waiting_request(const FrameHeader& header, const LeaseRequest::Item& item) const {
+  LeaseRequest& request = registry_.worker(header.operation).lease_request();
+  if (request.finished.load(std::memory_order_relaxed) || request.releasing ||
+      request.granted >= request.items.size() || request.items[request.granted] != item) {
+    throw ProtocolError("an answer about a lease reaches a worker that does not wait for the key");
+  }
+  return request;
+}
+
 void Leases::take_grant(const FrameHeader& header, const std::byte* record) {
   TableShard& table = registry_.table(header.table);
   LeaseRecord head;
   std::memcpy(&head, record, sizeof head);
   const LeaseRequest::Item item{&table, Key(head.key)};
-  LeaseRequest* const request = &registry_.worker(header.operation).lease_request();
-  if (request->finished.load(std::memory_order_relaxed) || request->releasing ||
-      request->granted >= request->items.size() || request->items[request->granted] != item) {
-    throw ProtocolError("a key is leased to a worker that does not wait for it");
-  }
+  LeaseRequest& request = waiting_request(header, item);
   const std::size_t content_bytes = header.record_bytes - sizeof head;
   if (content_bytes != 0) {
     if (content_bytes != padded_bytes(table.content_bytes(item.key)))
       throw ProtocolError("a key is leased with a content of a wrong length");
-    request->copies.push_back({item, {record + sizeof head, record + header.record_bytes}});
+    request.copies.push_back({item, {record + sizeof head, record + header.record_bytes}});
   }
-  ++request->granted;
-  advance(*request);
+  ++request.granted;
+  advance(request);
 }
 
 void Leases::take_release(TableShard& table, Key key, const FrameHeader& header, const std::byte* record) {

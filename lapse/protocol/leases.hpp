@@ -1,10 +1,12 @@
 // Leases: exclusive access of one worker to keys.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/key_failure.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -14,7 +16,7 @@
 namespace lapse {
 
 // lease_request: this. lease_grant and lease_release: this; then, where value and rule state are in memory
-// that only the serving rank can address, value and rule state themselves.
+// that only the serving rank can address, value and rule state themselves. lease_refused: a KeyFailureRecord.
 struct LeaseRecord {
   std::uint64_t key = 0;
 };
@@ -38,6 +40,7 @@ class Leases final : public ProtocolModule, public LeaseTurns {
   static constexpr FrameSpec kFrames[] = {
       {FrameKind::lease_request},
       {.kind = FrameKind::lease_grant, .lane = FrameLane::free},
+      {.kind = FrameKind::lease_refused, .lane = FrameLane::free},
       {FrameKind::lease_release},
   };
 
@@ -55,24 +58,29 @@ class Leases final : public ProtocolModule, public LeaseTurns {
 
   void granted(const LeaseAsker& asker, TableShard& table, Key key) override LAPSE_REQUIRES(progress_role);
   void left(const LeaseAsker& asker, TableShard& table, Key key) override LAPSE_REQUIRES(progress_role);
+  void refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure) override
+      LAPSE_REQUIRES(progress_role);
 
  private:
-  // The turn of a queued request: the key is leased to it, or the request must be repeated.
+  // The turn of a queued request: the key is leased to it, or cannot be, or the request must be repeated.
   struct Turn {
     LeaseAsker asker;
     TableShard* table;
     Key key;
     bool granted;
+    std::unique_ptr<KeyFailure> failure = nullptr;
   };
 
   // Advances the request until it holds all its keys, waits for a key, or fails and holds no key.
   void advance(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
-  void grant(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
-  void fail(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
+  void fail(LeaseRequest& request, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
+  void fail(const LeaseAsker& asker, const TableShard& table, const KeyFailure& failure)
+      LAPSE_REQUIRES(progress_role);
   void release(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
   static void finish(LeaseRequest& request) LAPSE_REQUIRES(progress_role);
 
-  // For a key that this rank serves: true when the key is now leased to `asker`; otherwise `asker` is queued.
+  // For a key that this rank serves: true when the key is now leased to `asker`; otherwise `asker` is queued, or
+  // has its turn at the end of the engine's turn, because there is no room for the key.
   bool acquire(TableShard& table, Key key, const LeaseAsker& asker) LAPSE_REQUIRES(progress_role);
   void release_key(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // Sends a record to another rank of the domain, with value and optimizer state where `content` is given.
@@ -80,6 +88,9 @@ class Leases final : public ProtocolModule, public LeaseTurns {
             const std::byte* content) LAPSE_REQUIRES(progress_role);
   void send_grant(const LeaseAsker& asker, const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 
+  // The request of this rank that waits for the key of a grant or refusal.
+  LeaseRequest& waiting_request(const FrameHeader& header, const LeaseRequest::Item& item) const
+      LAPSE_REQUIRES(progress_role);
   void take_grant(const FrameHeader& header, const std::byte* record) LAPSE_REQUIRES(progress_role);
   void take_release(TableShard& table, Key key, const FrameHeader& header, const std::byte* record)
       LAPSE_REQUIRES(progress_role);

@@ -1,4 +1,4 @@
-// Notifies workers that keys which they localized have arrived.
+// Notifies workers that keys which they localized have arrived, or will not come.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,15 @@ static_assert(sizeof(LocalizeAnswerRecord) == 4);
 // Thread safety: the holder of the progress lock.
 class LocalizeAnswers final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{.kind = FrameKind::localize_answer, .lane = FrameLane::free}};
+  static constexpr FrameSpec kFrames[] = {{.kind = FrameKind::localize_answer, .lane = FrameLane::free},
+                                          {.kind = FrameKind::localize_failed, .lane = FrameLane::free}};
 
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   // Notifies the waiter, if there is one, that `keys` of the keys that it localized have arrived.
   void notify(Waiter waiter, std::uint32_t keys = 1) LAPSE_REQUIRES(progress_role);
+  // Notifies the waiter, if there is one, that a key that it localized will not come.
+  void fail(Waiter waiter, const TableShard& table, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
@@ -34,6 +37,9 @@ class LocalizeAnswers final : public ProtocolModule {
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
+  void take_failures(OperationState& operation, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+
   const Registry& registry_;
   Outbox& outbox_;
 };

@@ -18,7 +18,7 @@ bool LocalizeRequests::localize(TableShard& table, Key key, Waiter waiter, Clock
       break;
   }
   if (table.is_uninitialized(key)) return true;
-  relocation_.begin(table, key, waiter, now);
+  if (const auto failure = relocation_.begin(table, key, waiter, now)) answers_.fail(waiter, table, *failure);
   return false;
 }
 

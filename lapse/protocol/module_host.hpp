@@ -23,7 +23,7 @@ namespace lapse {
 // frames. The host names no module, except the one that reports failures to every rank.
 //
 // Thread safety: the holder of the progress lock, except failure(); add before the first message.
-// Guarantee: the first failure, local or remote, reaches every rank once and wakes every worker.
+// Guarantee: the first failure, local or remote, reaches every rank once and stops every worker.
 class ModuleHost : public EngineClient {
  public:
   explicit ModuleHost(Transport& transport);
@@ -52,7 +52,7 @@ class ModuleHost : public EngineClient {
   const OutboxCounters& sent() const { return outbox_.counters(); }
   const Failure& failure() const { return failures_.failure(); }
   // Takes a FailureReport.
-  SubmissionHandler& failures() { return failures_; }
+  FailureBroadcast& failures() { return failures_; }
 
   Registry& registry() { return registry_; }
   const Registry& registry() const { return registry_; }

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "lapse/core/error.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/key_failure.hpp"
 #include "lapse/protocol/operation_kind.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/transport/submission_queue.hpp"
@@ -47,7 +48,7 @@ struct OperationState : Submission, ValueOperation {
   std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
   std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
   std::size_t payload_unit = 1;             // bytes that an offset in the payload counts
-  std::unique_ptr<UserCodeFailed> failure;  // the first of this operation
+  std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
 
   // Where the value or result of an item goes; null once detached.
@@ -55,6 +56,9 @@ struct OperationState : Submission, ValueOperation {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
   bool done() const { return remaining.load(std::memory_order_acquire) == 0; }
+  void fail(KeyFailure with) {
+    if (!failure) failure = std::make_unique<KeyFailure>(std::move(with));
+  }
 };
 
 // One key of an operation, on the rank where it is queued or executed.

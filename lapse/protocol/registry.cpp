@@ -28,6 +28,10 @@ void Registry::wake_workers() const {
   for (const auto& worker : workers_) worker->bell().ring();
 }
 
+void Registry::stop_workers() const {
+  for (const auto& worker : workers_) worker->rank_failed();
+}
+
 TableShard& Registry::table(std::uint32_t number) const {
   if (number >= tables_.size()) throw ProtocolError("a message names a table that does not exist");
   return *tables_[number];

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/registered_function.hpp"
@@ -33,6 +34,8 @@ class Registry {
 
   // Any thread.
   void wake_workers() const;
+  // Every worker notices the failure of a rank, also one that accesses only memory. Once.
+  void stop_workers() const LAPSE_REQUIRES(progress_role);
 
   // --- everything: tables by id, functions by number, workers by local index
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lapse/protocol/key_failure_records.hpp"
 #include "lapse/protocol/lease_race.hpp"
 #include "lapse/protocol/prefetch.hpp"
 
@@ -35,27 +36,52 @@ bool Relocation::idle(IdleLevel) const {
 
 // --- requester
 
-void Relocation::begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
-  // A table without room for the key throws before anything has changed.
-  if (table.store().is_sparse()) table.store().make_number(key);
-  table.store().begin_arrival(key, table.arrivals().open(waiter, now));
+std::unique_ptr<KeyFailure> Relocation::begin(TableShard& table, Key key, Waiter waiter,
+                                              Clock::time_point now) {
+  Slot slot;
+  std::unique_ptr<KeyFailure> failure = failure_of(table.name(), key, registry_.self(), [&] {
+    progress_role.assert_held();  // Called in place.
+    slot = table.store().prepare_arrival(key);
+  });
+  if (failure) return failure;
+  table.store().begin_arrival(key, table.arrivals().open(waiter, now, slot));
   const Domain home = table.definition().homes.home(key);
   if (home == table.self_domain()) {
-    relocate(table, key, home, now);
-    return;
+    // A key that has left its home exists.
+    instruct_owner(table, key, home, table.relocate(key, home), now);
+    return failure;
   }
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::localize);
   header.table = table.id().value();
   header.domain = table.self_domain().value();
   outbox_.append_record(table.serving_rank(key, home), header, LocalizeRecord{key.value()});
+  return failure;
 }
 
 // --- home
 
-void Relocation::relocate(TableShard& table, Key key, Domain requester, Clock::time_point now) {
-  table.ensure_exists(key);
-  const auto [old_owner, relocations] = table.relocate(key, requester);
+void Relocation::take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now) {
+  OwnershipTable::Change change;
+  const auto failure = failure_of(table.name(), key, registry_.self(), [&] {
+    progress_role.assert_held();  // Called in place.
+    table.ensure_exists(key);
+    change = table.relocate(key, requester);
+  });
+  if (!failure) {
+    instruct_owner(table, key, requester, change, now);
+    return;
+  }
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::refuse);
+  header.table = table.id().value();
+  header.domain = table.self_domain().value();
+  append_failure(outbox_, table.serving_rank(key, requester), header, KeyFailureRecord{key.value()}, *failure);
+}
+
+void Relocation::instruct_owner(TableShard& table, Key key, Domain requester,
+                                OwnershipTable::Change change, Clock::time_point now) {
+  const auto [old_owner, relocations] = change;
   if (old_owner == requester) {
     throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
                                     requester.value(), key.value(), table.name()));
@@ -135,7 +161,7 @@ void Relocation::arrive(TableShard& table, const TransferRecord& record, const s
                                     key.value(), table.name(), table.self_domain().value()));
   }
   const std::uint32_t arrival = word.low();
-  const Slot slot = table.store().allocate_slot(key);
+  const Slot slot = table.arrivals().slot(arrival);
   std::memcpy(table.store().address(slot), content, table.content_bytes(key));
   TableCounters& counters = table.counters();
   const std::uint64_t took = nanoseconds(now - table.arrivals().asked(arrival));
@@ -150,6 +176,43 @@ void Relocation::arrive(TableShard& table, const TransferRecord& record, const s
   table.store().publish_owner(key, slot);
   table.arrivals().close(arrival);
   answers_.notify(waiter);
+}
+
+class Relocation::Refusal {
+ public:
+  Refusal(Relocation& relocation, TableShard& table, const KeyFailure& failure)
+      : relocation_(relocation), table_(table), failure_(failure) {}
+
+  void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
+    relocation_.access_.forward_to_home(table_, part);
+  }
+  void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
+    relocation_.lease_turns_.refused(asker, table_, failure_);
+  }
+
+ private:
+  Relocation& relocation_;
+  TableShard& table_;
+  const KeyFailure& failure_;
+};
+
+void Relocation::take_refusal(TableShard& table, const KeyFailure& failure) {
+  const Key key = failure.key;
+  const SlotWord word = table.store().word(key);
+  if (low_half(word.role()) != LowHalf::arrival || table.arrivals().holds_instruct(word.low())) {
+    throw ProtocolError(fmt::format("key {} of table '{}' is refused to domain {}, which {}", key.value(),
+                                    table.name(), table.self_domain().value(),
+                                    low_half(word.role()) != LowHalf::arrival ? "did not ask for it"
+                                                                              : "the home has given it to"));
+  }
+  const std::uint32_t arrival = word.low();
+  table.store().refuse(key);
+  table.store().release_slot(key, table.arrivals().slot(arrival));
+  if (!table.arrivals().is_plain(arrival))
+    table.arrivals().queue(arrival).send_away(Refusal(*this, table, failure));
+  const std::vector<Waiter> waiters = table.arrivals().take_waiters(arrival);
+  table.arrivals().close(arrival);
+  for (const Waiter waiter : waiters) answers_.fail(waiter, table, failure);
 }
 
 // --- queues
@@ -235,8 +298,8 @@ void Relocation::relocalize(TableShard& table, Key key, std::uint32_t record, Cl
     const SlotWord word = table.store().word(key);
     if (low_half(word.role()) == LowHalf::arrival) {
       table.arrivals().add_waiter(word.low(), waiter);
-    } else {
-      begin(table, key, waiter, now);
+    } else if (const auto failure = begin(table, key, waiter, now)) {
+      answers_.fail(waiter, table, *failure);
     }
   }
 }
@@ -268,7 +331,7 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
           throw ProtocolError(fmt::format("domain {} is asked for key {} of table '{}' and is not its home",
                                           table.self_domain().value(), number, table.name()));
         }
-        relocate(table, key, Domain(header.domain), now);
+        take_localize(table, key, Domain(header.domain), now);
         break;
       case FrameKind::instruct: {
         InstructRecord record;
@@ -276,6 +339,9 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
         instruct(table, key, {Domain(header.domain), record.relocations}, now);
         break;
       }
+      case FrameKind::refuse:
+        take_refusal(table, read_key_failure(table.name(), header, records));
+        break;
       default: {
         TransferRecord record;
         std::memcpy(&record, records, sizeof record);

@@ -1,12 +1,14 @@
-// Moving keys: localize, INSTRUCT, TRANSFER (Lapse paper, section 3.2).
+// Moving keys: LOCALIZE, INSTRUCT, TRANSFER (Lapse paper, section 3.2), and REFUSE.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/access.hpp"
+#include "lapse/protocol/key_failure.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -43,6 +45,9 @@ class LeaseTurns {
   virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
   // The key has left the domain: the request must be repeated.
   virtual void left(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
+  // The key cannot come to the domain: the request has failed.
+  virtual void refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure)
+      LAPSE_REQUIRES(progress_role) = 0;
 
  protected:
   ~LeaseTurns() = default;
@@ -58,10 +63,17 @@ class LeaseTurns {
 // 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
 // 5. At every moment at most one domain owns a key (I1): the old owner makes it absent in the step that
 //    appends the TRANSFER.
+// 6. A key that is arriving has its slot already: a value that comes is never without memory.
+// 7. Where the home cannot make a key, it changes nothing and answers LOCALIZE with REFUSE. The requester
+//    becomes absent, sends the queued operations to the home, in order, and fails what waits for the key. No
+//    INSTRUCT is queued then: the home sends one to domains only to which it has given the key.
 class Relocation final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
-      {FrameKind::localize}, {FrameKind::instruct}, {.kind = FrameKind::transfer, .lane = FrameLane::free}};
+      {FrameKind::localize},
+      {FrameKind::instruct},
+      {.kind = FrameKind::transfer, .lane = FrameLane::free},
+      {.kind = FrameKind::refuse, .lane = FrameLane::free}};
 
   Relocation(const Registry& registry, Outbox& outbox, Access& access, LocalizeAnswers& answers,
              LeaseTurns& lease_turns)
@@ -74,7 +86,10 @@ class Relocation final : public ProtocolModule {
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role);
 
   // Requests an absent key that this rank serves; `waiter`, if there is one, is notified when it has arrived.
-  void begin(TableShard& table, Key key, Waiter waiter, Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Where this rank has no room for the key, returns the failure: nothing has changed, and `waiter` is the
+  // caller's.
+  [[nodiscard]] std::unique_ptr<KeyFailure> begin(TableShard& table, Key key, Waiter waiter,
+                                                  Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Drains the queue of a key's arrival record. The value is stored in `slot`; no worker can access it before
   // draining has left the key open, leased or transferred.
   void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now)
@@ -82,16 +97,22 @@ class Relocation final : public ProtocolModule {
 
  private:
   class Drain;
+  class Refusal;
 
-  // At the home.
-  void relocate(TableShard& table, Key key, Domain requester, Clock::time_point now)
+  // At the home: the request of another domain, which is refused where the key cannot be made.
+  void take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
+  // At the home: the second half of the step that has changed its table.
+  void instruct_owner(TableShard& table, Key key, Domain requester, OwnershipTable::Change change,
+                      Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // At the old owner.
   void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   // At the new owner.
   void arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
               Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // At the requester: the home has refused the key.
+  void take_refusal(TableShard& table, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
   // After draining: publishes the key, open or leased, and notifies the waiters.
   void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease)
       LAPSE_REQUIRES(progress_role);

@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "lapse/core/error.hpp"
 #include "lapse/protocol/registered_function.hpp"
+#include "lapse/protocol/user_code.hpp"
 
 namespace lapse {
 
@@ -88,7 +90,10 @@ void TableShard::create(Key key) {
 void TableShard::create_own_keys() {
   definition_.homes.for_each_own_key([&](Key key) {
     progress_role.assert_held();  // Called in place.
-    if (serves(key)) create(key);
+    if (!serves(key)) return;
+    store_.create(key, [&](std::byte* content) {
+      run_user_code(name(), key, definition_.rank, [&] { write_initial(key, content); });
+    });
   });
 }
 

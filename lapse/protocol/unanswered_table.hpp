@@ -70,6 +70,8 @@ class UnansweredTable {
   }
   // Counts `items` answers in the total, which may follow later and for many keys at once.
   void finish_total(std::uint32_t items) LAPSE_REQUIRES(progress_role) { count_.finish(items); }
+  // Some rank has failed: the worker notices it at its next access.
+  void close() LAPSE_REQUIRES(progress_role) { count_.close(); }
 
  private:
   static constexpr std::size_t kChunk = 256;

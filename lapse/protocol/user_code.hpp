@@ -10,12 +10,14 @@
 namespace lapse {
 
 // Returns f(), which works on a key on this rank; every exception becomes UserCodeFailed, except OutOfMemory,
-// which the server throws itself.
+// which the server throws itself, and UserCodeFailed, which names its key already.
 template <class F>
 decltype(auto) run_user_code(std::string_view table, Key key, Rank rank, F&& f) {
   try {
     return f();
   } catch (const OutOfMemory&) {
+    throw;
+  } catch (const UserCodeFailed&) {
     throw;
   } catch (const std::exception& error) {
     throw UserCodeFailed(table, key, rank, error.what());

@@ -21,7 +21,7 @@ void WorkerEndpoint::reclaim() {
   detached_.resize(kept);
 }
 
-std::unique_ptr<UserCodeFailed> WorkerEndpoint::take_failure() {
+std::unique_ptr<KeyFailure> WorkerEndpoint::take_failure() {
   if (!detached_.empty()) reclaim();
   return std::move(failure_);
 }

@@ -58,12 +58,17 @@ class WorkerEndpoint {
     open_.fetch_sub(1, std::memory_order_release);
     bell_.ring();
   }
+  // Some rank has failed: wakes the worker, and ends its direct accesses to memory. Once.
+  void rank_failed() LAPSE_REQUIRES(progress_role) {
+    unanswered_.close();
+    bell_.ring();
+  }
   // Operations submitted and not yet answered in full, and the bytes they carry. Any thread.
   std::uint32_t open() const { return open_.load(std::memory_order_acquire); }
   std::uint64_t open_bytes() const { return open_bytes_.load(std::memory_order_acquire); }
 
-  // Removes and returns the first failure of user code in an operation without a handle. When open() is zero.
-  std::unique_ptr<UserCodeFailed> take_failure();
+  // Removes and returns the first failure of an operation without a handle. When open() is zero.
+  std::unique_ptr<KeyFailure> take_failure();
 
   // The worker's one lease.
   LeaseRequest& lease_request() { return lease_request_; }
@@ -93,7 +98,7 @@ class WorkerEndpoint {
   std::vector<OperationState*> free_;
   std::vector<OperationState*> detached_;  // released before they were finished
   std::vector<TableCounters> counters_;
-  std::unique_ptr<UserCodeFailed> failure_;
+  std::unique_ptr<KeyFailure> failure_;
   LeaseRequest lease_request_;
 
   // Makes finished operations that were released before available again.

@@ -67,6 +67,15 @@ void LeaseTaker::localize() {
 
 void LeaseTaker::request() {
   stage_ = Stage::requested;
+  for (Operation& localize : localizes_) {
+    try {
+      localize.wait();  // It is done.
+    } catch (const UserCodeFailed&) {
+      // The request asks for the key again, and gets the answer.
+    } catch (const OutOfMemory&) {
+      // The same.
+    }
+  }
   localizes_.clear();
   LeaseRequest& request = worker_.endpoint().lease_request();
   request.items.clear();
@@ -91,7 +100,7 @@ Lease LeaseTaker::take() {
   // latch.
   std::atomic_thread_fence(std::memory_order_release);
   LeaseRequest& request = worker_.endpoint().lease_request();
-  if (request.failure) std::rethrow_exception(request.failure);
+  if (request.failure) request.failure->raise();
   // From here on the handle gives the keys back, whatever is thrown.
   Lease lease = worker_.hold();
   for (const LeaseKeys& part : parts_) {

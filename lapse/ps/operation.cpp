@@ -13,9 +13,9 @@ bool Operation::is_done() const {
 void Operation::finish() {
   if (state_->orphaned) return;
   worker_->wait_for(*state_);
-  const std::unique_ptr<UserCodeFailed> failure = std::move(state_->failure);
+  const std::unique_ptr<KeyFailure> failure = std::move(state_->failure);
   detach();
-  if (failure) throw UserCodeFailed(*failure);
+  if (failure) failure->raise();
 }
 
 void Operation::detach() noexcept {

@@ -35,7 +35,9 @@ class Operation {
   // True when wait would return at once. Does not drive anything.
   bool done() const { return state_ == nullptr || is_done(); }
   // pull: the values are there. push, set: applied at the owner. localize: each key was local once. May leave
-  // the rank to drive communication. Throws PeerFailed when some rank failed.
+  // the rank to drive communication. Throws PeerFailed when some rank has failed, also when the operation is
+  // finished; only an operation that was finished when its call returned does nothing here, as the call
+  // itself has checked.
   void wait() {
     if (state_ != nullptr) finish();
   }

@@ -1,9 +1,9 @@
 // Builds the operation for the keys of a call that could not be handled in memory.
 #pragma once
 
-#include <memory>
-
+#include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
 #include "lapse/ps/access_request.hpp"
 #include "lapse/ps/row_cursor.hpp"
@@ -26,7 +26,9 @@ class OperationBuilder {
 
   bool empty() const { return state_ == nullptr; }
   // Not empty. The operation ends with this failure of a key that was handled in memory.
-  void fail(const UserCodeFailed& failure) { state_->failure = std::make_unique<UserCodeFailed>(failure); }
+  void fail(const UserCodeFailed& failure) {
+    state_->fail({KeyFailure::Kind::user_code, table_.name(), failure.key(), failure.where(), failure.text()});
+  }
   // Not empty. The operation counts as open: it must be submitted.
   OperationState& finish();
 

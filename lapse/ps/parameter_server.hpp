@@ -30,6 +30,8 @@ class Transport;
 // Thread safety: one thread (with MPI_THREAD_FUNNELED: the main thread). The thread that calls run_workers
 // drives the communication of this rank until the workers have finished; between calls of the server nothing
 // runs, and the application may use MPI freely.
+//
+// A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
 class ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI must be initialised with at least
@@ -49,8 +51,8 @@ class ParameterServer {
   const Options& options() const;
 
   // Collective. Throws, on every rank: CollectiveMismatch when the ranks' options differ, ConfigurationError
-  // for impossible options or a name that is taken, OutOfMemory when some rank has no room (PeerFailed on the
-  // others).
+  // for impossible options or a name that is taken, OutOfMemory when some rank has no room, UserCodeFailed
+  // when a function among the options throws on some rank (PeerFailed on the others).
   template <Element T>
   Table<T> create_table(const TableOptions& options) {
     return Table<T>(create_table(options, element_type<T>()), identity());
@@ -68,8 +70,12 @@ class ParameterServer {
         register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
   }
 
-  // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 allowed, at
-  // least one in all (else UsageError). Returns when every worker of every rank has returned and everything
+  // Each worker is a thread with a stack, memory for its operations and a part in each barrier, and waits for
+  // its core: more than any host has are a mistake, which the system would answer by killing the job.
+  static constexpr std::int32_t kMaxWorkers = 4096;
+
+  // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 to
+  // kMaxWorkers, at least one in all. UsageError otherwise (PeerFailed on the other ranks). Returns when every worker of every rank has returned and everything
   // is quiet. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
   // server can only be asked for statistics and closed.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);

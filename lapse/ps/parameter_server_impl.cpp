@@ -9,6 +9,7 @@
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/crowding.hpp"
+#include "lapse/ps/environment_warnings.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/rest.hpp"
 #include "lapse/transport/rma_receive_rings.hpp"
@@ -49,6 +50,11 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
                        other);
   });
+  protocol_.failures().set_listener([this](std::string_view reporter, std::string_view text) {
+    logger_.error("{}{}{}; the phase ends on every rank", reporter,
+                  reporter.empty() ? "" : " failed: ", text);
+  });
+  warn_of_environment(logger_, options_, transport_->job());
   choose_domains();
   report_bulk_lane();
   if (options_.startup_report) report_start();
@@ -79,6 +85,12 @@ void ParameterServer::Impl::choose_domains() {
 
 ParameterServer::Impl::~Impl() {
   if (closed_) return;
+  try {
+    transport_->throw_if_ended("the destructor of a parameter server");
+  } catch (const std::exception& error) {
+    logger_.error("{}", error.what());
+    return;
+  }
   const bool known_everywhere = protocol_.failure().raised() || agreement_.failed_everywhere();
   if (std::uncaught_exceptions() > exceptions_at_start_ && !known_everywhere && transport_->ranks() > 1) {
     transport_->abort(
@@ -107,7 +119,6 @@ void ParameterServer::Impl::report_bulk_lane() {
 }
 
 void ParameterServer::Impl::report_start() {
-  if (const auto warning = lone_rank_warning(transport_->ranks())) logger_.warning("{}", *warning);
   if (!logger_.enabled(LogLevel::info)) return;
   const Domain domain = domains_.domain_of(rank());
   logger_.info("rank {} of {} on {}, {} ranks there, {} share memory in domain {} of {}; {}", rank().value(),
@@ -118,6 +129,7 @@ void ParameterServer::Impl::report_start() {
 
 void ParameterServer::Impl::throw_if_closed(const char* call) const {
   if (closed_) throw ClosedError(fmt::format("{} on rank {} after close()", call, rank().value()));
+  transport_->throw_if_ended(call);
 }
 
 void ParameterServer::Impl::throw_if_running(const char* call) const {
@@ -160,8 +172,10 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
 
 Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
   const auto loads = agreement_.exchange("run_workers", [&] {
-    if (workers < 0)
-      throw UsageError(fmt::format("run_workers with {} workers on rank {}", workers, rank().value()));
+    if (workers < 0 || workers > kMaxWorkers) {
+      throw UsageError(fmt::format("run_workers with {} workers on rank {}: expected 0 to {}", workers,
+                                   rank().value(), kMaxWorkers));
+    }
     return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
   });
   engine_.set_crowded(
@@ -219,6 +233,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
       // A failure that a remote rank has raised is reported already.
       if (!protocol_.failure().raised()) {
         reports[local_index].failure = std::current_exception();
+        reports[local_index].reporter = fmt::format("worker {}", phase.first_worker + local_index);
         reports[local_index].handler = &protocol_.failures();
         engine_.submit(reports[local_index]);
       }
@@ -272,8 +287,8 @@ Statistics ParameterServer::Impl::statistics() {
 }
 
 void ParameterServer::Impl::close() {
+  throw_if_closed("close");
   throw_if_running("close");
-  if (closed_) throw ClosedError(fmt::format("close on rank {} after close()", rank().value()));
   agreement_.exchange("close", std::string());
   closed_ = true;
   transport_->close();

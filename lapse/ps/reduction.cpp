@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "lapse/core/error.hpp"
 
@@ -12,18 +13,34 @@ namespace lapse {
 
 namespace {
 
-std::string describe(const ReductionHeader& header) {
+std::string_view name_of(Reduce reduce) {
+  switch (reduce) {
+    case Reduce::sum:
+      return "sum";
+    case Reduce::min:
+      return "min";
+    case Reduce::max:
+      return "max";
+  }
+  return "of an unknown kind";
+}
+
+std::string describe_call(const ReductionHeader& header) {
   switch (header.kind) {
     case ReductionHeader::Kind::barrier:
       return "barrier";
     case ReductionHeader::Kind::reduce_double:
-      return fmt::format("all_reduce of {} doubles", header.elements);
+      return fmt::format("all_reduce {} of {} doubles", name_of(header.reduce), header.elements);
     case ReductionHeader::Kind::reduce_int64:
-      return fmt::format("all_reduce of {} 64-bit integers", header.elements);
+      return fmt::format("all_reduce {} of {} 64-bit integers", name_of(header.reduce), header.elements);
     case ReductionHeader::Kind::broadcast:
       break;
   }
   return fmt::format("broadcast of {} bytes from worker {}", header.elements, header.root);
+}
+
+std::string describe(const ReductionHeader& header) {
+  return fmt::format("worker {} on rank {}: {}", header.worker, header.rank, describe_call(header));
 }
 
 // Throws ProtocolError when the contribution has another length than its header states.
@@ -92,9 +109,10 @@ std::span<const std::byte> contribution_elements(const Bytes& contribution) {
 void combine_contributions(Bytes& into, const Bytes& from) {
   const ReductionHeader a = checked_header(into);
   const ReductionHeader b = checked_header(from);
-  if (a != b) {
+  if (!a.fits(b)) {
+    const auto& [first, second] = std::minmax(a, b, [](auto& x, auto& y) { return x.worker < y.worker; });
     throw CollectiveMismatch(
-        fmt::format("workers made different collective calls: {} and {}", describe(a), describe(b)));
+        fmt::format("workers made different collective calls: {}; {}", describe(first), describe(second)));
   }
   std::byte* elements = into.data() + sizeof a;
   switch (a.kind) {

@@ -16,11 +16,16 @@ struct ReductionHeader {
 
   Kind kind = Kind::barrier;
   Reduce reduce = Reduce::sum;
-  std::uint8_t padding[6] = {};
+  std::uint8_t padding[2] = {};
+  std::int32_t rank = 0;       // of the worker
   std::uint64_t root = 0;      // broadcast: index of the worker whose bytes count
   std::uint64_t elements = 0;  // reduce: numbers; broadcast: bytes
+  std::uint64_t worker = 0;    // index of the worker that contributes; of a combination, of its first worker
 
-  bool operator==(const ReductionHeader&) const = default;
+  // Whether both workers make the same call.
+  bool fits(const ReductionHeader& other) const {
+    return kind == other.kind && reduce == other.reduce && root == other.root && elements == other.elements;
+  }
 };
 
 // Throws UsageError for more than 2 GiB.
@@ -28,7 +33,8 @@ Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte
 // The elements of a combination.
 std::span<const std::byte> contribution_elements(const Bytes& contribution);
 
-// Combines two contributions to the same call; throws CollectiveMismatch when the calls differ.
+// Combines two contributions to the same call; throws CollectiveMismatch, with both workers and their calls,
+// when the calls differ.
 void combine_contributions(Bytes& into, const Bytes& from);
 
 }  // namespace lapse

@@ -55,14 +55,15 @@ SlabSpace SharedTablePart::slots() const {
           part().first_unit, part().units};
 }
 
-Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions) const {
+Store::Overflow SharedTablePart::overflow(RegionAllocator& private_regions, std::string owner_label) const {
   auto* const notified = reinterpret_cast<SharedTableLayout::Notified*>(base_ + layout_.notified_offset());
   return {.regions = private_regions,
           .first_unit = part().first_private_unit,
           .max_units = part().private_units,
           .notice = [notified, notify = notify_] {
             if (notified->exchange(1, std::memory_order_relaxed) == 0) notify();
-          }};
+          },
+          .owner_label = std::move(owner_label)};
 }
 
 }  // namespace lapse

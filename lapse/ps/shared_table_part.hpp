@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "lapse/directory/ownership_table.hpp"
 #include "lapse/ps/shared_table_layout.hpp"
@@ -33,7 +34,7 @@ class SharedTablePart {
   KeyWords words(std::uint64_t keys) const;
   std::span<OwnershipTable::Entry> owners() const;
   SlabSpace slots() const;
-  Store::Overflow overflow(RegionAllocator& private_regions) const;
+  Store::Overflow overflow(RegionAllocator& private_regions, std::string owner_label = "a table") const;
 
  private:
   const SharedTableLayout::Part& part() const { return layout_.parts[position_]; }

@@ -18,7 +18,8 @@ namespace lapse {
 class SlotAccess;
 class TableShard;
 
-// What a table is to be; the same on every rank.
+// What a table is to be; the same on every rank, limits included: create_table compares all but what
+// functions do.
 struct TableOptions {
   std::string name = {};   // unique on the server; empty: "table-<number>"
   std::uint64_t keys = 0;  // dense: the table has the keys 0 to keys - 1; at least 1
@@ -28,7 +29,7 @@ struct TableOptions {
   // dense table asks once for each key and keeps 4 bytes for it; a sparse one asks at every access.
   std::function<std::size_t(Key)> lengths = {};
   // Sparse tables, on each rank: how many keys it may store or have slot words of, and how many bytes it may
-  // take. Exceeding one fails with OutOfMemory, as does a machine that runs out of memory.
+  // take. Exceeding one fails with OutOfMemory, as does a machine or process that runs out of memory.
   std::optional<std::uint64_t> max_keys = {};
   std::optional<std::uint64_t> memory_limit_bytes = {};
   Initialiser initialiser = {};  // values before the first push

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/user_code.hpp"
 #include "lapse/ps/table_spec.hpp"
 #include "lapse/store/available_memory.hpp"
+#include "lapse/store/growing_region.hpp"
 #include "lapse/store/memory_budget.hpp"
 
 namespace lapse {
@@ -29,6 +31,11 @@ OwnKeys count_own(const TableDefinition& definition, const ValueSizes& sizes) {
   return own;
 }
 
+// Begins the messages of errors.
+std::string owner_label(const TableDefinition& definition) {
+  return fmt::format("table '{}' on rank {}", definition.name, definition.rank.value());
+}
+
 }  // namespace
 
 TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType type, bool location_caches,
@@ -43,12 +50,24 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
   const ValueLayout layout{type, options.length, options.update_rule.state_size()};
   ValueSizes sizes = !options.lengths ? ValueSizes(layout)
                      : options.sparse ? ValueSizes::computed(layout, options.lengths)
-                                      : ValueSizes::listed(layout, options.keys, options.lengths);
+                                      : list_sizes(options, layout);
   return {.options = options,
           .type = type,
           .location_caches = location_caches,
           .layout = layout,
           .sizes = std::move(sizes)};
+}
+
+ValueSizes TableFactory::list_sizes(const TableOptions& options, const ValueLayout& layout) const {
+  const auto length_of = [name = options.name, lengths = options.lengths, rank = transport_.rank()](Key key) {
+    return run_user_code(name, key, rank, [&] { return lengths(key); });
+  };
+  try {
+    return ValueSizes::listed(layout, options.keys, length_of);
+  } catch (const ConfigurationError& error) {
+    throw ConfigurationError(
+        fmt::format("table '{}' on rank {}: {}", options.name, transport_.rank().value(), error.what()));
+  }
 }
 
 HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& domains) const {
@@ -62,8 +81,10 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
     case HomeMapKind::custom:
       break;
   }
-  const HomeMap::Function domain_of = [&domains, name = options.name, home = options.home_function](Key key) {
-    const std::int32_t rank = home(key);
+  const auto rank_of = [name = options.name, home = options.home_function, rank = transport_.rank()](
+                           Key key) { return run_user_code(name, key, rank, [&] { return home(key); }); };
+  const HomeMap::Function domain_of = [&domains, name = options.name, rank_of](Key key) {
+    const std::int32_t rank = rank_of(key);
     if (rank < 0 || rank >= domains.ranks()) {
       throw ConfigurationError(
           fmt::format("the home map of table '{}' gives rank {} for key {}: expected 0 to {}", name, rank,
@@ -72,7 +93,7 @@ HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& dom
     return domains.domain_of(Rank(rank)).value();
   };
   return options.sparse ? HomeMap::sparse_custom(count, self, domain_of)
-                        : HomeMap::custom(options.keys, count, self, domain_of, options.home_function);
+                        : HomeMap::custom(options.keys, count, self, domain_of, rank_of);
 }
 
 SharedTableLayout::Request TableFactory::request(const Plan& plan, const HomeMap& homes,
@@ -108,11 +129,11 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
 
 void TableFactory::check_slot_words(const TableOptions& options) const {
   const double needed = static_cast<double>(options.keys) * sizeof(KeyWords::Word);
-  const auto available = static_cast<double>(available_memory_bytes());
-  if (needed > available) {
+  const AvailableMemory available = available_memory();
+  if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(fmt::format(
-        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {:.1f} MB are available",
-        options.name, needed / 1e6, transport_.rank().value(), options.keys, available / 1e6));
+        "table '{}' needs {:.1f} MB on rank {} for the slot words of its {} keys; {}",
+        options.name, needed / 1e6, transport_.rank().value(), options.keys, available.to_text()));
   }
 }
 
@@ -123,13 +144,12 @@ void TableFactory::check_memory(const TableOptions& options, const TableDefiniti
   const double lengths = options.lengths ? static_cast<double>(options.keys) * sizeof(std::uint32_t) : 0;
   const double owners = static_cast<double>(own_keys) * sizeof(OwnershipTable::Entry);
   const double needed = words + lengths + owners + static_cast<double>(slot_bytes);
-  const double available = static_cast<double>(available_memory_bytes()) / transport_.host_ranks();
-  if (needed > available) {
+  const AvailableMemory available = available_memory(static_cast<std::size_t>(transport_.host_ranks()));
+  if (needed > static_cast<double>(available.bytes)) {
     throw OutOfMemory(
-        fmt::format("table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes of values); {:.1f} "
-                    "MB are available",
+        fmt::format("table '{}' needs {:.1f} MB on rank {} ({} of its {} keys, {} bytes of values); {}",
                     options.name, needed / 1e6, transport_.rank().value(), own_keys, options.keys, slot_bytes,
-                    available / 1e6));
+                    available.to_text()));
   }
 }
 
@@ -144,10 +164,11 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
     all_units = 0;
     for (std::uint64_t key = 0; key < options.keys; ++key) all_units += plan.sizes.units(Key(key));
   }
+  LabelledRegions regions(regions_, owner_label(definition));
   const auto make_store = [&] {
-    return shared ? Store(shared->words(options.keys), shared->slots(), shared->overflow(regions_),
-                          std::move(plan.sizes), own.units)
-                  : Store(regions_, KeyWords::dense(regions_, options.keys), std::move(plan.sizes), all_units,
+    return shared ? Store(shared->words(options.keys), shared->slots(),
+                          shared->overflow(regions_, regions.whose()), std::move(plan.sizes), own.units)
+                  : Store(regions, KeyWords::dense(regions, options.keys), std::move(plan.sizes), all_units,
                           own.units);
   };
   OwnershipTable owners =
@@ -160,8 +181,10 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
 
 std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition definition) const {
   const TableOptions& options = plan.options;
-  MemoryBudget budget(regions_, fmt::format("table '{}' on rank {}", options.name, transport_.rank().value()),
-                      options.memory_limit_bytes);
+  // Where unused addresses count against a limit, the table takes them as it grows.
+  GrowingRegionAllocator growing;
+  RegionAllocator& regions = addresses_are_limited() ? growing : regions_;
+  MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes, unchecked_);
   // Addresses for as much as memory could ever hold.
   const std::uint64_t max_bytes =
       options.memory_limit_bytes ? *options.memory_limit_bytes : available_memory_bytes();

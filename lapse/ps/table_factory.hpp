@@ -10,6 +10,7 @@
 #include "lapse/ps/shared_table_part.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/store/element_type.hpp"
+#include "lapse/store/memory_budget.hpp"
 #include "lapse/store/region.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -29,12 +30,14 @@ class TableFactory {
     ValueLayout layout;
     ValueSizes sizes;
   };
-  // Throws ConfigurationError for impossible options or a name that is taken, and OutOfMemory, before
-  // anything is done for each key, when not even the slot words of the keys have room.
+  // Throws ConfigurationError for impossible options or a name that is taken, UserCodeFailed when the
+  // function of lengths throws, and OutOfMemory, before anything is done for each key, when not even the slot
+  // words of the keys have room.
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
-  // The homes of the keys, seen from this rank. Throws ConfigurationError.
+  // The homes of the keys, seen from this rank. Throws ConfigurationError, and UserCodeFailed when the
+  // application's function throws.
   HomeMap home_map(const TableOptions& options, const DomainMap& domains) const;
   // What a dense table would take of the memory that this rank's domain shares.
   SharedTableLayout::Request request(const Plan& plan, const HomeMap& homes, const DomainMap& domains) const;
@@ -47,11 +50,13 @@ class TableFactory {
   };
   // A table that owns, with their first values, the keys that are at home and served on this rank; in
   // memory that the domain shares, if there is a part of it, else in memory of its own. It gets the number
-  // `id`. Throws OutOfMemory before the machine swaps.
+  // `id`. Throws OutOfMemory before the machine swaps, UserCodeFailed when the initialiser throws.
   std::unique_ptr<TableShard> make(Plan plan, TableId id, Place place,
                                    const std::optional<SharedTablePart>& shared) const;
 
  private:
+  // The lengths of the values of a dense table. Throws ConfigurationError, UserCodeFailed.
+  ValueSizes list_sizes(const TableOptions& options, const ValueLayout& layout) const;
   std::unique_ptr<TableShard> make_dense(Plan plan, TableDefinition definition,
                                          const std::optional<SharedTablePart>& shared) const;
   std::unique_ptr<TableShard> make_sparse(Plan plan, TableDefinition definition) const;
@@ -63,6 +68,7 @@ class TableFactory {
 
   RegionAllocator& regions_;
   const Transport& transport_;
+  std::shared_ptr<UncheckedMemory> unchecked_ = std::make_shared<UncheckedMemory>();  // the tables' budgets'
 };
 
 }  // namespace lapse

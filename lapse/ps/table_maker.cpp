@@ -198,7 +198,7 @@ void TableMaker::expose_owners(TableShard& table) {
     if (transport_.rank().value() != 0) return;
     logger_.warning(
         "table '{}' and later ones: owners are not read by remote memory access, accesses to keys of "
-        "unknown owners go by their homes: {}; with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the "
+        "unknown owners go by their homes: {}; with Open MPI 4, put OMPI_MCA_osc=^rdma into the "
         "environment before MPI_Init, or set the option rma=off",
         table.name(), error.what());
   }

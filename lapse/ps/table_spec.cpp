@@ -60,6 +60,10 @@ void check_values(const TableOptions& options, ElementType type) {
   }
 }
 
+std::string limit_text(const std::optional<std::uint64_t>& limit) {
+  return limit ? fmt::format("{}", *limit) : "none";
+}
+
 }  // namespace
 
 TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool location_caches) {
@@ -67,6 +71,8 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
           .keys = options.keys,
           .sparse = options.sparse,
           .length = options.lengths ? 0 : options.length,
+          .max_keys = limit_text(options.max_keys),
+          .memory_limit = limit_text(options.memory_limit_bytes),
           .element = std::string(element_name(type)),
           .initialiser = options.initialiser.to_string(),
           .seed = options.seed,

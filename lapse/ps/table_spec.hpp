@@ -19,6 +19,8 @@ struct TableSpec {
   bool sparse = false;
   std::uint64_t length = 0;               // 0: each key has its own
   std::uint64_t lengths_fingerprint = 0;  // of a dense table's own lengths
+  std::string max_keys;                   // numbers, or "none"
+  std::string memory_limit;
   std::string element;
   std::string initialiser;
   std::uint64_t seed = 0;
@@ -44,6 +46,8 @@ struct TableSpec {
     visit("sparse", &TableSpec::sparse);
     visit("length", &TableSpec::length);
     visit("fingerprint of the lengths", &TableSpec::lengths_fingerprint);
+    visit("max_keys", &TableSpec::max_keys);
+    visit("memory_limit_bytes", &TableSpec::memory_limit);
     visit("element type", &TableSpec::element);
     visit("initialiser", &TableSpec::initialiser);
     visit("seed", &TableSpec::seed);

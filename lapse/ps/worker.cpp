@@ -81,6 +81,11 @@ Operation Worker::begin_localize(const TableHandle& table, std::span<const Key> 
   return core_->localize(table, keys);
 }
 
+Locality Worker::locality_of(const TableHandle& table, Key key) {
+  core_->admit(table, std::span<const Key>(&key, 1), WorkerCore::Allowed::under_lease);
+  return core_->locality(table, key);
+}
+
 bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements) {
   core_->admit_values(table, std::span<const Key>(&key, 1), "values", elements,
                       WorkerCore::Allowed::under_lease);
@@ -89,11 +94,7 @@ bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std
 
 bool Worker::admit_update(const TableHandle& table, Key key) {
   core_->admit(table, std::span<const Key>(&key, 1));
-  return !core_->endpoint().unanswered().contains(table.id(), key) || not_local();
-}
-
-bool Worker::not_local() const {
-  return core_->not_local();
+  return !core_->endpoint().unanswered().contains(table.id(), key);
 }
 
 void Worker::visit_local(const TableHandle& table,
@@ -111,16 +112,28 @@ void Worker::wait_all() {
   core_->wait_all();
 }
 
+namespace {
+
+ReductionHeader header_of(const WorkerCore& core, ReductionHeader::Kind kind) {
+  ReductionHeader header;
+  header.kind = kind;
+  header.rank = core.rank().value();
+  header.worker = core.index();
+  return header;
+}
+
+}  // namespace
+
 void Worker::barrier() {
-  core_->collective(make_contribution({}, {}), "the other workers at a barrier");
+  core_->collective(make_contribution(header_of(*core_, ReductionHeader::Kind::barrier), {}),
+                    "the other workers at a barrier");
 }
 
 namespace {
 
 template <class T>
 void reduce_elements(WorkerCore& core, ReductionHeader::Kind kind, std::span<T> values, Reduce reduce) {
-  ReductionHeader header;
-  header.kind = kind;
+  ReductionHeader header = header_of(core, kind);
   header.reduce = reduce;
   header.elements = values.size();
   const Bytes& result =
@@ -142,8 +155,7 @@ void Worker::broadcast(std::span<std::byte> bytes, std::size_t root) {
   if (root >= count()) {
     throw UsageError(fmt::format("broadcast from worker {} of {}", root, count()));
   }
-  ReductionHeader header;
-  header.kind = ReductionHeader::Kind::broadcast;
+  ReductionHeader header = header_of(*core_, ReductionHeader::Kind::broadcast);
   header.root = root;
   header.elements = bytes.size();
   const bool sends = index() == root;

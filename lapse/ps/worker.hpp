@@ -26,6 +26,18 @@ namespace lapse {
 struct Phase;
 class WorkerEndpoint;
 
+// Where a key is, seen from one rank at one moment.
+enum class Locality : std::uint8_t {
+  local,  // pull_if_local reads it, unless this worker has an unanswered operation on it
+  // On another domain, arriving, or leased by another worker. A localize brings it, or another worker's
+  // release, unless another domain localizes it again.
+  not_local,
+  // The ranks that share memory with this rank own it, but its value is stored in private memory of the rank
+  // that serves it, as shared memory was full. It stays there until another domain takes it: localize
+  // changes nothing, pull_if_local and update_if_local return false. Other calls reach it by message.
+  private_to_neighbour,
+};
+
 // Given to each function that ParameterServer::run_workers starts; used by that thread alone, until it
 // returns.
 //
@@ -34,8 +46,8 @@ class WorkerEndpoint;
 // wherever the key is and while it moves (I3, I4). Different keys are not ordered against each other.
 //
 // Every call checks its arguments before anything is applied: KeyOutOfRange, LengthMismatch, UsageError for a
-// table of another server. A call that waits, or that must wait because too much is in flight, throws
-// PeerFailed when some rank has failed.
+// table of another server. Every call throws PeerFailed once this rank has heard of the failure of some rank,
+// also a call that only touches memory.
 class Worker {
  public:
   Worker(const Phase& phase, WorkerEndpoint& endpoint);
@@ -89,8 +101,9 @@ class Worker {
                       {bytes(arguments), bytes_of<Argument>() == 0 ? 0 : keys.size(), arguments.size()},
                       {bytes(results), bytes_of<Result>() == 0 ? 0 : keys.size(), results.size()});
   }
-  // Brings the keys to this rank. Finished when each key was local once; another rank may have localized it
-  // since.
+  // Brings the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
+  // local once; another rank may have localized it since. When shared memory is full, a key may come to
+  // private memory of a neighbour (Locality::private_to_neighbour).
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);
@@ -122,8 +135,15 @@ class Worker {
 
   // --- only if local: never leaves the rank ---
 
-  // False, and nothing is read, when the key is not local or this worker has an unanswered operation on it.
-  // Throws PeerFailed instead of false when some rank has failed, so that a loop of retries ends.
+  // Where the key is. The answer may be out of date when the call returns, except that private_to_neighbour
+  // lasts until another domain takes the key. A loop that waits for a key to become local ends with this
+  // question: at private_to_neighbour it must pull or push instead.
+  template <Element T>
+  Locality locality(const Table<T>& table, Key key) {
+    return locality_of(table.handle(), key);
+  }
+  // False, and nothing is read, when the key is not local or this worker has an unanswered operation on it;
+  // also after a localize, and indefinitely, for a value that is private to a neighbour (Locality).
   template <Element T>
   bool pull_if_local(const Table<T>& table, Key key, std::type_identity_t<std::span<T>> value) {
     return read_direct(table.handle(), key, value) ||
@@ -143,7 +163,7 @@ class Worker {
       std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), length));
     });
     if (!local) [[unlikely]]
-      return not_local();
+      return false;
     ++gate_.counters(handle).local_pushes;
     return true;
   }
@@ -250,11 +270,10 @@ class Worker {
                        const RegisteredFunction& function, const void* function_server,
                        Rows<const std::byte> arguments, Rows<std::byte> results);
   Operation begin_localize(const TableHandle& table, std::span<const Key> keys);
+  Locality locality_of(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to, std::size_t elements);
   // False where an unanswered operation of this worker stands before the update.
   bool admit_update(const TableHandle& table, Key key);
-  // False; throws PeerFailed.
-  bool not_local() const;
   void visit_local(const TableHandle& table,
                    const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 

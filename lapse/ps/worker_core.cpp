@@ -14,6 +14,7 @@
 #include "lapse/ps/local_access.hpp"
 #include "lapse/ps/operation_builder.hpp"
 #include "lapse/ps/stall_watch.hpp"
+#include "lapse/ps/worker.hpp"
 
 namespace lapse {
 
@@ -27,6 +28,11 @@ WorkerCore::~WorkerCore() {
 }
 
 // --- before an access ---
+
+void WorkerCore::check_admission(const void* server, Allowed allowed) const {
+  check_call(server, allowed);
+  check_failure();
+}
 
 void WorkerCore::check_call(const void* server, Allowed allowed) const {
   if (server != phase_.server) {
@@ -50,11 +56,6 @@ void WorkerCore::check_call(const void* server, Allowed allowed) const {
   }
 }
 
-bool WorkerCore::not_local() const {
-  phase_.protocol.failure().check();
-  return false;
-}
-
 // --- accesses ---
 
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
@@ -64,7 +65,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   TableCounters& counters = gate_.counters(table);
   std::uint64_t& done =
       request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
-  const std::size_t first = endpoint_.unanswered().total() == 0 ? LocalAccess::run(state, keys, request) : 0;
+  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request) : 0;
   done += first;
   if (first == keys.size()) return {};
   LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
@@ -115,6 +116,18 @@ const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
   return held ? request.content(*found) : nullptr;
 }
 
+Locality WorkerCore::locality(const TableHandle& table, Key key) {
+  const TableShard& state = table.state();
+  if (gate_.busy() == Busy::lease && leased_value(state, key) != nullptr) return Locality::local;
+  const Store::Word* const word = state.store().find(key);
+  // An uninitialized key is local at its home.
+  const bool local =
+      word != nullptr ? state.store().is_open(*word) : state.definition().homes.home(key) == state.self_domain();
+  if (local) return Locality::local;
+  if (word != nullptr && state.store().is_out_of_reach(*word)) return Locality::private_to_neighbour;
+  return Locality::not_local;
+}
+
 bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {
   const TableShard& state = table.state();
   const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
@@ -122,7 +135,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
     std::memcpy(to, leased, state.value_bytes(key));
   } else if (endpoint_.unanswered().contains(table.id(), key) ||
              !(state.store().read(key, to) || read_uninitialized(state, key, to))) {
-    return not_local();
+    return false;
   }
   ++gate_.counters(table).local_pulls;
   return true;
@@ -131,6 +144,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
 void WorkerCore::for_each_local(const TableHandle& table,
                                 const std::function<void(Key, const std::byte*, std::size_t)>& f) {
   check_call(table.server());
+  check_failure();
   wait_all();
   const TableShard& state = table.state();
   std::vector<std::byte> value;
@@ -156,6 +170,7 @@ Operation WorkerCore::submit(OperationBuilder& builder) {
 // --- handles ---
 
 void WorkerCore::wait_for(const OperationState& operation) {
+  check_failure();
   if (operation.done()) return;
   wait_until([&] { return operation.done(); },
              operation.kind == OperationKind::localize ? "a localize" : "an answer");
@@ -178,7 +193,7 @@ void WorkerCore::abandon(OperationState& operation) noexcept {
 
 Lease WorkerCore::lease(std::span<const LeaseKeys> parts) {
   check_call(phase_.server);
-  phase_.protocol.failure().check();
+  check_failure();
   LeaseTaker taker(*this);
   taker.begin(parts);
   while (!taker.advance()) wait_until([&] { return taker.may_advance(); }, "a lease");
@@ -255,13 +270,12 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
 
 void WorkerCore::wait_all() {
   wait_until([this] { return endpoint_.open() == 0; }, "all its operations");
-  if (const std::unique_ptr<UserCodeFailed> failure = endpoint_.take_failure())
-    throw UserCodeFailed(*failure);
+  if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
 }
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
   wait_all();
-  phase_.protocol.failure().check();
+  check_failure();
   std::uint64_t round = 0;
   {
     const BusyGuard guard(gate_, Busy::engine);

@@ -24,6 +24,7 @@
 namespace lapse {
 
 class OperationBuilder;
+enum class Locality : std::uint8_t;
 
 // Brings the calls of one worker to the memory of its rank and to the engine, and waits for answers. Calls of
 // Worker that Worker's comments describe have no comment here.
@@ -52,11 +53,12 @@ class WorkerCore {
   enum class Allowed : std::uint8_t { when_free, under_lease };
 
   // Every access passes here before the store is touched, unless the gate is open for it (WorkerGate). Throws
-  // UsageError when the worker cannot be called now or the table is another server's, KeyOutOfRange.
+  // PeerFailed when some rank has failed, UsageError when the worker cannot be called now or the table is
+  // another server's, KeyOutOfRange.
   void admit(const TableHandle& table, std::span<const Key> keys,
              Allowed allowed = Allowed::when_free) const {
-    if (!gate_.is_free(table)) [[unlikely]]
-      check_call(table.server(), allowed);
+    if (!gate_.is_open(table)) [[unlikely]]
+      check_admission(table.server(), allowed);
     arguments_.keys(table.state(), keys);
   }
   // As admit, with as many elements as the values of the keys have; else LengthMismatch.
@@ -65,14 +67,16 @@ class WorkerCore {
     admit(table, keys, allowed);
     arguments_.elements(table.state(), keys, what, elements);
   }
+  void check_admission(const void* server, Allowed allowed) const;
   void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
-  // False; throws PeerFailed instead when some rank has failed, so that a loop of retries ends.
-  bool not_local() const;
+  // Throws PeerFailed when some rank has failed.
+  void check_failure() const { phase_.protocol.failure().check(); }
 
   // --- accesses that were admitted ---
 
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
+  Locality locality(const TableHandle& table, Key key);
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);

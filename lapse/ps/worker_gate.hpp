@@ -41,13 +41,14 @@ class WorkerGate {
   WorkerGate(const void* server, const UnansweredCount& unanswered, TableCounters* counters)
       : server_(server), unanswered_(&unanswered), counters_(counters) {}
 
-  // The worker is free, nothing of it is unanswered, and the key is one that a table of this server can have.
-  bool is_open(const TableHandle& table, Key key) const {
-    return (table.server() == server_) & table.has(key) & (unanswered_->total() == 0) & (busy_ == Busy::no);
+  // The table is one of this server, the worker is free, nothing of it is unanswered, and no rank has failed.
+  bool is_open(const TableHandle& table) const {
+    return (table.server() == server_) & unanswered_->is_clear() & (busy_ == Busy::no);
   }
-
-  // The worker may be called with the table.
-  bool is_free(const TableHandle& table) const { return table.server() == server_ && busy_ == Busy::no; }
+  // Also, the key is one that the table can have.
+  bool is_open(const TableHandle& table, Key key) const { return is_open(table) & table.has(key); }
+  // Nothing of the worker is unanswered, and no rank has failed.
+  bool is_clear() const { return unanswered_->is_clear(); }
 
   const void* server() const { return server_; }
   TableCounters& counters(const TableHandle& table) { return counters_[table.id().value()]; }

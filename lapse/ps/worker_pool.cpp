@@ -1,5 +1,11 @@
 #include "lapse/ps/worker_pool.hpp"
 
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "lapse/core/error.hpp"
+
 namespace lapse {
 
 WorkerPool::~WorkerPool() {
@@ -14,15 +20,25 @@ WorkerPool::~WorkerPool() {
 void WorkerPool::run(std::size_t count, const std::function<void(std::size_t)>& job) {
   {
     const MutexLock guard(mutex_);
-    while (threads_.size() < count) {
-      threads_.emplace_back(&WorkerPool::thread_main, this, threads_.size(), run_);
-    }
+    threads_.reserve(count);
+    while (threads_.size() < count) start_thread(count);
     ++run_;
     count_ = count;
     job_ = &job;
     running_.store(count, std::memory_order_relaxed);
   }
   start_.notify_all();
+}
+
+void WorkerPool::start_thread(std::size_t count) {
+  try {
+    threads_.emplace_back(&WorkerPool::thread_main, this, threads_.size(), run_);
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format(
+        "worker {} of {} cannot start its thread: {}; fewer workers, or higher limits of threads and addresses "
+        "(ulimit -u, ulimit -v; the batch system's limits)",
+        threads_.size() + 1, count, error.what()));
+  }
 }
 
 void WorkerPool::thread_main(std::size_t index, std::size_t first_run) {

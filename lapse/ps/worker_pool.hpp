@@ -22,7 +22,7 @@ class WorkerPool {
   ~WorkerPool();
 
   // Starts job(0) to job(count - 1), each on its own thread, and returns at once. The job must not throw, and
-  // must live until wait has returned.
+  // must live until wait has returned. Throws Error when a thread cannot be started; then no job runs.
   void run(std::size_t count, const std::function<void(std::size_t)>& job);
   // Waits until every job of the last run has returned; for jobs that are about to.
   void wait() const {
@@ -30,6 +30,8 @@ class WorkerPool {
   }
 
  private:
+  // The next of `count` threads.
+  void start_thread(std::size_t count) LAPSE_REQUIRES(mutex_);
   void thread_main(std::size_t index, std::size_t first_run);
 
   std::atomic<std::size_t> running_{0};

@@ -67,18 +67,43 @@ std::size_t control_group_bytes() {
   return least;
 }
 
-std::size_t address_space_bytes() {
+// What a limit of the process leaves, beside what the given field of /proc/self/statm counts.
+template <class Resource>
+std::size_t left_by_limit(Resource resource, std::size_t field) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
-  const auto pages = number_in("/proc/self/statm");
-  const std::size_t used = pages ? *pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  std::ifstream in("/proc/self/statm");
+  std::size_t pages = 0;
+  for (std::size_t i = 0; i < field; ++i) in >> pages;
+  const std::size_t used = in ? pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 }  // namespace
 
+std::string AvailableMemory::to_text() const {
+  return fmt::format("{} leaves {:.1f} MB", bound, static_cast<double>(bytes) / 1e6);
+}
+
+AvailableMemory available_memory(std::size_t sharers) {
+  constexpr std::size_t kAddressesField = 1;
+  constexpr std::size_t kDataField = 6;  // with the stack
+  const AvailableMemory bounds[]{
+      {machine_bytes() / sharers, "the memory of the machine"},
+      {control_group_bytes() / sharers, "the memory limit of the control group"},
+      {left_by_limit(RLIMIT_AS, kAddressesField), "the limit of the process's addresses (raise it: ulimit -v)"},
+      {left_by_limit(RLIMIT_DATA, kDataField), "the limit of the process's data (raise it: ulimit -d)"},
+  };
+  return *std::ranges::min_element(bounds, {}, &AvailableMemory::bytes);
+}
+
 std::size_t available_memory_bytes() {
-  return std::min({machine_bytes(), control_group_bytes(), address_space_bytes()});
+  return available_memory().bytes;
+}
+
+bool addresses_are_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 }  // namespace lapse

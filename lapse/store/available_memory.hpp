@@ -2,11 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace lapse {
 
-// Bytes: the smallest of what the machine has available (/proc/meminfo), what the control group still allows
-// and what the process's own address-space limit leaves.
+struct AvailableMemory {
+  std::size_t bytes;
+  std::string_view bound;  // what leaves no more, for messages
+
+  // "<bound> leaves <so much>", for errors.
+  std::string to_text() const;
+};
+
+// The smallest of what the machine has available (/proc/meminfo), what the control group still allows, and
+// what the process's own limits of addresses and data leave (ulimit -v, ulimit -d). `sharers` processes
+// divide what the machine and the control group have; a process's limits are its own.
+AvailableMemory available_memory(std::size_t sharers = 1);
 std::size_t available_memory_bytes();
+
+// Whether each mapping counts against a limit (ulimit -v), also where it is not used.
+bool addresses_are_limited();
 
 }  // namespace lapse

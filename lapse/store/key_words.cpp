@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/available_memory.hpp"
 
 namespace lapse {
 
@@ -10,7 +11,8 @@ KeyWords KeyWords::dense(RegionAllocator& regions, std::uint64_t keys) {
   std::unique_ptr<Region> region = regions.reserve(keys * sizeof(Word));
   if (!region || !region->commit(0, region->capacity_bytes())) {
     throw OutOfMemory(
-        fmt::format("no memory for the slot words of {} keys ({} bytes)", keys, keys * sizeof(Word)));
+        fmt::format("{}: no memory for the slot words of {} keys ({} bytes); {}", regions.whose(), keys,
+                    keys * sizeof(Word), available_memory().to_text()));
   }
   return dense(std::move(region), keys);
 }

@@ -12,8 +12,9 @@ namespace lapse {
 
 class MemoryBudget::Account {
  public:
-  Account(std::string owner_label, std::optional<std::uint64_t> limit_bytes)
-      : owner_label_(std::move(owner_label)), limit_bytes_(limit_bytes) {}
+  Account(std::string owner_label, std::optional<std::uint64_t> limit_bytes,
+          std::shared_ptr<UncheckedMemory> unchecked)
+      : owner_label_(std::move(owner_label)), limit_bytes_(limit_bytes), unchecked_(std::move(unchecked)) {}
 
   void charge(std::uint64_t bytes) {
     if (limit_bytes_ && committed_bytes_ + bytes > *limit_bytes_) {
@@ -21,12 +22,15 @@ class MemoryBudget::Account {
           fmt::format("{} would need {} bytes more than the {} that it takes: its memory limit is {} bytes",
                       owner_label_, bytes, committed_bytes_, *limit_bytes_));
     }
-    unchecked_bytes_ += bytes;
-    if (unchecked_bytes_ >= kCheckBytes) check_machine(bytes);
+    unchecked_->bytes += bytes;
+    if (unchecked_->bytes >= kCheckBytes) check_machine(bytes);
     committed_bytes_ += bytes;
   }
-  // What was charged has not been committed after all.
-  void refund(std::uint64_t bytes) { committed_bytes_ -= bytes; }
+  // What was charged could not be committed. Throws the reason where it is seen.
+  void refund(std::uint64_t bytes) {
+    committed_bytes_ -= bytes;
+    check_machine(bytes);
+  }
   const std::string& owner_label() const { return owner_label_; }
 
  private:
@@ -34,19 +38,19 @@ class MemoryBudget::Account {
   static constexpr std::uint64_t kCheckBytes = kReserveBytes / 16;
 
   void check_machine(std::uint64_t bytes) {
-    unchecked_bytes_ = 0;
-    const std::uint64_t available = available_memory_bytes();
-    if (available < bytes + kReserveBytes) {
-      throw OutOfMemory(fmt::format(
-          "{} takes {} bytes and needs {} more: only {} bytes of memory are left, of which {} are kept free",
-          owner_label_, committed_bytes_, bytes, available, kReserveBytes));
+    unchecked_->bytes = 0;
+    const AvailableMemory available = available_memory();
+    if (available.bytes < bytes + kReserveBytes) {
+      throw OutOfMemory(
+          fmt::format("{} takes {} bytes and needs {} more: {} leaves only {} bytes, of which {} are kept free",
+                      owner_label_, committed_bytes_, bytes, available.bound, available.bytes, kReserveBytes));
     }
   }
 
   std::string owner_label_;
   std::optional<std::uint64_t> limit_bytes_;
   std::uint64_t committed_bytes_ = 0;
-  std::uint64_t unchecked_bytes_ = 0;  // committed since the machine was last checked
+  std::shared_ptr<UncheckedMemory> unchecked_;
 };
 
 namespace {
@@ -75,8 +79,10 @@ class BudgetedRegion : public Region {
 }  // namespace
 
 MemoryBudget::MemoryBudget(RegionAllocator& inner, std::string owner_label,
-                           std::optional<std::uint64_t> limit_bytes)
-    : inner_(inner), account_(std::make_shared<Account>(std::move(owner_label), limit_bytes)) {}
+                           std::optional<std::uint64_t> limit_bytes,
+                           std::shared_ptr<UncheckedMemory> unchecked)
+    : inner_(inner),
+      account_(std::make_shared<Account>(std::move(owner_label), limit_bytes, std::move(unchecked))) {}
 
 std::string MemoryBudget::whose() const {
   return account_->owner_label();

@@ -20,17 +20,6 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// Makes pages that read as zero exist. False when there is no memory for them.
-bool populate(std::byte* begin, std::size_t length, const std::function<std::size_t()>& free_bytes) {
-  if (length == 0 || madvise(begin, length, MADV_POPULATE_WRITE) == 0) return true;
-  if (errno != EINVAL) return false;
-  // A kernel before 5.14 cannot populate: check that the memory is there, then touch it.
-  if (length > free_bytes()) return false;
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t at = 0; at < length; at += page) *(begin + at) = std::byte{0};
-  return true;
-}
-
 class PrivateRegion : public Region {
  public:
   // The region is a part of a larger mapping.
@@ -46,7 +35,7 @@ class PrivateRegion : public Region {
   bool commit(std::size_t offset, std::size_t bytes) override {
     const std::size_t length = std::min(bytes, bytes_ - offset);
     if (mprotect(base_ + offset, length, PROT_READ | PROT_WRITE) != 0) return false;
-    return populate(base_ + offset, length, [] { return std::size_t{available_memory_bytes()}; });
+    return populate_pages(base_ + offset, length, available_memory_bytes);
   }
 
  private:
@@ -58,6 +47,16 @@ class PrivateRegion : public Region {
 
 }  // namespace
 
+bool populate_pages(std::byte* begin, std::size_t bytes, const std::function<std::size_t()>& free_bytes) {
+  if (bytes == 0 || madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;
+  // A kernel before 5.14 cannot populate: check that the memory is there, then touch it.
+  if (bytes > free_bytes()) return false;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; at < bytes; at += page) *(begin + at) = std::byte{0};
+  return true;
+}
+
 void release_pages(std::byte* begin, std::size_t bytes) {
   madvise(begin, bytes, MADV_REMOVE);
 }
@@ -68,7 +67,7 @@ void advise_huge_pages(std::byte* begin, std::size_t bytes) {
 }
 
 bool MappedRegion::commit(std::size_t offset, std::size_t bytes) {
-  return populate(base_ + offset, std::min(bytes, bytes_ - offset), free_bytes_);
+  return populate_pages(base_ + offset, std::min(bytes, bytes_ - offset), free_bytes_);
 }
 
 std::unique_ptr<Region> PrivateRegionAllocator::reserve(std::size_t bytes) {

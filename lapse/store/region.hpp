@@ -30,10 +30,28 @@ class RegionAllocator {
   virtual std::string whose() const { return "a table"; }
 };
 
+// The regions of `inner`, with an owner label.
+class LabelledRegions : public RegionAllocator {
+ public:
+  LabelledRegions(RegionAllocator& inner, std::string owner_label)
+      : inner_(inner), owner_label_(std::move(owner_label)) {}
+
+  std::unique_ptr<Region> reserve(std::size_t bytes) override { return inner_.reserve(bytes); }
+  std::string whose() const override { return owner_label_; }
+
+ private:
+  RegionAllocator& inner_;
+  std::string owner_label_;
+};
+
 // Ranges of at least this size ask for huge pages. They avoid most page-table misses when keys are drawn at
 // random from a large table.
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 void advise_huge_pages(std::byte* begin, std::size_t bytes);
+
+// Makes pages that are mapped and read as zero exist; false when there is no memory for them. `free_bytes`
+// returns how much memory is left where the kernel cannot report it.
+bool populate_pages(std::byte* begin, std::size_t bytes, const std::function<std::size_t()>& free_bytes);
 
 // Gives the pages of a file in memory back to the system, for all processes that share it; they read as zero
 // afterwards.

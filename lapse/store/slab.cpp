@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/available_memory.hpp"
 
 namespace lapse {
 
@@ -30,8 +31,8 @@ SlabAllocator::SlabAllocator(RegionAllocator& regions, std::size_t unit_bytes, s
   const std::size_t bytes = max_units_ * unit_bytes_;
   region_ = regions.reserve(bytes);
   if (!region_) {
-    throw OutOfMemory(fmt::format("{}: no address space for {} slots of {} bytes ({} bytes)", owner_label_,
-                                  max_units_, unit_bytes_, bytes));
+    throw OutOfMemory(fmt::format("{}: no address space for {} slots of {} bytes ({} bytes); {}", owner_label_,
+                                  max_units_, unit_bytes_, bytes, available_memory().to_text()));
   }
   base_ = reinterpret_cast<std::uintptr_t>(region_->base());
 }
@@ -72,8 +73,9 @@ void SlabAllocator::throw_exhausted(std::uint32_t units) const {
                                   max_units_, unit_bytes_));
   }
   throw OutOfMemory(
-      fmt::format("{}: no memory for a further slab of {} bytes: values take {} bytes, {} are committed",
-                  owner_label_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes()));
+      fmt::format("{}: no memory for a further slab of {} bytes: values take {} bytes, {} are committed; {}",
+                  owner_label_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes(),
+                  available_memory().to_text()));
 }
 
 FreeSlots& SlabAllocator::free_slots(std::uint32_t units) {

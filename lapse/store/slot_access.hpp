@@ -48,6 +48,14 @@ class SlotAccess {
     return word != nullptr && update_at(*word, std::forward<F>(f));
   }
 
+  // The key is local and not leased: what read asks, without a copy.
+  bool is_open(const Word& word) const { return is_open(SlotBits(word.load(std::memory_order_acquire))); }
+  // This domain owns the key's value, in private memory of another rank: the rank that serves the key.
+  bool is_out_of_reach(const Word& word) const {
+    const SlotBits bits(word.load(std::memory_order_acquire));
+    return bits.is_owner() && bits.is_private() && !is_own_private(bits.low());
+  }
+
   // As read, for the key of this slot word.
   bool read_at(const Word& word, std::byte* to, std::size_t bytes) const {
 #if !defined(__SANITIZE_THREAD__)

@@ -28,6 +28,7 @@ class SlotBits {
   constexpr bool is_private() const { return (bits_ & kPrivateBit) != 0; }
   constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
 
+  constexpr bool is_owner() const { return (bits_ & kRoleMask) == kOwnerBits; }
   // The main copy is local and no worker leases it: every worker that can address the slot may use its
   // memory, with the latch held or, for reading, while no thread holds the latch.
   constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }

@@ -86,6 +86,7 @@ class SlotWord : public SlotBits {
   constexpr SlotWord absent(Domain hint) const {
     return with_role(Role::absent, static_cast<std::uint32_t>(hint.value()) + 1);
   }
+  constexpr SlotWord absent() const { return with_role(Role::absent, 0); }
   // An absent slot word keeps its sequence when only the hint changes.
   constexpr SlotWord with_hint(Domain hint) const {
     return SlotWord((bits_ & ~kLowMask) | (static_cast<std::uint32_t>(hint.value()) + 1));

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/available_memory.hpp"
 
 namespace lapse {
 
@@ -26,7 +27,8 @@ SparseWords::SparseWords(RegionAllocator& regions, std::uint64_t max_keys)
       bucket_region_(regions.reserve((kFirstBuckets + kBucketsPerKey * max_keys_) * sizeof(Link))),
       owner_label_(regions.whose()) {
   if (!entry_region_ || !link_region_ || !bucket_region_) {
-    throw OutOfMemory(fmt::format("{}: no address space for up to {} keys", owner_label_, max_keys_));
+    throw OutOfMemory(fmt::format("{}: no address space for up to {} keys; {}", owner_label_, max_keys_,
+                                  available_memory().to_text()));
   }
   // Zeroed memory is an array of empty buckets and of entries whose slot words are absent.
   entries_ = reinterpret_cast<Entry*>(entry_region_->base());
@@ -43,8 +45,8 @@ void SparseWords::commit(Region& region, std::atomic<std::size_t>& committed_byt
     const std::size_t piece = std::min(committed < 4 * kLargePiece ? kSmallPiece : kLargePiece,
                                        region.capacity_bytes() - committed);
     if (piece == 0 || !region.commit(committed, piece)) {
-      throw OutOfMemory(fmt::format("{}: no memory for further keys, their slot words take {} bytes",
-                                    owner_label_, committed));
+      throw OutOfMemory(fmt::format("{}: no memory for further keys, their slot words take {} bytes; {}",
+                                    owner_label_, committed, available_memory().to_text()));
     }
     committed += piece;
     committed_bytes.store(committed, std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/available_memory.hpp"
 
 namespace lapse {
 
@@ -24,7 +25,7 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
     : SlotAccess(words.dense(), words.sparse()),
       sizes_(std::move(sizes)),
       words_(std::move(words)),
-      slots_(std::move(space), sizes_.unit_bytes(), overflow.regions.whose()),
+      slots_(std::move(space), sizes_.unit_bytes(), overflow.owner_label),
       overflow_(std::move(overflow)) {
   set_slots(slots_.address(0), slots_.unit_bytes());
   slots_.try_commit_for(expected_units);
@@ -80,12 +81,15 @@ Slot Store::allocate_slot(Key key) {
   if (const auto slot = slots_.try_allocate(units)) return {*slot, false};
   if (!private_slots_) {
     overflow_->notice();
-    const auto [regions, first_unit, max_units, notice] = *overflow_;
+    const auto& [regions, first_unit, max_units, notice, owner_label] = *overflow_;
     std::unique_ptr<Region> region = regions.reserve(max_units * sizes_.unit_bytes());
-    if (!region) throw OutOfMemory(fmt::format("{}: no address space for private slots", regions.whose()));
+    if (!region) {
+      throw OutOfMemory(fmt::format("{}: no address space for private slots; {}", owner_label,
+                                    available_memory().to_text()));
+    }
     private_slots_ =
         std::make_unique<SlabAllocator>(SlabSpace{std::move(region), first_unit, first_unit, max_units},
-                                        sizes_.unit_bytes(), regions.whose());
+                                        sizes_.unit_bytes(), owner_label);
     set_private_slots(private_slots_.get());
   }
   return {private_slots_->allocate(units), true};
@@ -117,6 +121,10 @@ void Store::publish_owner(Key key, Slot slot, LeaseState lease) {
 void Store::pass_on(Key key, Domain next) {
   publish(key, words_.find_or_insert(key), RoleEvent::pass_on,
           [&](SlotWord word) { return word.absent(next); });
+}
+
+void Store::refuse(Key key) {
+  publish(key, words_.find_or_insert(key), RoleEvent::refuse, [](SlotWord word) { return word.absent(); });
 }
 
 void Store::forget(Key key, Slot slot) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "lapse/core/types.hpp"
@@ -45,7 +46,8 @@ class Store : public SlotAccess {
     RegionAllocator& regions;
     std::uint64_t first_unit;
     std::uint64_t max_units;
-    std::function<void()> notice;  // called with the first private slot
+    std::function<void()> notice;         // called with the first private slot
+    std::string owner_label = "a table";  // begins the messages of errors
   };
   // One rank's part of a domain: `words` and `space` are stored in memory that the ranks share.
   Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units);
@@ -130,9 +132,18 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // absent -> arriving; the slot word stores `arrival`.
+  // What a key needs to come to this domain: a slot word, and a slot for its value. Throws OutOfMemory, or what
+  // the application's function of lengths throws; then nothing has changed.
+  Slot prepare_arrival(Key key) {
+    const Slot slot = allocate_slot(key);
+    const ReleaseUnlessPublished guard{*this, key, slot};
+    words_.find_or_insert(key);
+    guard.published = true;
+    return slot;
+  }
+  // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
-  // A slot for a value that has come, not yet visible to other threads.
+  // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
   void release_slot(Key key, Slot slot) {
     (slot.is_private ? *private_slots_ : slots_).release(slot.number, sizes_.units(key));
@@ -141,6 +152,8 @@ class Store : public SlotAccess {
   void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
   // arriving -> absent: the value came and went on to `next`.
   void pass_on(Key key, Domain next);
+  // arriving -> absent: no value will come.
+  void refuse(Key key);
   // owner, open -> absent: copies value and optimizer state to `to` and releases the slot. The new owner is
   // kept as location hint. False, and nothing has happened, when the key is or was leased.
   bool transfer_ownership(Key key, std::byte* to, Domain next);

@@ -46,6 +46,12 @@ class Transport {
   virtual std::string host_name() const = 0;
   // For each rank a number of its host: equal for ranks of one host.
   virtual std::vector<std::int32_t> hosts() const = 0;
+  // This process among all processes that were started together, of which this communicator may be a part.
+  struct Job {
+    Rank rank;
+    std::int32_t ranks = 1;
+  };
+  virtual Job job() const { return {.rank = rank(), .ranks = ranks()}; }
   virtual bool has_separate_bulk_lane() const = 0;
 
   // The size up to which a sender with more to send should fill a packet: large enough for the price of a
@@ -82,6 +88,10 @@ class Transport {
   // What wakes this rank's server thread, also from other ranks of the host when they send; null: other ranks
   // do not ring.
   virtual Doorbell* doorbell() { return nullptr; }
+
+  // Throws MpiStateError, with the call that cannot be made, when what the transport works with has been
+  // ended without it: MPI_Finalize was called. Every other call then throws the same. Any thread.
+  virtual void throw_if_ended(const char* /*call*/) const {}
 
   // Collective. Ends the transport: throws ProtocolError when something is still in flight on this rank.
   // After it only the destructor may be called.

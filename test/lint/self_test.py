@@ -20,7 +20,9 @@ GOOD = {
     "lapse/transport/mpi/c.cpp": "#include <mpi.h>\n",
     "lapse/transport/c.hpp": "#pragma once\n",
     "test/support/catch.hpp": "#pragma once\n",
-    "apps/d.cpp": '#include <mpi.h>\n\n#include "lapse/core/a.hpp"\n',
+    "apps/d.cpp": '#include <mpi.h>\n\n#include "lapse/core/a.hpp"\n\nvoid d() {\n  std::puts("d");\n}\n',
+    "lapse/core/log.cpp": "void log() {\n  std::fputs(text, stderr);\n}\n",
+    "lapse/core/text.cpp": "int n = std::snprintf(a, 1, b);  // Nothing goes to stderr.\n",
     "lapse/ps/f.cpp": '#include "lapse/ps/f.hpp"\n\nvoid F::add() {\n  const lapse::MutexLock guard(mutex_);\n  grow();\n}\n',
     "lapse/ps/f.hpp": """#pragma once
 
@@ -110,6 +112,11 @@ BAD = {
     "sleeps": [
         ("test/unit/bad.cpp", "std::this_thread::sleep_" + "for(1ms);\n", "wait for a condition"),
         ("lapse/ps/bad.hpp", "u" + "sleep(5);\n", "wait for a condition"),
+    ],
+    "output": [
+        ("lapse/ps/bad.cpp", 'std::fprintf(file, "text");\n', "use the logger"),
+        ("lapse/core/bad.hpp", "std::cerr << 1;\n", "use the logger"),
+        ("lapse/transport/mpi/bad.cpp", "write(STDERR_FILENO, text, 4);\n", "use the logger"),
     ],
     "links": [
         ("docs/bad.md", "[there](nowhere.md)\n", "nowhere.md"),

@@ -1,4 +1,4 @@
-"""What must not stand in files: too many lines, unfinished business, sleeps, links to nowhere."""
+"""What must not stand in files: too many lines, unfinished business, sleeps, output beside the logger, links to nowhere."""
 import re
 
 from source_tree import CPP, Problem, files, numbered_lines
@@ -8,6 +8,10 @@ LONGEST_FILE = 350  # Lines.
 # Written so that this file does not match itself.
 _UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 _SLEEP = re.compile(r"\b(?:sleep_" + r"for|sleep_" + r"until|u" + r"sleep|nano" + r"sleep)\b")
+# What writes to standard output or standard error; snprintf and its like do not.
+_OUTPUT = re.compile(r"\b(?:stdout|stderr|STD(?:OUT|ERR)_FILENO|cout|cerr|clog|v?f?printf|puts|putchar|perror|psignal)\b")
+# The logger, and a program that writes a document.
+_OUTPUT_ALLOWED = ("lapse/core/log.cpp", "lapse/core/options_document.cpp")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
 
@@ -35,6 +39,17 @@ def check_sleeps(root):
             match = _SLEEP.search(line)
             if match:
                 yield Problem(path, number, f"{match[0]}: wait for a condition instead")
+
+
+def check_output(root):
+    """The library writes to standard output and standard error by its logger alone."""
+    for path in files(root, CPP):
+        if not path.startswith("lapse/") or path in _OUTPUT_ALLOWED:
+            continue
+        for number, line in numbered_lines(root, path):
+            match = _OUTPUT.search(line.split("//")[0])
+            if match:
+                yield Problem(path, number, f"{match[0]}: use the logger, or log_error of lapse/core/log.hpp")
 
 
 def check_links(root):

@@ -21,7 +21,7 @@ using Values = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("A phase without any worker, or with a negative number of them, is refused; the server goes on") {
+TEST_CASE("A phase without any worker, with a negative number or far too many, is refused; the server goes on") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto nothing = [](Worker&) {};
   CHECK(contains(thrown_text<UsageError>([&] { server.run_workers(0, nothing); }), "at least one"));
@@ -29,6 +29,16 @@ TEST_CASE("A phase without any worker, or with a negative number of them, is ref
     CHECK(contains(thrown_text<UsageError>([&] { server.run_workers(-2, nothing); }), "-2 workers"));
   } else {
     CHECK(contains(thrown_text<PeerFailed>([&] { server.run_workers(1, nothing); }), "-2 workers"));
+  }
+  const std::int32_t last = server.ranks() - 1;
+  for (const std::int32_t workers : {ParameterServer::kMaxWorkers + 1, 2'000'000'000}) {
+    const std::string expected = std::to_string(workers) + " workers on rank " + std::to_string(last) +
+                                 ": expected 0 to " + std::to_string(ParameterServer::kMaxWorkers);
+    if (server.rank() == Rank(last)) {
+      CHECK(contains(thrown_text<UsageError>([&] { server.run_workers(workers, nothing); }), expected));
+    } else {
+      CHECK(contains(thrown_text<PeerFailed>([&] { server.run_workers(1, nothing); }), expected));
+    }
   }
   int calls = 0;
   server.run_workers(1, [&](Worker&) { ++calls; });

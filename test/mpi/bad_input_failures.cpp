@@ -2,13 +2,16 @@
 #include <mpi.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "lapse/core/error.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/standard_error.hpp"
 #include "test/support/thrown_text.hpp"
 
 using namespace lapse;
@@ -114,6 +117,107 @@ TEST_CASE("A worker that goes on with remote accesses hears of the failure, too"
       Rank(0), "first rank");
 }
 
+TEST_CASE("A worker whose accesses are all local hears of the failure, too") {
+  const auto key = [](const Worker& worker) { return Key(worker.rank().index()); };
+  const std::vector<std::int64_t> ones(1, 1);
+  using Access = std::function<void(Worker&, const Table<std::int64_t>&)>;
+  const std::vector<std::pair<std::string, Access>> all{
+      {"pull of a key",
+       [&](Worker& worker, const Table<std::int64_t>& table) {
+         std::vector<std::int64_t> value(1);
+         worker.pull(table, key(worker), value).wait();
+       }},
+      {"push of a key",
+       [&](Worker& worker, const Table<std::int64_t>& table) { worker.push(table, key(worker), ones); }},
+      {"pull of keys",
+       [&](Worker& worker, const Table<std::int64_t>& table) {
+         std::vector<std::int64_t> value(2);
+         const std::vector<Key> keys(2, key(worker));
+         worker.pull(table, keys, value).wait();
+       }},
+      {"localize",
+       [&](Worker& worker, const Table<std::int64_t>& table) { worker.localize(table, key(worker)); }},
+      {"pull_if_local",
+       [&](Worker& worker, const Table<std::int64_t>& table) {
+         std::vector<std::int64_t> value(1);
+         worker.pull_if_local(table, key(worker), value);
+       }},
+      {"update_if_local",
+       [&](Worker& worker, const Table<std::int64_t>& table) {
+         worker.update_if_local(table, key(worker), [](std::span<std::int64_t>) {});
+       }},
+      {"for_each_local",
+       [&](Worker& worker, const Table<std::int64_t>& table) {
+         worker.for_each_local(table, [](Key, std::span<const std::int64_t>) {});
+       }},
+      {"lease", [&](Worker& worker, const Table<std::int64_t>& table) {
+         const std::vector<Key> keys(1, key(worker));
+         worker.lease(table, keys).release();
+       }}};
+  for (const auto& [what, access] : all) {
+    INFO(what);
+    ParameterServer server(MPI_COMM_WORLD);
+    const auto table = server.create_table<std::int64_t>({.keys = 8, .home = HomeMapKind::range});
+    const Rank last(server.ranks() - 1);
+    check_failed(
+        server, 2,
+        [&](Worker& worker) {
+          worker.localize(table, key(worker)).wait();
+          worker.barrier();
+          if (worker.rank() == last && worker.local_index() == 1) throw std::runtime_error("last worker");
+          for (;;) access(worker, table);
+        },
+        last, "last worker");
+  }
+}
+
+TEST_CASE("The wait for an operation that is finished throws, too, once some rank has failed") {
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
+  if (server.ranks() == 1) return;  // Every operation is finished when its call returns.
+  const auto table = server.create_table<std::int64_t>({.keys = 2, .home = HomeMapKind::range});
+  const Rank last(server.ranks() - 1);
+  std::atomic<bool> pulled{false};
+  std::atomic<bool> wait_threw{false};
+  check_failed(
+      server, 2,
+      [&](Worker& worker) {
+        if (worker.rank() != last) return;
+        if (worker.local_index() == 1) {
+          while (!pulled) std::this_thread::yield();
+          throw std::runtime_error("the second worker");
+        }
+        std::vector<std::int64_t> value(1);
+        Operation pull = worker.pull(table, Key(0), value);
+        while (!pull.done()) std::this_thread::yield();
+        pulled = true;
+        try {
+          for (;;) worker.localize(table, Key(0));
+        } catch (const PeerFailed&) {
+        }
+        try {
+          pull.wait();
+        } catch (const PeerFailed&) {
+          wait_threw = true;
+        }
+      },
+      last, "the second worker");
+  CHECK(wait_threw == (server.rank() == last));
+}
+
+TEST_CASE("The rank that fails prints the text at once, while its other workers are busy") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const Rank last(server.ranks() - 1);
+  lapse::test::StandardError standard_error;
+  check_failed(
+      server, 2,
+      [&](Worker& worker) {
+        if (worker.rank() != last) return;
+        if (worker.local_index() == 1) throw std::runtime_error("the text of the test");
+        standard_error.read_until("the text of the test");
+      },
+      last, "the text of the test");
+}
+
 TEST_CASE(
     "A key out of range that the application does not catch ends the phase on every rank, with its message") {
   ParameterServer server(MPI_COMM_WORLD);
@@ -168,9 +272,22 @@ TEST_CASE("Workers that make different collective calls fail, on one rank or bet
     INFO(text);
     CHECK(contains(text, "different collective calls"));
     CHECK(contains(text, "barrier"));
-    CHECK(contains(text, "all_reduce of 2 doubles"));
+    CHECK(contains(text, "all_reduce sum of 2 doubles"));
     server.close();
   }
+}
+
+TEST_CASE("Reductions that differ fail with what each worker wanted") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::string text = thrown_text<PeerFailed>([&] {
+    server.run_workers(2, [](Worker& worker) {
+      std::vector<double> values(3);
+      worker.all_reduce(std::span<double>(values), worker.index() == 1 ? Reduce::max : Reduce::sum);
+    });
+  });
+  INFO(text);
+  CHECK(contains(text,
+                 "worker 0 on rank 0: all_reduce sum of 3 doubles; worker 1 on rank 0: all_reduce max of 3"));
 }
 
 TEST_CASE("Lengths of collective calls that differ fail") {
@@ -181,7 +298,7 @@ TEST_CASE("Lengths of collective calls that differ fail") {
       worker.all_reduce(std::span<double>(values));
     });
   });
-  CHECK(contains(text, "all_reduce of 3 doubles"));
+  CHECK(contains(text, "all_reduce sum of 3 doubles"));
 }
 
 TEST_CASE("Different calls of the server are a mismatch on every rank, after which it can be used") {

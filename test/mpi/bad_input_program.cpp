@@ -173,6 +173,8 @@ void threads() {
       server.run_workers(limited ? 100 : 1, [](Worker& worker) { worker.barrier(); });
     } catch (const PeerFailed& error) {
       failed = error.origin() == Rank(1);
+      expect(error.text().find("of 100 cannot start its thread") != std::string::npos,
+             "the number of workers in '" + error.text() + "'");
     }
     expect(failed, "PeerFailed of the limited rank");
     setrlimit(RLIMIT_AS, &before);

@@ -143,9 +143,51 @@ TEST_CASE("What only one rank gets wrong is its own error there and PeerFailed o
     if (last) throw std::runtime_error("no value");
   });
   const auto create = [&] { server.create_table<float>(throwing); };
-  CHECK(contains(
-      on_last_rank(server) ? thrown_text<std::runtime_error>(create) : thrown_text<PeerFailed>(create),
-      "no value"));
+  CHECK(contains(on_last_rank(server) ? thrown_text<UserCodeFailed>(create) : thrown_text<PeerFailed>(create),
+                 "no value"));
+  check_usable(server);
+}
+
+TEST_CASE("What functions of the application throw names table, key and rank, on every rank") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::string last = std::to_string(server.ranks() - 1);
+  const auto fails_on_last = [&](const TableOptions& bad, std::string_view key, std::string_view text) {
+    check_fails_on_last<UserCodeFailed>(
+        server, bad, std::string(key) + " of table 'factors' on rank " + last + ": " + std::string(text));
+    check_usable(server);
+  };
+  // Every rank makes keys, so all ranks meet the last one's exception.
+  TableOptions initialiser = good();
+  initialiser.keys = 100;
+  initialiser.initialiser =
+      Initialiser::function<float>([fails = on_last_rank(server)](Key, std::span<float>) {
+        if (fails) throw std::runtime_error("no value");
+      });
+  const auto create = [&] { server.create_table<float>(initialiser); };
+  const std::string text =
+      on_last_rank(server) ? thrown_text<UserCodeFailed>(create) : thrown_text<PeerFailed>(create);
+  INFO(text);
+  CHECK(contains(text, "code of the application failed for key "));
+  CHECK(contains(text, " of table 'factors' on rank " + last + ": no value"));
+  check_usable(server);
+
+  TableOptions lengths = good();
+  lengths.lengths = [](Key key) {
+    return key == Key(7) ? throw std::runtime_error("no length") : std::size_t{3};
+  };
+  fails_on_last(lengths, "code of the application failed for key 7", "no length");
+  lengths.lengths = [](Key key) { return key == Key(7) ? std::size_t{0} : std::size_t{3}; };
+  check_fails_on_last<ConfigurationError>(
+      server, lengths,
+      "table 'factors' on rank " + last + ": the function of value lengths gives 0 elements for key 7");
+
+  TableOptions home = good();
+  home.home = HomeMapKind::custom;
+  home.home_function = [](Key key) { return key == Key(8) ? throw std::runtime_error("no home") : 0; };
+  fails_on_last(home, "code of the application failed for key 8", "no home");
+
+  // On all ranks at once: each throws its own.
+  CHECK_THROWS_AS(server.create_table<float>(home), UserCodeFailed);
   check_usable(server);
 }
 
@@ -159,7 +201,9 @@ TEST_CASE("Something thrown that is no exception reaches every rank, too") {
   // The last key's home decides who computes it: give every rank the same keys to fill.
   options.keys = 100;
   if (last) {
-    CHECK_THROWS_AS(server.create_table<float>(options), int);
+    CHECK(contains(
+        thrown_text<UserCodeFailed>([&] { server.create_table<float>(options); }),
+        "of table 'factors' on rank " + std::to_string(server.rank().value()) + ": unknown exception"));
   } else {
     CHECK_THROWS_AS(server.create_table<float>(options), PeerFailed);
   }
@@ -171,7 +215,7 @@ TEST_CASE("A table for which there is no memory is OutOfMemory, with its name an
   const TableOptions huge{.name = "huge", .keys = std::uint64_t{1} << 38};
   const std::string text = thrown_text<OutOfMemory>([&] { server.create_table<float>(huge); });
   CHECK(contains(text, "'huge'"));
-  CHECK(contains(text, "available"));
+  CHECK(contains(text, " leaves "));
   check_usable(server);
 }
 

@@ -76,6 +76,7 @@ refuses "cannot be created" "$directory/train" --output-prefix "$directory/missi
 refuses "cannot be created" "$directory/train" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$directory/train" --rate 1e30
 refuses "--dim" "$directory/train" --dim 0
+refuses "--lookahead applies only with --mode latency_hiding or combined" "$directory/train" --mode classic --lookahead 2
 refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate
 refuses "--mode|classic|clustering|latency_hiding|combined" "$directory/train" --mode fast
 refuses "workers" "$directory/train" --workers 0

@@ -36,7 +36,7 @@ run "$ratings" --epochs 6 --workers 2 --summary-json "$directory/summary.json" -
 [[ $(grep -c '^epoch ' "$directory/out") -eq 6 ]] || fail "not one line per epoch: $(cat "$directory/out")"
 grep -q '^baselines: test RMSE 1.88.* with the mean, 1.52.* with biases' "$directory/out" || fail "baselines"
 grep -q '^time per epoch' "$directory/out" || fail "no summary"
-for file in rows columns row-biases column-biases; do
+for file in rows columns row-biases column-biases row-ids column-ids; do
   [[ -s $directory/factors-$file.npy ]] || fail "no file of $file"
 done
 python=$(command -v python3) || echo "no python3: the summary is not checked"
@@ -58,7 +58,9 @@ expected=$(quality)
 run "$ratings" --epochs 2 --workers 2 --access pull || fail "pull and push: $(cat "$directory/err")"
 [[ -n $expected && $(quality) == "$expected" ]] || fail "pull and push: $(quality), expected $expected"
 for mode in blocking latency_hiding classic; do
-  run "$ratings" --epochs 1 --mode "$mode" --batch 50 --update-rule rowwise-adagrad --learning-rate 0.05 ||
+  options=()
+  [[ $mode == classic ]] && options=(--batch 50)
+  run "$ratings" --epochs 1 --mode "$mode" "${options[@]}" --update-rule rowwise-adagrad --learning-rate 0.05 ||
     fail "rowwise-adagrad, $mode: $(cat "$directory/err")"
 done
 
@@ -70,11 +72,37 @@ expected=$(result)
 gzip -c "$ratings" >"$directory/ratings"
 run "$directory/ratings" --epochs 2 --no-baselines || fail "gzip: $(cat "$directory/err")"
 [[ $(result) == "$expected" ]] || fail "gzip: $(result), expected $expected"
-"${launcher[@]}" "$program" - --epochs 2 --no-baselines <"$directory/ratings" >"$directory/out" 2>"$directory/err" ||
+"${launcher[@]}" "$program" - --epochs 2 --no-baselines --output-prefix "$directory/piped" \
+  <"$directory/ratings" >"$directory/out" 2>"$directory/err" ||
   fail "standard input: $(cat "$directory/err")"
 [[ $(result) == "$expected" ]] || fail "standard input: $(result), expected $expected"
+cmp "$directory/factors-row-ids.npy" "$directory/piped-row-ids.npy" || fail "standard input: other ids"
 head -c 500000 "$directory/ratings" >"$directory/cut"
 refuses "gzip data end early" "$directory/cut"
+
+# Ids may be any 64-bit numbers, far apart: what training takes depends on the number of different ids alone. Results are
+# those of the same ratings with the ids 0, 1, 2, ..., and files have the id of every row.
+awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 20, i % 5 + 1 }' >"$directory/close"
+awk '{ printf "%.0f\t9223372036854775%03d\t%d\n", $1 * 71582788000, $2 + 800, $3 }' "$directory/close" >"$directory/apart"
+run "$directory/close" --epochs 3 --output-prefix "$directory/close" || fail "close ids: $(cat "$directory/err")"
+expected=$(result)
+run "$directory/apart" --epochs 3 --output-prefix "$directory/apart" || fail "distant ids: $(cat "$directory/err")"
+[[ -n $expected && $(result) == "$expected" ]] || fail "distant ids: $(result), expected $expected"
+for file in rows columns row-biases column-biases; do
+  cmp "$directory/close-$file.npy" "$directory/apart-$file.npy" || fail "distant ids: other $file"
+done
+if [[ -n $python ]]; then
+  "$python" - "$directory/apart" <<'END' || fail "ids of the rows"
+import struct, sys
+def ids(path):
+    data = open(path, "rb").read()
+    start = 10 + struct.unpack("<H", data[8:10])[0]
+    assert b"'descr': '<u8'" in data[:start], data[:start]
+    return list(struct.unpack(f"<{(len(data) - start) // 8}Q", data[start:]))
+assert ids(sys.argv[1] + "-row-ids.npy") == [71582788000 * i for i in range(30)]
+assert ids(sys.argv[1] + "-column-ids.npy") == [9223372036854775800 + i for i in range(20)]
+END
+fi
 
 # Bad input ends all ranks with one clear line.
 printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
@@ -86,6 +114,7 @@ refuses "is a directory" "$directory"
 refuses "cannot be created" "$ratings" --output-prefix "$directory/missing/factors" --epochs 1
 refuses "cannot be created" "$ratings" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$ratings" --rate 1000
+refuses "--beta1 applies only with --update-rule adam" "$ratings" --beta1 0.5
 refuses "number" "$ratings" --workers 1,1,1,1,1
 refuses "--mode" "$ratings" --mode fast
 refuses "--access" "$ratings" --access direct

@@ -20,6 +20,7 @@ class BorrowedTransport : public Transport {
   std::int32_t host_ranks() const override { return transport_.host_ranks(); }
   std::string host_name() const override { return transport_.host_name(); }
   std::vector<std::int32_t> hosts() const override { return transport_.hosts(); }
+  Job job() const override { return transport_.job(); }
   SharedMemory* shared_memory() override { return transport_.shared_memory(); }
   RemoteReads* remote_reads() override { return transport_.remote_reads(); }
   RmaReceiveRings* rma_receive_rings() override { return transport_.rma_receive_rings(); }
@@ -37,6 +38,7 @@ class BorrowedTransport : public Transport {
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) override {
     return transport_.all_gather(mine);
   }
+  void throw_if_ended(const char* call) const override { transport_.throw_if_ended(call); }
   void close() override { transport_.close(); }
   [[noreturn]] void abort(const std::string& reason) override {
     transport_.abort(reason);

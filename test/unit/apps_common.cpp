@@ -39,6 +39,8 @@ TEST_CASE("worker counts that fit no job are refused") {
   CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{}, 2), ConfigurationError);
   CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{1, 1, 1}, 2), ConfigurationError);
   CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{1, -1}, 2), ConfigurationError);
+  CHECK_NOTHROW(check_worker_counts(std::vector<std::int32_t>{1, 4096}, 2));
+  CHECK_THROWS_AS(check_worker_counts(std::vector<std::int32_t>{1, 4097}, 2), ConfigurationError);
 }
 
 TEST_CASE("a summary is a table and a JSON object") {

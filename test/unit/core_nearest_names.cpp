@@ -27,3 +27,12 @@ TEST_CASE("names without a resemblance are not suggested") {
 TEST_CASE("a suggestion is a question") {
   CHECK(lapse::did_you_mean("eager_byte", kKnown) == " (did you mean 'eager_bytes' or 'eager_buffers'?)");
 }
+
+TEST_CASE("a misspelled name differs in at most a third of its characters") {
+  CHECK(lapse::is_misspelled("helping", kKnown));
+  CHECK(lapse::is_misspelled("helpign", kKnown));
+  CHECK(lapse::is_misspelled("eager_byte", kKnown));
+  CHECK_FALSE(lapse::is_misspelled("help", kKnown));
+  CHECK_FALSE(lapse::is_misspelled("eagerness", kKnown));
+  CHECK_FALSE(lapse::is_misspelled("", kKnown));
+}

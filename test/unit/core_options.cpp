@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -131,6 +133,42 @@ TEST_CASE("errors in the environment name the variable") {
   SECTION("contradiction") {
     const EnvironmentVariable variable("LAPSE_PROGRESS_SLEEP_MAX", "1");
     CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
+  }
+}
+
+TEST_CASE("variables of the environment that are near no option are not errors") {
+  SECTION("those of an installation are ignored") {
+    for (const char* name : {"LAPSE_ROOT", "LAPSE_DIR", "LAPSE_HOME", "LAPSE_PREFIX", "LAPSE_VERSION",
+                             "LAPSE_LIB", "LAPSE_INC", "LAPSE_INCLUDE", "LAPSE_BIN", "LAPSE_PATH"}) {
+      const EnvironmentVariable variable(name, "/opt/lapse");
+      const Options options = Options::from_environment();
+      CHECK(options == Options{});
+      CHECK_FALSE(lapse::ignored_variables_warning(options));
+    }
+  }
+  SECTION("others are warned of, all in one text") {
+    for (const char* name : {"LAPSE_COMPILER", "LAPSE_LICENSE_FILE", "LAPSE_MPI", "LAPSE_", "LAPSE_X"}) {
+      const EnvironmentVariable variable(name, "x");
+      const Options options = Options::from_environment();
+      CHECK(options.ignored_variables == std::vector<std::string>{name});
+      CHECK(lapse::ignored_variables_warning(options).value_or("") ==
+            "the environment variable " + std::string(name) + " belongs to no option and is ignored");
+    }
+    const EnvironmentVariable first("LAPSE_COMPILER", "gcc");
+    const EnvironmentVariable second("LAPSE_MPI", "openmpi");
+    const EnvironmentVariable used("LAPSE_EAGER_BUFFERS", "128");
+    const Options options = Options::from_environment();
+    CHECK(options.eager_buffers == 128);
+    CHECK_THAT(lapse::ignored_variables_warning(options).value_or(""),
+               Contains("LAPSE_COMPILER") && Contains("LAPSE_MPI") && Contains("are ignored"));
+  }
+  SECTION("misspelled options are errors") {
+    for (const char* name : {"LAPSE_EAGER_BUFER", "LAPSE_DOMAINS", "LAPSE_LOGLEVEL", "LAPSE_rma",
+                             "LAPSE_PROGRES_SPIN", "LAPSE_Eager_Bytes", "LAPSE_STALL_REPORTS"}) {
+      const EnvironmentVariable variable(name, "1");
+      CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
+      CHECK_THROWS_WITH(Options::from_environment(), Contains(name) && Contains("did you mean 'LAPSE_"));
+    }
   }
 }
 

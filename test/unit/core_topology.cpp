@@ -93,11 +93,15 @@ TEST_CASE("shared cores are warned about") {
 }
 
 TEST_CASE("a lone rank among several Slurm tasks is warned about") {
-  CHECK_FALSE(lapse::lone_rank_warning(std::nullopt, 1));
-  CHECK_FALSE(lapse::lone_rank_warning("1", 1));
-  CHECK_FALSE(lapse::lone_rank_warning("4", 4));
-  CHECK_FALSE(lapse::lone_rank_warning("nonsense", 1));
-  const auto warning = lapse::lone_rank_warning("4", 1);
+  CHECK_FALSE(lapse::lone_rank_warning({}, 1));
+  CHECK_FALSE(lapse::lone_rank_warning({.of_job = "1"}, 1));
+  CHECK_FALSE(lapse::lone_rank_warning({.of_job = "4"}, 4));
+  CHECK_FALSE(lapse::lone_rank_warning({.of_job = "nonsense"}, 1));
+  // srun --ntasks=1 in a job with four tasks.
+  CHECK_FALSE(lapse::lone_rank_warning({.of_step = "1", .of_job = "4"}, 1));
+  CHECK(lapse::lone_rank_warning({.of_step = "2", .of_job = "4"}, 1).value_or("").find("2 tasks") !=
+        std::string::npos);
+  const auto warning = lapse::lone_rank_warning({.of_job = "4"}, 1);
   REQUIRE(warning);
   CHECK_THAT(*warning, Contains("4 tasks") && Contains("srun --mpi=pmix"));
 }

@@ -66,8 +66,9 @@ void read_in_all_ways(const std::string& path) {
     } catch (const lapse::FileError&) {
     }
   };
-  attempt([&] { read_ratings(path); });
-  attempt([&] { read_ratings(path, {.part = {1, 3}}); });
+  RatingIds ids;
+  attempt([&] { read_ratings(path, ids); });
+  attempt([&] { read_ratings(path, ids, {.part = {1, 3}}); });
   attempt([&] { read_vocabulary(path); });
   attempt([&] { read_id_triples(path, 1000, 1000); });
   attempt([&] {

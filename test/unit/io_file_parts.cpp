@@ -126,7 +126,8 @@ TEST_CASE("errors in a part name line and column in the file") {
   int errors = 0;
   for (std::uint32_t index = 0; index < 4; ++index) {
     try {
-      read_ratings(path, {.part = {index, 4}});
+      RatingIds ids;
+      read_ratings(path, ids, {.part = {index, 4}});
     } catch (const lapse::FileError& error) {
       ++errors;
       CHECK(error.line() == 3002);
@@ -143,24 +144,24 @@ TEST_CASE("parts of rating files use the header and the columns of the first lin
   std::string text = start;
   for (int i = 0; i < 300; ++i) text += std::to_string(i) + ",7," + std::to_string(i % 5) + ",0\n";
   const std::string path = directory.write("ratings", compress(compression, text));
-  const CoordinateMatrix whole = read_ratings(path);
+  RatingIds ids;
+  const CoordinateMatrix whole = read_ratings(path, ids);
   for (const std::uint32_t parts : {2U, 3U, 100U}) {
     CoordinateMatrix all;
     for (std::uint32_t index = 0; index < parts; ++index) {
-      const CoordinateMatrix part = read_ratings(path, {.part = {index, parts}});
-      all.rows = std::max(all.rows, part.rows);
-      all.columns = std::max(all.columns, part.columns);
+      const CoordinateMatrix part = read_ratings(path, ids, {.part = {index, parts}});
+      CHECK(part.rows == 300);
+      CHECK(part.columns == 1);
       all.cells.insert(all.cells.end(), part.cells.begin(), part.cells.end());
     }
     std::sort(all.cells.begin(), all.cells.end(), [](const Cell& a, const Cell& b) { return a.row < b.row; });
     CHECK(all.cells == whole.cells);
-    CHECK(all.rows == whole.rows);
-    CHECK(all.columns == whole.columns);
   }
   const std::string narrow =
       directory.write("narrow", fmt::format("1,2,3,4\n{}1,2,3\n", std::string(40, '\n')));
-  CHECK_THROWS_WITH(read_ratings(narrow, {.part = {1, 2}}), Contains("narrow:42:6: 3 columns, expected 4"));
-  CHECK(read_ratings(directory.write("empty", ""), {.part = {1, 2}}).cells.empty());
+  CHECK_THROWS_WITH(read_ratings(narrow, ids, {.part = {1, 2}}),
+                    Contains("narrow:42:6: 3 columns, expected 4"));
+  CHECK(read_ratings(directory.write("empty", ""), ids, {.part = {1, 2}}).cells.empty());
 }
 
 TEST_CASE("part numbers outside their count, and files that are missing, are errors") {

@@ -74,6 +74,7 @@ TEST_CASE("each type has its descriptor") {
   check(float{}, "<f4");
   check(double{}, "<f8");
   check(std::int32_t{}, "<i4");
+  check(std::uint64_t{}, "<u8");
   check(std::int64_t{}, "<i8");
   CHECK_THROWS_WITH(read_npy<double>(path), Contains("elements of type '<i8', expected '<f8'"));
 }

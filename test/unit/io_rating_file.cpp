@@ -1,6 +1,9 @@
 // Rating files: separators, headers, ids, and what a damaged file is answered with.
 #include "io/rating_file.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,15 +14,30 @@
 using Catch::Matchers::Contains;
 using lapse::io::Cell;
 using lapse::io::CoordinateMatrix;
+using lapse::io::IdIndex;
+using lapse::io::RatingIds;
 using lapse::io::read_ratings;
 using lapse::test::TemporaryDirectory;
 
 namespace {
 
-CoordinateMatrix parse(const std::string& content, const lapse::io::RatingFileOptions& options = {}) {
+CoordinateMatrix parse(const std::string& content, RatingIds& ids,
+                       const lapse::io::RatingFileOptions& options = {}) {
   const TemporaryDirectory directory;
-  return read_ratings(directory.write("ratings", content), options);
+  return read_ratings(directory.write("ratings", content), ids, options);
 }
+
+CoordinateMatrix parse(const std::string& content, const lapse::io::RatingFileOptions& options = {}) {
+  RatingIds ids;
+  return parse(content, ids, options);
+}
+
+float parse_rating(const std::string& rating) {
+  return parse("1 2 " + rating + "\n").cells.front().value;
+}
+
+using Ids = std::vector<std::uint64_t>;
+constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint64_t>::max();
 
 // Checks that the content is refused at this place, with a message that contains the words.
 void check_refused(const std::string& content, std::uint64_t line, std::uint64_t column,
@@ -35,7 +53,7 @@ void check_refused(const std::string& content, std::uint64_t line, std::uint64_t
   }
 }
 
-const std::vector<Cell> kTwoCells{{1, 7, 3.5F}, {4, 0, -1.0F}};
+const std::vector<Cell> kTwoCells{{0, 0, 3.5F}, {1, 1, -1.0F}};
 
 }  // namespace
 
@@ -45,22 +63,71 @@ TEST_CASE("ratings separated by tabs, commas or blanks are read") {
       "1\t7\t3.5\t99\n4\t0\t-1\tfurther\tcolumns\n", "1, 7, 3.5\n\n4, 0, -1e0\n  \n",
       "user,item,rating\n1,7,3.5\n4,0,-1\n", "\xEF\xBB\xBFuser item rating time\n1 7 3.5 0\n4 0 -1 0\n");
   CAPTURE(content);
-  const CoordinateMatrix matrix = parse(content);
+  RatingIds ids;
+  const CoordinateMatrix matrix = parse(content, ids);
   CHECK(matrix.cells == kTwoCells);
-  CHECK(matrix.rows == 5);
-  CHECK(matrix.columns == 8);
+  CHECK(matrix.rows == 2);
+  CHECK(matrix.columns == 2);
+  CHECK(ids.users.ids() == Ids{1, 4});
+  CHECK(ids.items.ids() == Ids{7, 0});
 }
 
-TEST_CASE("ids are kept as they are, up to their limits") {
-  const CoordinateMatrix matrix = parse("2147483647 5 1\n0 0 1\n");
-  CHECK(matrix.rows == 2147483648U);
-  CHECK(matrix.columns == 6);
-  CHECK(parse("3 9 1\n", {.max_row_id = 3, .max_column_id = 9}).cells.size() == 1);
-  CHECK_THROWS_WITH(parse("4 9 1\n", {.max_row_id = 3}),
+TEST_CASE("any 64-bit numbers are ids, and a matrix has as many rows as there are different ones") {
+  RatingIds ids;
+  const CoordinateMatrix matrix = parse("18446744073709551615 5 1\n0 5 2\n18446744073709551615 4 3\n", ids);
+  CHECK(matrix.cells == std::vector<Cell>{{0, 0, 1}, {1, 0, 2}, {0, 1, 3}});
+  CHECK(ids.users.ids() == Ids{kMaxId, 0});
+  CHECK(ids.items.ids() == Ids{5, 4});
+  // A second file has the rows of the first.
+  const CoordinateMatrix second = parse("7 4 1\n0 2147483648 1\n", ids);
+  CHECK(second.cells == std::vector<Cell>{{2, 1, 1}, {1, 2, 1}});
+  CHECK(second.rows == 3);
+  CHECK(second.columns == 3);
+}
+
+TEST_CASE("ids above their limits are refused") {
+  CHECK(parse("3 9 1\n", {.max_user_id = 3, .max_item_id = 9}).cells.size() == 1);
+  CHECK_THROWS_WITH(parse("4 9 1\n", {.max_user_id = 3}),
                     Contains("user id '4' out of range, expected at most 3"));
-  CHECK_THROWS_WITH(parse("3 10 1\n", {.max_column_id = 9}),
+  CHECK_THROWS_WITH(parse("3 10 1\n", {.max_item_id = 9}),
                     Contains("item id '10' out of range, expected at most 9"));
-  CHECK(parse("4294967295 0 1\n", {.max_row_id = 4294967295U}).rows == 4294967296U);
+}
+
+TEST_CASE("ids have indices in the order of their first occurrence, and after sorting in ascending order") {
+  IdIndex index;
+  CHECK(index.sort().empty());
+  // Runs, multiples of powers of two and hashes: none of them may fill one part of the hash table.
+  Ids given;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    given.insert(given.end(), {i + 5, kMaxId - i, i << 40U, (i + 1) * 0x9e3779b97f4a7c15U});
+  }
+  std::vector<IdIndex::Index> indices;
+  for (const std::uint64_t id : given) indices.push_back(index.add(id));
+  for (std::size_t i = 0; i < given.size(); ++i) CHECK(index.ids()[indices[i]] == given[i]);
+  const std::vector<IdIndex::Index> sorted = index.sort();
+  REQUIRE(sorted.size() == index.size());
+  CHECK(std::is_sorted(index.ids().begin(), index.ids().end()));
+  CHECK(std::adjacent_find(index.ids().begin(), index.ids().end()) == index.ids().end());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    CHECK(index.ids()[sorted[indices[i]]] == given[i]);
+    CHECK(index.add(given[i]) == sorted[indices[i]]);
+  }
+  CHECK(index.add(kMaxId / 2) == sorted.size());
+}
+
+TEST_CASE("ratings are the nearest floats, also below the smallest of them") {
+  CHECK(parse_rating("3.4028235e38") == std::numeric_limits<float>::max());
+  CHECK(parse_rating("1e-40") == 1e-40F);
+  CHECK(parse_rating("1e-46") == 0);
+  CHECK(parse_rating("1e-300") == 0);
+  CHECK(parse_rating("-1e-300") == 0);
+  CHECK(parse_rating("1234567890.5e-100000") == 0);
+  CHECK(parse_rating("0.00012e-99999999999999999999") == 0);
+  CHECK(parse_rating("0." + std::string(500, '0') + "1") == 0);
+  check_refused("1 2 1e39\n", 1, 5, "rating '1e39' is too large for a float, expected at most 3.40282e+38");
+  check_refused("1 2 -1e300\n", 1, 5, "rating '-1e300' is too large");
+  check_refused("1 2 0.001e+99999999999999999999\n", 1, 5, "is too large");
+  check_refused("1 2 " + std::string(500, '9') + ".5\n", 1, 5, "is too large");
 }
 
 TEST_CASE("malformed ratings are refused with line and column") {
@@ -68,11 +135,11 @@ TEST_CASE("malformed ratings are refused with line and column") {
   check_refused("1\t2\t3\n-1\t2\t3\n", 2, 1, "user id '-1'");
   check_refused("1\t2\t3\n1.5\t2\t3\n", 2, 1, "user id '1.5'");
   check_refused("1\t2\t3\n1\t\t3\n", 2, 3, "item id ''");
-  check_refused("2147483648\t2\t3\n", 1, 1, "out of range");
+  check_refused("18446744073709551616\t2\t3\n", 1, 1, "out of range, expected at most 18446744073709551615");
   check_refused("99999999999999999999999\t2\t3\n", 1, 1, "out of range");
   check_refused("1\t2\tnan\n", 1, 5, "rating 'nan'");
   check_refused("1\t2\t3\n1\t2\t-inf\n", 2, 5, "rating '-inf'");
-  check_refused("1\t2\t1e39\n", 1, 5, "rating '1e39'");
+  check_refused("1\t2\tinf\n", 1, 5, "rating 'inf', expected a finite number");
   check_refused("1\t2\t3stars\n", 1, 5, "rating '3stars'");
   check_refused("1\t2\tx\n", 1, 5, "rating 'x'");
   check_refused("1;2;3\n", 1, 6, "1 columns, expected 3");
@@ -94,6 +161,7 @@ TEST_CASE("files without ratings are refused") {
   check_refused("\n \n", 0, 0, "contains no ratings");
   check_refused("user item rating\n", 0, 0, "contains no ratings");
   const TemporaryDirectory directory;
-  CHECK_THROWS_AS(read_ratings(directory / "missing"), lapse::FileError);
-  CHECK_THROWS_AS(read_ratings(directory / ""), lapse::FileError);
+  RatingIds ids;
+  CHECK_THROWS_AS(read_ratings(directory / "missing", ids), lapse::FileError);
+  CHECK_THROWS_AS(read_ratings(directory / "", ids), lapse::FileError);
 }

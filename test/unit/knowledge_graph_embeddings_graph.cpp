@@ -53,6 +53,16 @@ TEST_CASE("files without triples, or none, are errors") {
   CHECK_THROWS_AS(load_graph(options), FileError);
   options.train_file = directory.write("train", "a\tb\tc\na\tb\n");
   CHECK_THROWS_WITH(load_graph(options), Catch::Matchers::Contains("train:2:"));
+  options.train_file = directory.write("train", "a\tb\tc\n");
+  auto& held_out = GENERATE(true, false) ? options.valid_file : options.test_file;
+  held_out = directory.write("held-out", "\n");
+  CHECK_THROWS_WITH(load_graph(options), Catch::Matchers::Contains("held-out: contains no triples"));
+}
+
+TEST_CASE("a random graph is refused before it takes more memory than there is") {
+  DataOptions options;
+  options.random.triples = 1'000'000'000'000'000;
+  CHECK_THROWS_AS(load_graph(options), lapse::OutOfMemory);
 }
 
 TEST_CASE("a graph cannot be made of nothing, nor of numbers out of range") {

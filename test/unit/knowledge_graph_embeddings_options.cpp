@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -66,13 +67,46 @@ TEST_CASE("a graph can be generated instead of read") {
 }
 
 TEST_CASE("command lines that make no sense are refused") {
-  const std::string arguments =
-      GENERATE("--generate 30,2", "--generate 30,2,1,1", "--generate 0,2,3", "--generate 3,0,3",
-               "--generate 3,2,0", "--generate 4294967296,2,3", "--generate a,2,3", "file --generate 3,2,1",
-               "--valid file", "--test file", "--dim 0", "--dim -1", "--negatives -1", "--rate 0", "--l2 -1",
-               "--batch 0", "--workers 1,x", "--epsilon -1", "--unknown", "file another");
+  const std::string arguments = GENERATE(
+      "--generate 30,2", "--generate 30,2,1,1", "--generate 0,2,3", "--generate 3,0,3", "--generate 3,2,0",
+      "--generate 3,2,-1", "--generate 4294967296,2,3", "--generate a,2,3", "file --generate 3,2,1",
+      "--valid file", "--test file", "--dim 0", "--dim -1", "--negatives -1", "--rate 0", "--l2 -1",
+      "--batch 0", "--workers 1,x", "--epsilon -1", "--unknown", "file another");
   CAPTURE(arguments);
   CHECK_THROWS_AS(parse(arguments), CLI::ParseError);
+}
+
+TEST_CASE("numbers that are not finite, or not of their kind, are refused by the name of their option") {
+  const std::string option =
+      GENERATE("--rate", "--l2", "--initial-scale", "--margin", "--initial-accumulator", "--epsilon");
+  const std::string value = GENERATE("nan", "inf", "1e39", "x");
+  CHECK_THROWS_WITH(parse("--model transe " + option + "=" + value),
+                    Catch::Matchers::Contains(option + ": " + value + ", expected"));
+  const std::string whole = GENERATE("--epochs", "--evaluate-every", "--seed");
+  CHECK_THROWS_WITH(parse("file --test file " + whole + "=-1"),
+                    Catch::Matchers::Contains(whole + ": -1, expected an integer from 0"));
+}
+
+TEST_CASE("names of files are not empty") {
+  const std::string option = GENERATE("--test", "--valid", "--output-prefix", "--summary-json");
+  CHECK_THROWS_WITH(parse("file " + option + " ''"), Catch::Matchers::Contains(option));
+  CLI::App app;
+  KnowledgeGraphOptions options;
+  add_options(app, options);
+  const std::vector<const char*> arguments{"program", ""};
+  CHECK_THROWS_WITH(app.parse(2, arguments.data()),
+                    Catch::Matchers::Contains("train: expected the name of a file"));
+}
+
+TEST_CASE("options without effect are errors that name what they need") {
+  const auto [arguments, message] = GENERATE(table<std::string, std::string>({
+      {"--margin 3", "--margin applies only with --model transe"},
+      {"--shared-negatives --negatives 0", "--shared-negatives applies only with --negatives above 0"},
+      {"file --evaluate-every 2", "--evaluate-every applies only with --valid or --test"},
+      {"--mode classic --lookahead 2", "--lookahead applies only with --mode latency_hiding or combined"},
+      {"--mode clustering --lookahead 2", "--lookahead applies only with --mode latency_hiding or combined"},
+  }));
+  CHECK_THROWS_WITH(parse(arguments), Catch::Matchers::Contains(message));
 }
 
 TEST_CASE("an unknown model or mode is refused with the choices") {

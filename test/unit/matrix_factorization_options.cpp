@@ -2,7 +2,10 @@
 #include "apps/matrix_factorization/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -25,9 +28,11 @@ TEST_CASE("options are read into their fields") {
   const auto options = parse(
       "ratings.tsv --rank 8 --no-biases --mode classic --order shuffled --workers 2,0,1 --schedule "
       "bold_driver --rate 0.5 "
-      "--seed 9 --batch 64 --epochs 3 --no-baselines --output-prefix out --test test.tsv");
+      "--seed 9 --batch 64 --epochs 3 --no-baselines --output-prefix out --test test.tsv --max-id "
+      "18446744073709551614");
   CHECK(options.data.train_file == "ratings.tsv");
   CHECK(options.data.test_file == "test.tsv");
+  CHECK(options.data.max_id == 18446744073709551614U);
   CHECK(options.training.rank == 8);
   CHECK_FALSE(options.training.biases);
   CHECK(options.training.runner.mode == TrainingMode::classic);
@@ -46,27 +51,21 @@ TEST_CASE("options are read into their fields") {
 TEST_CASE("update rules and their parameters are read") {
   CHECK(parse("").training.update_rule.kind == lapse::UpdateRuleKind::add);
   CHECK(parse("").training.runner.access == BlockAccess::lease);
-  const auto options = parse(
-                           "--update-rule adam --learning-rate 0.25 --beta1 0.5 --beta2 0.75 "
-                           "--initial-accumulator 2 --beta 3 --l1 4 "
-                           "--access pull")
-                           .training;
-  CHECK(options.runner.access == BlockAccess::pull);
-  CHECK(options.learning_rate.initial == 0.25);
-  const auto rule = [&](const std::string& name) {
-    UpdateRuleOptions named = options.update_rule;
-    named.kind = parse("--update-rule " + name).training.update_rule.kind;
-    return make_update_rule(named, options.learning_rate.initial).to_string();
+  CHECK(parse("--access pull").training.runner.access == BlockAccess::pull);
+  const auto rule = [&](const std::string& arguments) {
+    const auto options = parse("--learning-rate 0.25 --update-rule " + arguments).training;
+    return make_update_rule(options.update_rule, options.learning_rate.initial).to_string();
   };
   using lapse::UpdateRule;
   CHECK(rule("add") == UpdateRule::add().to_string());
   CHECK(rule("sgd") == UpdateRule::sgd({.learning_rate = 0.25}).to_string());
-  CHECK(rule("adagrad") ==
+  CHECK(rule("adagrad --initial-accumulator 2") ==
         UpdateRule::adagrad({.learning_rate = 0.25, .initial_accumulator = 2}).to_string());
-  CHECK(rule("rowwise-adagrad") ==
+  CHECK(rule("rowwise-adagrad --initial-accumulator 2") ==
         UpdateRule::rowwise_adagrad({.learning_rate = 0.25, .initial_accumulator = 2}).to_string());
-  CHECK(rule("adam") == UpdateRule::adam({.learning_rate = 0.25, .beta1 = 0.5, .beta2 = 0.75}).to_string());
-  CHECK(rule("ftrl") == UpdateRule::ftrl({.alpha = 0.25, .beta = 3, .l1 = 4}).to_string());
+  CHECK(rule("adam --beta1 0.5 --beta2 0.75") ==
+        UpdateRule::adam({.learning_rate = 0.25, .beta1 = 0.5, .beta2 = 0.75}).to_string());
+  CHECK(rule("ftrl --beta 3 --l1 4") == UpdateRule::ftrl({.alpha = 0.25, .beta = 3, .l1 = 4}).to_string());
   CHECK_THROWS_WITH(parse("--update-rule momentum"),
                     Catch::Matchers::Contains("{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}"));
   CHECK_THROWS_AS(make_update_rule({.kind = lapse::UpdateRuleKind::assign}, 0.1), lapse::ConfigurationError);
@@ -94,9 +93,66 @@ TEST_CASE("command lines that make no sense are refused") {
   CHECK_THROWS_AS(parse(arguments), CLI::ParseError);
 }
 
+TEST_CASE("numbers that are not finite, or not of their kind, are refused by the name of their option") {
+  const std::string option =
+      GENERATE("--rate", "--decay", "--l2", "--l2-biases", "--initial-scale", "--test-fraction",
+               "--zipf-exponent", "--initial-accumulator", "--beta1", "--beta2", "--beta", "--l1");
+  const std::string value = GENERATE("nan", "inf", "-inf", "1e39", "-1", "x");
+  CHECK_THROWS_WITH(parse(option + "=" + value),
+                    Catch::Matchers::Contains(option + ": " + value + ", expected"));
+}
+
+TEST_CASE("negative numbers are no very large ones") {
+  const std::string option = GENERATE("--epochs", "--patience", "--evaluate-every", "--seed", "--max-id");
+  CHECK_THROWS_WITH(parse("file " + option + "=-1"),
+                    Catch::Matchers::Contains(option + ": -1, expected an integer from 0"));
+}
+
+TEST_CASE("names of files are not empty") {
+  const std::string option = GENERATE("--test", "--output-prefix", "--summary-json");
+  CHECK_THROWS_WITH(parse("file " + option + " ''"), Catch::Matchers::Contains(option));
+  CLI::App app;
+  MatrixFactorizationOptions options;
+  add_options(app, options);
+  const std::vector<const char*> arguments{"program", ""};
+  CHECK_THROWS_WITH(app.parse(2, arguments.data()),
+                    Catch::Matchers::Contains("ratings: expected the name of a file"));
+}
+
+TEST_CASE("options without effect are errors that name what they need, or what they contradict") {
+  const auto [arguments, option, other] = GENERATE(table<std::string, std::string, std::string>({
+      {"file --test f --test-fraction 0.5", "--test-fraction", "--test"},
+      {"file --zipf-exponent 2", "--zipf-exponent", "ratings"},
+      {"--max-id 5", "--max-id", "ratings"},
+      {"--test f", "--test", "ratings"},
+      {"--no-biases --l2-biases 0.5", "--l2-biases", "--biases"},
+      {"--schedule bold_driver --decay 0.5", "--decay", "--schedule decay"},
+      {"--patience 2 --evaluate-every 0", "--patience", "--evaluate-every above 0"},
+      {"--beta1 0.5", "--beta1", "--update-rule adam"},
+      {"--update-rule ftrl --beta2 0.5", "--beta2", "--update-rule adam"},
+      {"--update-rule adam --beta 1", "--beta", "--update-rule ftrl"},
+      {"--update-rule sgd --l1 1", "--l1", "--update-rule ftrl"},
+      {"--initial-accumulator 1", "--initial-accumulator", "--update-rule adagrad or rowwise-adagrad"},
+      {"--mode classic --access pull", "--access", "--mode blocking"},
+      {"--lookahead 5", "--lookahead", "--mode latency_hiding"},
+      {"--mode latency_hiding --batch 5", "--batch", "--mode classic"},
+  }));
+  CAPTURE(arguments);
+  CHECK_THROWS_WITH(parse(arguments), Catch::Matchers::Contains(option) && Catch::Matchers::Contains(other));
+  CHECK_NOTHROW(parse("--patience 0 --evaluate-every 0"));
+}
+
 TEST_CASE("training options that contradict each other or the job are refused") {
   TrainingOptions options;
   CHECK_NOTHROW(options.check(3));
+  const auto refused = [](double TrainingOptions::*member) {
+    TrainingOptions changed;
+    changed.*member = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_AS(changed.check(3), lapse::ConfigurationError);
+  };
+  refused(&TrainingOptions::initial_scale);
+  refused(&TrainingOptions::l2_factors);
+  refused(&TrainingOptions::l2_biases);
   options.workers = {1, 2};
   CHECK_THROWS_AS(options.check(3), lapse::ConfigurationError);
   CHECK_NOTHROW(options.check(2));

@@ -44,18 +44,52 @@ TEST_CASE("a seeded part of the cells is held out") {
   CHECK(load_problem(options).test.empty());
 }
 
-TEST_CASE("rating files give the cells, and a test file widens the matrix") {
+TEST_CASE("the ids of both rating files are rows and columns, in ascending order") {
   const lapse::test::TemporaryDirectory directory;
   DataOptions options;
-  options.train_file = directory.write("train", "1 2 3\n4 5 6\n");
-  options.test_file = directory.write("test", "9 1 5\n0 7 5\n");
+  options.train_file = directory.write("train", "4 5 6\n1 2 3\n");
+  options.test_file = directory.write("test", "18446744073709551615 1 5\n0 2 5\n");
   const FactorizationProblem problem = load_problem(options);
-  CHECK(problem.rows == 10);
-  CHECK(problem.columns == 8);
-  CHECK(problem.train == std::vector<Cell>{{1, 2, 3}, {4, 5, 6}});
-  CHECK(problem.test == std::vector<Cell>{{9, 1, 5}, {0, 7, 5}});
+  CHECK(problem.rows == 4);
+  CHECK(problem.columns == 3);
+  CHECK(problem.train == std::vector<Cell>{{2, 2, 6}, {1, 1, 3}});
+  CHECK(problem.test == std::vector<Cell>{{3, 0, 5}, {0, 1, 5}});
+  CHECK(problem.row_ids == std::vector<std::uint64_t>{0, 1, 4, 18446744073709551615U});
+  CHECK(problem.column_ids == std::vector<std::uint64_t>{1, 2, 5});
   options.max_id = 8;
-  CHECK_THROWS_AS(load_problem(options), lapse::FileError);
+  CHECK_THROWS_WITH(load_problem(options),
+                    Catch::Matchers::Contains("test:1:1: user id '18446744073709551615' out of range"));
+}
+
+TEST_CASE("a test file without ratings is refused") {
+  const lapse::test::TemporaryDirectory directory;
+  DataOptions options;
+  options.train_file = directory.write("train", "4 5 6\n");
+  options.test_file = directory.write("test", "user item rating\n");
+  CHECK_THROWS_WITH(load_problem(options), Catch::Matchers::Contains("test: contains no ratings"));
+}
+
+TEST_CASE("held-out ratings keep their rows and columns") {
+  const lapse::test::TemporaryDirectory directory;
+  std::string text;
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    text += std::to_string(i % 100 << 50U) + " " + std::to_string(i / 10) + " 1\n";
+  DataOptions options;
+  options.train_file = directory.write("train", text);
+  options.test_fraction = 0.99;
+  const FactorizationProblem problem = load_problem(options);
+  CHECK(problem.rows == 100);
+  CHECK(problem.columns == 100);
+  CHECK(problem.row_ids.back() == std::uint64_t{99} << 50U);
+}
+
+TEST_CASE("a generated matrix is refused before it takes more memory than there is") {
+  DataOptions options;
+  options.zipf.cells = 1'000'000'000'000'000;
+  CHECK_THROWS_AS(load_problem(options), lapse::OutOfMemory);
+  options.zipf.cells = 10;
+  options.test_file = "file";
+  CHECK_THROWS_AS(load_problem(options), lapse::ConfigurationError);
 }
 
 TEST_CASE("standard input can be one of the two files only") {

@@ -11,6 +11,7 @@
 
 using lapse::Key;
 using lapse::TableId;
+using lapse::UnansweredCount;
 using lapse::UnansweredKey;
 using lapse::UnansweredTable;
 
@@ -50,6 +51,24 @@ TEST_CASE("The total may be lowered later, for many keys at once") {
   CHECK_FALSE(table.contains(TableId(0), Key(1)));
   table.finish_total(2);
   CHECK(table.total() == 0);
+}
+
+TEST_CASE("A closed count is not clear, and still right, also when it wraps") {
+  UnansweredCount count;
+  CHECK(count.is_clear());
+  for (int i = 0; i < 3; ++i) count.add();
+  count.finish(3);
+  CHECK(count.is_clear());
+  count.add();
+  CHECK_FALSE(count.is_clear());
+  count.close();
+  CHECK(count.total() == 1);
+  CHECK_FALSE(count.is_clear());
+  count.finish(1);
+  CHECK(count.total() == 0);
+  CHECK_FALSE(count.is_clear());
+  count.add();
+  CHECK(count.total() == 1);
 }
 
 TEST_CASE("The same key of different tables, and keys that differ in their high bits, are different") {

@@ -24,8 +24,10 @@ using lapse::test::thrown_text;
 namespace {
 
 template <class T>
-Bytes contribution(Reduce reduce, const std::vector<T>& values) {
+Bytes contribution(Reduce reduce, const std::vector<T>& values, std::uint64_t worker = 0) {
   ReductionHeader header;
+  header.rank = static_cast<std::int32_t>(worker) / 2;
+  header.worker = worker;
   header.kind =
       std::is_same_v<T, double> ? ReductionHeader::Kind::reduce_double : ReductionHeader::Kind::reduce_int64;
   header.reduce = reduce;
@@ -85,7 +87,7 @@ TEST_CASE("Different calls are a CollectiveMismatch that describes both") {
   const Bytes sum = contribution<double>(Reduce::sum, {1, 2});
   const std::string text = thrown_text<CollectiveMismatch>([&] { combine_contributions(barrier, sum); });
   CHECK(contains(text, "barrier"));
-  CHECK(contains(text, "all_reduce of 2 doubles"));
+  CHECK(contains(text, "all_reduce sum of 2 doubles"));
 
   const auto differ = [](Bytes a, const Bytes& b) {
     CHECK_THROWS_AS(combine_contributions(a, b), CollectiveMismatch);
@@ -95,6 +97,18 @@ TEST_CASE("Different calls are a CollectiveMismatch that describes both") {
   differ(sum, contribution<std::int64_t>(Reduce::sum, {1, 2}));
   differ(make_contribution(broadcast(0, 4), {}), make_contribution(broadcast(1, 4), {}));
   differ(make_contribution(broadcast(0, 4), {}), make_contribution(broadcast(0, 5), {}));
+}
+
+TEST_CASE("A mismatch names both workers with their calls, in the order of the workers") {
+  const Bytes sum = contribution<double>(Reduce::sum, {1, 2, 3}, 0);
+  const Bytes max = contribution<double>(Reduce::max, {1, 2, 3}, 3);
+  for (const bool swapped : {false, true}) {
+    Bytes into = swapped ? max : sum;
+    CHECK(thrown_text<CollectiveMismatch>([&] { combine_contributions(into, swapped ? sum : max); }) ==
+          "workers made different collective calls: worker 0 on rank 0: all_reduce sum of 3 doubles; worker "
+          "3 on "
+          "rank 1: all_reduce max of 3 doubles");
+  }
 }
 
 TEST_CASE("Contributions with a length that does not fit their header are refused") {

@@ -50,6 +50,14 @@ TEST_CASE("A specification has what the options contain") {
   CHECK_FALSE(spec.location_caches);
 }
 
+TEST_CASE("A specification has the limits of a sparse table") {
+  const TableSpec spec =
+      TableSpec::from({.name = "words", .sparse = true, .max_keys = 7, .memory_limit_bytes = 1 << 20},
+                      ElementType::float32, true);
+  CHECK(spec.max_keys == "7");
+  CHECK(spec.memory_limit == "1048576");
+}
+
 TEST_CASE("A specification survives encoding") {
   const TableSpec copy = from_archive<TableSpec>(to_archive(example()));
   CHECK_FALSE(copy.difference(example()).has_value());
@@ -66,6 +74,8 @@ TEST_CASE("Every field is compared, and the difference names it and both values"
       {"name is 'factors' against 'other'", [](TableSpec& spec) { spec.name = "other"; }},
       {"number of keys is '1000' against '1001'", [](TableSpec& spec) { spec.keys = 1001; }},
       {"length is '33' against '34'", [](TableSpec& spec) { spec.length = 34; }},
+      {"max_keys is 'none' against '10'", [](TableSpec& spec) { spec.max_keys = "10"; }},
+      {"memory_limit_bytes is 'none' against '1000'", [](TableSpec& spec) { spec.memory_limit = "1000"; }},
       {"element type is 'double' against 'float'", [](TableSpec& spec) { spec.element = "float"; }},
       {"initialiser is 'uniform(-0.1, 0.1)' against 'zero'",
        [](TableSpec& spec) { spec.initialiser = "zero"; }},

@@ -98,6 +98,19 @@ TEST_CASE("Without a limit the memory of the machine is one, less a reserve") {
   CHECK(contains(text, std::to_string(MemoryBudget::kReserveBytes) + " are kept free"));
 }
 
+TEST_CASE("Many budgets that share what was not checked leave as much as one") {
+  UntouchedRegions inner;
+  const auto unchecked = std::make_shared<lapse::UncheckedMemory>();
+  constexpr std::size_t kPiece = MemoryBudget::kReserveBytes / 64;
+  std::uint64_t largest = 0;
+  for (int table = 0; table < 100; ++table) {
+    MemoryBudget budget(inner, "table", std::nullopt, unchecked);
+    CHECK(budget.reserve(kPiece)->commit(0, kPiece));
+    largest = std::max(largest, unchecked->bytes);
+  }
+  CHECK(largest < MemoryBudget::kReserveBytes / 16);
+}
+
 TEST_CASE("Regions outlive their budget") {
   LimitedRegionAllocator inner;
   std::unique_ptr<Region> region;

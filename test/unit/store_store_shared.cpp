@@ -94,6 +94,12 @@ TEST_CASE("Ranks of a domain read and update each other's keys in shared memory"
   CHECK(domain.first->keys_here() == 1);
   CHECK(domain.second->keys_here() == 1);
   CHECK_FALSE(domain.second->is_private(Key(1)));
+  for (const Store* store : {domain.first.get(), domain.second.get()}) {
+    CHECK(store->is_open(*store->find(Key(1))));
+    CHECK_FALSE(store->is_out_of_reach(*store->find(Key(1))));
+    CHECK_FALSE(store->is_open(*store->find(Key(3))));
+    CHECK_FALSE(store->is_out_of_reach(*store->find(Key(3))));
+  }
   // A lease of a neighbour's key.
   CHECK(domain.second->grant_lease(Key(1)));
   CHECK(SharedDomain::read(*domain.first, Key(1)).empty());
@@ -109,6 +115,10 @@ TEST_CASE("What does not fit is stored in private slots, which the own rank uses
   for (std::uint64_t key = 0; key < 10; ++key) {
     SharedDomain::create(store, Key(key), static_cast<std::int64_t>(key));
     CHECK(store.is_private(Key(key)) == (key >= 3));
+    CHECK(store.is_open(*store.find(Key(key))));
+    CHECK_FALSE(store.is_out_of_reach(*store.find(Key(key))));
+    CHECK(domain.second->is_open(*domain.second->find(Key(key))) == (key < 3));
+    CHECK(domain.second->is_out_of_reach(*domain.second->find(Key(key))) == (key >= 3));
   }
   CHECK(domain.notices[0] == 1);
   CHECK(domain.notices[1] == 0);
@@ -128,6 +138,8 @@ TEST_CASE("What does not fit is stored in private slots, which the own rank uses
   CHECK(store.keys_here() == 10);
   CHECK(store.content_bytes_here() == 160);
   CHECK(store.grant_lease(Key(9)));
+  CHECK_FALSE(store.is_open(*store.find(Key(9))));
+  CHECK(domain.second->is_out_of_reach(*domain.second->find(Key(9))));
   CHECK(SharedDomain::read(store, Key(9)).empty());
   reinterpret_cast<std::int64_t*>(store.leased_content(Key(9)))[1] = -1;
   CHECK(store.release_lease(Key(9)));

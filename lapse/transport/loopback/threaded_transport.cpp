@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
 
 namespace lapse {
 
@@ -113,9 +113,7 @@ void ThreadedLoopbackTransport::throw_if_closed(const char* call) const {
 }
 
 void ThreadedLoopbackTransport::abort(const std::string& reason) {
-  std::fprintf(stderr, "lapse: rank %d of a loopback network ends the process: %s\n", rank_.value(),
-               reason.c_str());
-  std::fflush(stderr);
+  log_error(rank_, fmt::format("rank {} of a loopback network ends the process: {}", rank_.value(), reason));
   std::abort();
 }
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
 #include "lapse/transport/loopback/network.hpp"
 
 namespace lapse {
@@ -76,9 +76,7 @@ void LoopbackTransport::close() {
 }
 
 void LoopbackTransport::abort(const std::string& reason) {
-  std::fprintf(stderr, "lapse: rank %d of a loopback network ends the process: %s\n", rank_.value(),
-               reason.c_str());
-  std::fflush(stderr);
+  log_error(rank_, fmt::format("rank {} of a loopback network ends the process: {}", rank_.value(), reason));
   std::abort();
 }
 

@@ -29,8 +29,13 @@ int usable_thread_level() {
   if (level < MPI_THREAD_FUNNELED) {
     throw MpiStateError(
         "MPI was initialised with the thread level MPI_THREAD_SINGLE (MPI_Init asks for it): at least "
-        "MPI_THREAD_FUNNELED is needed, MPI_THREAD_SERIALIZED for progress by several threads. Ask for it "
-        "with MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided)");
+        "MPI_THREAD_FUNNELED is needed, MPI_THREAD_SERIALIZED for progress by several threads, "
+        "MPI_THREAD_MULTIPLE where the application calls MPI while workers run. Ask for it with "
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided); or, for a program that calls "
+        "MPI_Init, "
+        "put OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, 2 "
+        "SERIALIZED, "
+        "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
   }
   return level;
 }
@@ -72,6 +77,9 @@ void MpiCommunicator::duplicate(MPI_Comm users) {
   check_mpi(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
   rank_ = Rank{rank};
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &job_.ranks), "MPI_Comm_size");
+  job_.rank = Rank{rank};
 }
 
 void MpiCommunicator::find_host() {

@@ -10,6 +10,7 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/transport.hpp"
 
 namespace lapse {
 
@@ -40,6 +41,8 @@ class MpiCommunicator {
   const std::vector<std::int32_t>& hosts() const { return hosts_; }
   // The ranks of this host, in the order of their ranks.
   MPI_Comm host() const { return host_; }
+  // This process in MPI_COMM_WORLD.
+  Transport::Job job() const { return job_; }
   const std::string& host_name() const { return host_name_; }
   // MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE.
   int thread_level() const { return thread_level_; }
@@ -52,6 +55,7 @@ class MpiCommunicator {
   std::shared_ptr<MpiLock> lock_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   MPI_Comm host_ = MPI_COMM_NULL;
+  Transport::Job job_;
   Rank rank_;
   std::int32_t ranks_ = 0;
   std::int32_t host_ranks_ = 0;

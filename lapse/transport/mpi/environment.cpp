@@ -3,7 +3,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <string_view>
+
+#include "lapse/transport/mpi/library_settings.hpp"
 
 namespace lapse {
 
@@ -49,8 +53,13 @@ std::optional<std::size_t> read_eager_limit() {
 
 void prepare_mpi_environment() {
   constexpr int kKeepExisting = 0;
-  ::setenv("OMPI_MCA_osc", "sm,pt2pt,ucx", kKeepExisting);
-  ::setenv("OMPI_MCA_btl_vader_eager_limit", "32768", kKeepExisting);
+  // One of the few calls that MPI allows at any time.
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
+  const std::string_view version(text.data(), static_cast<std::size_t>(length));
+  for (const EnvironmentSetting& setting : settings_of_library(version))
+    ::setenv(setting.variable, setting.value, kKeepExisting);
 }
 
 std::optional<std::size_t> eager_message_bytes() {

@@ -6,12 +6,13 @@
 
 namespace lapse {
 
-// Sets where unset, for Open MPI; call it before MPI_Init. Variables that another MPI library does not use
-// do no harm.
-//   OMPI_MCA_osc=sm,pt2pt,ucx               windows that work with MPI_THREAD_SERIALIZED, within hosts and
-//                                           between them
-//   OMPI_MCA_btl_vader_eager_limit=32768    messages of up to 32712 bytes between the ranks of a host need no
-//                                           further help of the sender
+// Sets where unset what the MPI library of this process works best with; call it before MPI_Init. Nothing is
+// set for libraries other than Open MPI.
+//   OMPI_MCA_osc=^rdma                      up to version 4: windows that work with MPI_THREAD_SERIALIZED,
+//                                           within hosts and between them
+//   OMPI_MCA_btl_vader_eager_limit=32768    (btl_sm_eager_limit from version 5 on) messages of up to 32712
+//                                           bytes between the ranks of a host need no further help of the
+//                                           sender
 // Not safe while other threads read or change the environment.
 void prepare_mpi_environment();
 

@@ -1,11 +1,12 @@
 #include "lapse/transport/mpi/lock.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
-#include <cstdio>
 #include <thread>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
 #include "lapse/transport/mpi/error.hpp"
 
 namespace lapse {
@@ -26,7 +27,9 @@ int attach_new_lock() LAPSE_REQUIRES(mpi_role) {
   int keyval = MPI_KEYVAL_INVALID;
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attribute, &keyval, nullptr),
             "MPI_Comm_create_keyval");
-  auto lock = std::make_unique<SharedLock>(std::make_shared<MpiLock>());
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  auto lock = std::make_unique<SharedLock>(std::make_shared<MpiLock>(Rank(rank)));
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, lock.get()), "MPI_Comm_set_attr");
   static_cast<void>(lock.release());  // From here on it belongs to the attribute.
   return keyval;
@@ -71,11 +74,11 @@ void MpiLock::lock_contended() {
 void MpiLock::finalize() {
   const int open = open_instances_.load(std::memory_order_relaxed);
   if (open > 0) {
-    std::fprintf(
-        stderr,
-        "lapse: MPI_Finalize was called while %d instance(s) of this process were still open: call close() "
-        "on every instance first; messages that are in flight are lost\n",
-        open);
+    log_error(process_,
+              fmt::format("MPI_Finalize was called on rank {} of MPI_COMM_WORLD while {} instance(s) of "
+                          "this process were still open: call close() on every instance first; messages "
+                          "that are in flight are lost",
+                          process_.value(), open));
   }
   finalized_.store(true, std::memory_order_release);
 }

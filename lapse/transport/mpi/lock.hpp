@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "lapse/core/lock_role.hpp"
+#include "lapse/core/types.hpp"
 
 namespace lapse {
 
@@ -27,7 +28,8 @@ class MpiLock {
   // MPI is initialised, and no other thread is inside MPI outside the lock.
   static std::shared_ptr<MpiLock> of_process();
 
-  MpiLock() = default;
+  // `process`: the rank in MPI_COMM_WORLD, for what is logged.
+  explicit MpiLock(Rank process = Rank(0)) : process_(process) {}
   MpiLock(const MpiLock&) = delete;
   MpiLock& operator=(const MpiLock&) = delete;
 
@@ -64,7 +66,7 @@ class MpiLock {
   // MPI_Finalize has begun: MPI must not be called any more.
   bool finalized() const { return finalized_.load(std::memory_order_acquire); }
 
-  // Called by MPI_Finalize: writes one line to stderr when instances are still open.
+  // Called by MPI_Finalize: logs one error when instances are still open.
   void finalize();
 
  private:
@@ -75,6 +77,7 @@ class MpiLock {
   // Spins while an MPI call is short, then gives way, then sleeps. Takes the state only, not the role.
   void lock_contended() LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 
+  const Rank process_;
   alignas(64) std::atomic<std::uint32_t> state_{kFree};
   alignas(64) std::atomic<int> open_instances_{0};
   std::atomic<bool> finalized_{false};

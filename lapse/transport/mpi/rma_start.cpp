@@ -25,8 +25,9 @@ constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
 constexpr std::size_t kRingFileOverhead = std::size_t{1} << 20;
 constexpr std::string_view kNoWindows = "set the option rma=off";
 constexpr std::string_view kOtherComponent =
-    "with Open MPI, put OMPI_MCA_osc=sm,pt2pt,ucx into the environment before MPI_Init (mpirun --mca osc "
-    "...), or set the option rma=off";
+    "with Open MPI 4, put OMPI_MCA_osc=^rdma into the environment before MPI_Init (mpirun --mca osc ^rdma), "
+    "or set "
+    "the option rma=off";
 
 class Start {
  public:

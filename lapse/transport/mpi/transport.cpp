@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/rma_start.hpp"
@@ -89,14 +89,22 @@ MpiTransport::~MpiTransport() {
     const MpiGuard guard(lock_);
     release_requests();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lapse: rank %d could not free its MPI requests: %s\n", rank().value(),
-                 error.what());
+    log_error(rank(),
+              fmt::format("rank {} could not free its MPI requests: {}", rank().value(), error.what()));
   }
 }
 
 void MpiTransport::throw_if_closed(const char* call) const {
   if (closed_) [[unlikely]] {
     throw ClosedError(fmt::format("{} on rank {}: the transport is closed", call, rank().value()));
+  }
+  throw_if_ended(call);
+}
+
+void MpiTransport::throw_if_ended(const char* call) const {
+  if (lock_.finalized()) [[unlikely]] {
+    throw MpiStateError(fmt::format(
+        "{} on rank {}: MPI is already finalized: call close() before MPI_Finalize", call, rank().value()));
   }
 }
 
@@ -303,9 +311,7 @@ void MpiTransport::close() {
 }
 
 void MpiTransport::abort(const std::string& reason) {
-  std::fprintf(stderr, "lapse: rank %d on %s ends the job: %s\n", rank().value(), host_name().c_str(),
-               reason.c_str());
-  std::fflush(stderr);
+  log_error(rank(), fmt::format("rank {} on {} ends the job: {}", rank().value(), host_name(), reason));
   if (!lock_.finalized()) {
     // The holder of the lock may be the reason why the job must end: wait for the lock a while only.
     constexpr int kAttempts = 10000;

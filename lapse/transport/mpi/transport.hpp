@@ -52,6 +52,8 @@ class MpiTransport final : public Transport {
   std::string host_name() const override { return communicator_.host_name(); }
   std::vector<std::int32_t> hosts() const override { return communicator_.hosts(); }
 
+  Job job() const override { return communicator_.job(); }
+
   bool has_separate_bulk_lane() const override { return rings_->in_use(); }
 
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
@@ -66,6 +68,7 @@ class MpiTransport final : public Transport {
   RemoteReads* remote_reads() override { return reads_ ? &*reads_ : nullptr; }
   RmaReceiveRings* rma_receive_rings() override { return &*rings_; }
   Doorbell* doorbell() override { return bells_ ? &bells_->own() : nullptr; }
+  void throw_if_ended(const char* call) const override;
   void close() override;
   // Takes the MPI lock if it can, and ends the job without it if it cannot.
   [[noreturn]] void abort(const std::string& reason) override LAPSE_NO_THREAD_SAFETY_ANALYSIS;

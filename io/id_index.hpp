@@ -1,0 +1,42 @@
+// The ids of a data file as indices without gaps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace lapse::io {
+
+// Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for
+// each of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
+class IdIndex {
+ public:
+  using Index = std::uint32_t;
+  static constexpr std::size_t kMaxIds = 0xffffffff;
+
+  // The index of the id; an id that has none gets the next. Throws UsageError above kMaxIds.
+  Index add(std::uint64_t id);
+
+  // By index.
+  const std::vector<std::uint64_t>& ids() const { return ids_; }
+  std::size_t size() const { return ids_.size(); }
+
+  // Numbers the ids anew, in ascending order, so that the indices depend on the set of ids alone. Returns the
+  // new index of each old one.
+  std::vector<Index> sort();
+
+ private:
+  static constexpr Index kFree = 0xffffffff;
+
+  // Index in slots_ of the id, or of the free slot where it belongs.
+  std::size_t slot_of(std::uint64_t id) const;
+  // Makes slots_ for all ids and as many more.
+  void fill_slots();
+
+  std::vector<std::uint64_t> ids_;
+  std::vector<Index> slots_;  // hash table of indices, a power of two, at most three quarters in use
+  Index last_ = 0;            // given last: many files are sorted by one of their ids
+};
+
+}  // namespace lapse::io

@@ -1,0 +1,110 @@
+// Servers in environments that the main function of the tests does not make: variables of Slurm and of module
+// files, a plain MPI_Init, and MPI that has ended. environment_program.sh checks what the ranks write.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "lapse/core/error.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/transport/mpi/environment.hpp"
+#include "test/mpi/server_expect.hpp"
+
+namespace {
+
+using namespace lapse;
+using lapse::test::expect;
+
+void initialise() {
+  prepare_mpi_environment();
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+}
+
+void use(ParameterServer& server) {
+  const auto table = server.create_table<std::int64_t>({.keys = 10});
+  server.run_workers(1, [&](Worker& worker) {
+    worker.push(table, lapse::test::key_range(0, 10), std::vector<std::int64_t>(10, 1)).wait();
+  });
+}
+
+// Servers of all ranks and of this rank alone.
+void servers() {
+  initialise();
+  for (int round = 0; round < 2; ++round) {
+    ParameterServer all(MPI_COMM_WORLD);
+    use(all);
+    all.close();
+    ParameterServer alone(MPI_COMM_SELF);
+    use(alone);
+    alone.close();
+  }
+  MPI_Finalize();
+}
+
+// The application knows nothing of thread levels.
+void plain_init() {
+  MPI_Init(nullptr, nullptr);
+  {
+    ParameterServer server(MPI_COMM_WORLD);
+    use(server);
+    server.close();
+  }
+  MPI_Finalize();
+}
+
+void expect_state_error(const std::string& call, int rank, const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const MpiStateError& error) {
+    const std::string text = error.what();
+    expect(text.find(call + " on rank " + std::to_string(rank)) != std::string::npos, call + " in: " + text);
+    expect(text.find("MPI is already finalized") != std::string::npos, "the reason in: " + text);
+    return;
+  }
+  throw std::runtime_error("no MpiStateError of " + call);
+}
+
+// Every call that could reach MPI, after MPI_Finalize.
+void after_finalize() {
+  initialise();
+  auto server = std::make_unique<ParameterServer>(MPI_COMM_WORLD);
+  const auto table = server->create_table<std::int64_t>({.keys = 10});
+  server->run_workers(1, [&](Worker& worker) { worker.localize(table, Key(worker.index())).wait(); });
+  const int rank = server->rank().value();
+  MPI_Finalize();
+  expect_state_error("create_table", rank, [&] { server->create_table<float>({.keys = 1}); });
+  expect_state_error("register_function", rank,
+                     [&] { server->register_function<float>("f", [](Key, std::span<float>) { return 1; }); });
+  expect_state_error("run_workers", rank, [&] { server->run_workers(1, [](Worker&) {}); });
+  expect_state_error("statistics", rank, [&] { server->statistics(); });
+  expect_state_error("close", rank, [&] { server->close(); });
+  expect(server->rank().value() == rank && table.keys() == 10, "what needs no MPI");
+  expect(server->memory_use(table).words > 0, "the memory of a table");
+  server.reset();
+}
+
+void run(std::string_view name) {
+  if (name == "servers") return servers();
+  if (name == "plain_init") return plain_init();
+  if (name == "after_finalize") return after_finalize();
+  throw std::runtime_error("unknown case");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    run(count == 2 ? arguments[1] : "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return EXIT_FAILURE;
+  }
+  std::puts("the rank ended well");
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# environment_program.sh <case> <program> <launcher...>: runs the program on the launcher's two ranks, or on one, in the
+# environment of the case; passes when it ends as it should and writes what it should, and nothing else.
+#   variables         variables of module files, and others that belong to no option
+#   slurm_parts       servers on MPI_COMM_SELF in a job of two Slurm tasks
+#   slurm_alone       two Slurm tasks of which each is an MPI job of its own
+#   slurm_step        a step with one task in a job with two
+#   plain_init        MPI_Init without a thread level
+#   level_by_variable the same, with the remedy that the error names
+#   after_finalize    every call of a server after MPI_Finalize
+set -u
+case=$1
+program=$2
+shift 2
+launcher=("$@")
+unset SLURM_NTASKS SLURM_STEP_NUM_TASKS OMPI_MPI_THREAD_LEVEL
+
+failures=0
+check() {  # <what> <command...>
+  local what=$1
+  shift
+  if ! "$@"; then
+    echo "---- failed: $what"
+    failures=$((failures + 1))
+  fi
+}
+
+run() {  # <case of the program> <ranks>: sets output and status
+  output=$("${launcher[@]}" "$2" "$program" "$1" 2>&1)
+  status=$?
+  echo "$output"
+  echo "---- exit status $status"
+}
+
+lines() {  # <pattern>: of the output that match
+  grep -cE "$1" <<<"$output"
+}
+
+ends_well() {  # <ranks> <lines of the library>
+  check "exit status 0" [ "$status" -eq 0 ]
+  check "the end of every rank" [ "$(lines '^the rank ended well$')" -eq "$1" ]
+  check "$2 lines of the library, each with rank and level" [ "$(lines '^lapse\[[0-9]+\] (warning|error): ')" -eq "$2" ]
+  check "no other line" [ "$(lines '')" -eq $(($1 + $2)) ]
+}
+
+case $case in
+  variables)
+    export LAPSE_ROOT=/opt/lapse LAPSE_DIR=/opt/lapse LAPSE_VERSION=1 LAPSE_COMPILER=gcc LAPSE_MPI=openmpi
+    run servers 2
+    ends_well 2 1
+    check "one warning for both variables" \
+      [ "$(lines '^lapse\[0\] warning: the environment variables LAPSE_(COMPILER, LAPSE_MPI|MPI, LAPSE_COMPILER) ')" -eq 1 ]
+    ;;
+  slurm_parts)
+    export SLURM_NTASKS=2
+    run servers 2
+    ends_well 2 0
+    ;;
+  slurm_alone)
+    export SLURM_NTASKS=2
+    run servers 1
+    ends_well 1 1
+    check "the warning" [ "$(lines 'Slurm has 2 tasks but MPI_COMM_WORLD has 1 rank.*srun --mpi=pmix')" -eq 1 ]
+    ;;
+  slurm_step)
+    export SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=1
+    run servers 1
+    ends_well 1 0
+    ;;
+  plain_init)
+    run plain_init 1
+    check "a failure" [ "$status" -ne 0 ]
+    check "the remedies" \
+      [ "$(lines '^MPI was init.*MPI_THREAD_SINGLE.*MPI_Init_thread.*OMPI_MPI_THREAD_LEVEL.*2 SERIALIZED')" -eq 1 ]
+    ;;
+  level_by_variable)
+    for level in 1 2; do
+      export OMPI_MPI_THREAD_LEVEL=$level
+      run plain_init 1
+      ends_well 1 0
+    done
+    ;;
+  after_finalize)
+    run after_finalize 2
+    ends_well 2 4
+    check "reports of MPI_Finalize" [ "$(lines 'error: MPI_Finalize was called on rank .* 1 instance\(s\)')" -eq 2 ]
+    check "reports of destructors" [ "$(lines 'destructor of a parameter server on rank .*already finalized')" -eq 2 ]
+    ;;
+  *)
+    echo "unknown case: $case" >&2
+    exit 2
+    ;;
+esac
+[[ $failures -eq 0 ]]

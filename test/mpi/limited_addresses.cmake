@@ -1,0 +1,5 @@
+lapse_test(limited_addresses
+  SOURCES limited_addresses.cpp
+  DEPENDS lapse::ps
+  RANKS 1 2
+  TIMEOUT 60)

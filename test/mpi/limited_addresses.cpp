@@ -1,0 +1,105 @@
+// Sparse tables of processes whose address space is limited (ulimit -v).
+#include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/random.hpp"
+#include "test/mpi/server_expect.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+// ThreadSanitizer maps more than any such limit allows, and refuses mappings of its program.
+#if !defined(__SANITIZE_THREAD__)
+
+using namespace lapse;
+using lapse::test::contains;
+using lapse::test::expect;
+using lapse::test::thrown_text;
+
+namespace {
+
+constexpr std::size_t kMegabyte = 1'000'000;
+
+// While it lives, this process may map so much more than it has mapped.
+class LimitedAddresses {
+ public:
+  explicit LimitedAddresses(std::size_t more_bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = before_;
+    limit.rlim_cur = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + more_bytes;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~LimitedAddresses() { setrlimit(RLIMIT_AS, &before_); }
+  LimitedAddresses(const LimitedAddresses&) = delete;
+  LimitedAddresses& operator=(const LimitedAddresses&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+Table<float> make(ParameterServer& server, const std::string& name, std::size_t length) {
+  return server.create_table<float>({.name = name, .sparse = true, .length = length});
+}
+
+}  // namespace
+
+TEST_CASE("Several sparse tables without limits of their own are made and used in limited addresses") {
+  for (const std::size_t more : {300 * kMegabyte, 800 * kMegabyte, 3800 * kMegabyte, 15800 * kMegabyte}) {
+    INFO(more << " bytes");
+    ParameterServer server(MPI_COMM_WORLD);
+    const LimitedAddresses limited(more);
+    std::vector<Table<float>> tables;
+    for (const std::size_t length : {4, 4, 50, 1000})
+      tables.push_back(make(server, "table " + std::to_string(tables.size()), length));
+    TableOptions lengths{.name = "lengths", .sparse = true};
+    lengths.lengths = [](Key key) { return 1 + key.value() % 30; };
+    tables.push_back(server.create_table<float>(lengths));
+    server.run_workers(1, [&](Worker& worker) {
+      constexpr std::uint64_t kKeys = 500;
+      for (const Table<float>& table : tables) {
+        for (std::uint64_t key = 0; key < kKeys; ++key) {
+          const Key hashed(mix_bits(key));
+          const std::vector<float> ones(table.length(hashed), 1);
+          worker.push(table, hashed, ones);
+        }
+      }
+      worker.barrier();
+      for (const Table<float>& table : tables) {
+        for (std::uint64_t key = 0; key < kKeys; ++key) {
+          const Key hashed(mix_bits(key));
+          std::vector<float> value(table.length(hashed));
+          worker.pull(table, hashed, value).wait();
+          expect(value.back() == static_cast<float>(worker.count()), "the pushes of all workers");
+        }
+      }
+      worker.barrier();
+    });
+  }
+}
+
+TEST_CASE("A sparse table takes what limited addresses leave, then the error names the limit and the remedy") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const LimitedAddresses limited(250 * kMegabyte);
+  make(server, "small", 4);
+  const auto growing = make(server, "growing", 50000);
+  const std::string text = thrown_text<PeerFailed>([&] {
+    server.run_workers(1, [&](Worker& worker) {
+      const std::vector<float> ones(growing.length(), 1);
+      for (std::uint64_t i = 0;; ++i) {
+        worker.push(growing, Key(mix_bits(i * worker.count() + worker.index())), ones).wait();
+        expect(i < 1'000'000, "an end");
+      }
+    });
+  });
+  INFO(text);
+  CHECK(contains(text, "table 'growing' on rank"));
+  CHECK(contains(text, "the limit of the process's addresses (raise it: ulimit -v) leaves"));
+  CHECK(contains(text, "are kept free"));
+}
+
+#endif

@@ -1,0 +1,82 @@
+#include "lapse/store/growing_region.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "test/support/catch.hpp"
+
+// ThreadSanitizer refuses mappings in the middle of the address space.
+#if !defined(__SANITIZE_THREAD__)
+
+using lapse::GrowingRegionAllocator;
+using lapse::Region;
+
+namespace {
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+constexpr std::size_t kCapacity = std::size_t{64} << 30;
+
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST_CASE("A growing region takes addresses only for what is committed") {
+  GrowingRegionAllocator allocator;
+  const std::size_t before = mapped_bytes();
+  {
+    std::vector<std::unique_ptr<Region>> regions;
+    for (int i = 0; i < 20; ++i) {
+      regions.push_back(allocator.reserve(kCapacity));
+      REQUIRE(regions.back());
+      CHECK(regions.back()->capacity_bytes() == kCapacity);
+      CHECK(reinterpret_cast<std::uintptr_t>(regions.back()->base()) % lapse::kHugePageBytes == 0);
+    }
+    CHECK(mapped_bytes() < before + kMegabyte);
+    for (std::size_t piece = 0; piece < 5; ++piece) {
+      for (auto& region : regions) {
+        REQUIRE(region->commit(piece * kMegabyte, kMegabyte));
+        for (std::size_t at = 0; at < kMegabyte; at += 4096) {
+          REQUIRE(region->base()[piece * kMegabyte + at] == std::byte{0});
+          region->base()[piece * kMegabyte + at] = std::byte{1};
+        }
+      }
+    }
+    CHECK(mapped_bytes() < before + (5 * 20 + 10) * kMegabyte);
+    // Again, and over what is committed: nothing is lost.
+    CHECK(regions[0]->commit(0, 6 * kMegabyte));
+    CHECK(regions[0]->base()[4 * kMegabyte] == std::byte{1});
+  }
+  CHECK(mapped_bytes() < before + kMegabyte);
+}
+
+TEST_CASE("A growing region commits nothing over another mapping, and goes on when that has gone") {
+  GrowingRegionAllocator allocator;
+  const auto region = allocator.reserve(kCapacity);
+  REQUIRE(region->commit(0, kMegabyte));
+  void* const wanted = region->base() + 2 * kMegabyte;
+  void* const other = mmap(wanted, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(other == wanted);
+  *static_cast<char*>(other) = 7;
+  CHECK(region->commit(kMegabyte, kMegabyte));
+  CHECK_FALSE(region->commit(2 * kMegabyte, kMegabyte));
+  CHECK(*static_cast<char*>(other) == 7);
+  munmap(other, 4096);
+  CHECK(region->commit(2 * kMegabyte, kMegabyte));
+  CHECK(region->base()[2 * kMegabyte] == std::byte{0});
+}
+
+TEST_CASE("A growing region ends at its capacity") {
+  GrowingRegionAllocator allocator;
+  const auto region = allocator.reserve(3 * kMegabyte);
+  CHECK(region->commit(0, 2 * kMegabyte));
+  CHECK(region->commit(2 * kMegabyte, 100 * kMegabyte));
+  region->base()[3 * kMegabyte - 1] = std::byte{1};
+}
+
+#endif

@@ -9,6 +9,7 @@
 #include "apps/common/command_line.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/common/reader_group.hpp"
 #include "apps/common/server_program.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 #include "apps/knowledge_graph_embeddings/options.hpp"
@@ -30,9 +31,8 @@ void train(Trainer& trainer, const KnowledgeGraph& graph, bool reports) {
 void embed(ParameterServer& server, const KnowledgeGraphOptions& options) {
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
-  // Every rank reads the files for itself; an error on one of them ends all.
-  KnowledgeGraph graph;
-  server.run_workers(1, [&](Worker&) { graph = load_graph(options.data); });
+  KnowledgeGraph graph;  // an error on one rank ends all
+  server.run_workers(1, [&](Worker& worker) { graph = load_graph(options.data, reader_group(worker)); });
   if (reports) fmt::print("{}\n", describe(graph));
 
   Trainer trainer(server, graph, options.training);

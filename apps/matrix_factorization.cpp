@@ -9,12 +9,13 @@
 #include "apps/common/command_line.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/common/reader_group.hpp"
 #include "apps/common/server_program.hpp"
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/options.hpp"
+#include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/report.hpp"
-#include "apps/matrix_factorization/shared_problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   FactorizationProblem problem;  // an error on one rank ends all
-  server.run_workers(1, [&](Worker& worker) { problem = load_shared_problem(worker, options.data); });
+  server.run_workers(1, [&](Worker& worker) { problem = load_problem(options.data, reader_group(worker)); });
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {
     if (options.baselines) baselines = compute_baselines(problem);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,19 +15,57 @@ namespace lapse::io {
 
 namespace {
 
+constexpr std::string_view kOwnStandardInput = "/dev/stdin";
+
+// Whether every process has something else under this path, or nothing.
+bool is_own_descriptor(std::string_view path) {
+  return path == kOwnStandardInput || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
 int open_for_reading(const std::string& path) {
   if (path == kStandardInput) return STDIN_FILENO;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw FileError(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  return descriptor;
+  // Without O_NONBLOCK, a pipe would be opened when it has a writer; reading waits for bytes by itself.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor >= 0) return descriptor;
+  const std::string_view advice =
+      is_own_descriptor(path)
+          ? "; launchers such as mpirun do not pass it on, expected a named pipe, or - for "
+            "standard input"
+          : "";
+  throw FileError(path, fmt::format("cannot be opened: {}{}", std::strerror(errno), advice));
+}
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  const int result = path == kStandardInput ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
+  return result == 0 ? std::optional(status) : std::nullopt;
+}
+
+[[noreturn]] void fail_to_read() {
+  throw InputError(fmt::format("cannot be read: {}", std::strerror(errno)));
+}
+
+// Waits until a descriptor can be read without waiting; -1: for any time.
+bool wait_to_read(int descriptor, int milliseconds) {
+  pollfd request{.fd = descriptor, .events = POLLIN, .revents = 0};
+  for (;;) {
+    const int ready = ::poll(&request, 1, milliseconds);
+    if (ready >= 0) return ready > 0;
+    if (errno != EINTR) fail_to_read();
+  }
 }
 
 template <class Read>
-std::size_t read_again_when_interrupted(const Read& read) {
+std::size_t read_again_when_interrupted(int descriptor, const Read& read) {
   for (;;) {
     const ssize_t count = read();
     if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR) throw InputError(fmt::format("cannot be read: {}", std::strerror(errno)));
+    // Another process may have set standard input to O_NONBLOCK, or have read the bytes.
+    if (errno == EAGAIN) {
+      wait_to_read(descriptor, -1);
+    } else if (errno != EINTR) {
+      fail_to_read();
+    }
   }
 }
 
@@ -38,8 +77,22 @@ std::string input_name(const std::string& path) {
 
 bool is_stream(const std::string& path) {
   if (path == kStandardInput) return true;
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  const auto status = status_of(path);
+  if (!status || S_ISDIR(status->st_mode)) return false;
+  return !S_ISREG(status->st_mode) || is_own_descriptor(path);
+}
+
+bool is_same_stream(const std::string& a, const std::string& b) {
+  if (!is_stream(a) || !is_stream(b)) return false;
+  if (a == kStandardInput && b == kStandardInput) return true;
+  const auto first = status_of(a);
+  const auto second = status_of(b);
+  // Terminals and other devices may give every reader something.
+  const auto is_pipe = [](const struct stat& status) {
+    return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
+  };
+  return first && second && is_pipe(*first) && first->st_dev == second->st_dev &&
+         first->st_ino == second->st_ino;
 }
 
 FileDescriptor::FileDescriptor(const std::string& path) : descriptor_(open_for_reading(path)) {
@@ -56,13 +109,19 @@ FileDescriptor::~FileDescriptor() {
   if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
 }
 
+bool FileDescriptor::wait_for_bytes(std::chrono::milliseconds time) const {
+  return wait_to_read(descriptor_, static_cast<int>(time.count()));
+}
+
 std::size_t FileDescriptor::read(std::span<char> destination) {
+  // A pipe that has had no writer yet reads as if it had ended.
+  if (!size_) wait_to_read(descriptor_, -1);
   return read_again_when_interrupted(
-      [&] { return ::read(descriptor_, destination.data(), destination.size()); });
+      descriptor_, [&] { return ::read(descriptor_, destination.data(), destination.size()); });
 }
 
 std::size_t FileDescriptor::read_at(std::uint64_t offset, std::span<char> destination) const {
-  return read_again_when_interrupted([&] {
+  return read_again_when_interrupted(descriptor_, [&] {
     return ::pread(descriptor_, destination.data(), destination.size(), static_cast<off_t>(offset));
   });
 }

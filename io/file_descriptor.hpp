@@ -1,6 +1,7 @@
 // An input of the operating system: a file, a pipe or standard input.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,14 +17,17 @@ inline constexpr std::string_view kStandardInput = "-";
 // The name of an input in error messages.
 std::string input_name(const std::string& path);
 
-// Whether a path names something that can be read once only: standard input, a pipe, a device. False for what
-// is missing.
+// Whether a path names something that can be read once only, or by this process only: standard input, a pipe,
+// a device, what the process has open (/dev/fd/3). False for what is missing.
 bool is_stream(const std::string& path);
+// Whether two paths name one stream, so that one reader would get what the other lacks.
+bool is_same_stream(const std::string& a, const std::string& b);
 
 // Used by one thread.
 class FileDescriptor {
  public:
-  // Opens for reading. Throws FileError when the file is missing, unreadable or a directory.
+  // Opens for reading; a pipe needs no writer yet. Throws FileError when the file is missing, unreadable or a
+  // directory.
   explicit FileDescriptor(const std::string& path);
   // Standard input stays open.
   ~FileDescriptor();
@@ -33,7 +37,10 @@ class FileDescriptor {
   // Bytes of a regular file; nothing for streams.
   std::optional<std::uint64_t> size() const { return size_; }
 
-  // Reads some bytes, 0 only at the end. Throws InputError.
+  // Whether read() will not wait: false when neither bytes nor the end have come in time.
+  bool wait_for_bytes(std::chrono::milliseconds time) const;
+  // Reads some bytes, 0 only at the end. Waits for them: a pipe ends when its last writer closes it. Throws
+  // InputError.
   std::size_t read(std::span<char> destination);
   // Regular files: reads from an offset on; the position of read() stays. Throws InputError.
   std::size_t read_at(std::uint64_t offset, std::span<char> destination) const;

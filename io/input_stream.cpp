@@ -14,18 +14,22 @@ namespace {
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
 }
 
-InputStream::InputStream(const std::string& path)
-    : file_(path), raw_(std::make_unique_for_overwrite<char[]>(kRawBytes)) {
+InputStream::InputStream(const Input& input) : raw_(std::make_unique_for_overwrite<char[]>(kRawBytes)) {
+  if (input.has_source()) {
+    source_ = input.open_source();
+  } else {
+    file_.emplace(input.path());
+  }
   try {
     while (!raw_ended_ && raw_end_ < kCompressionMagicBytes) {
-      const std::size_t count = file_.read({raw_.get() + raw_end_, kRawBytes - raw_end_});
+      const std::size_t count = read_stored({raw_.get() + raw_end_, kRawBytes - raw_end_});
       raw_end_ += count;
       raw_ended_ = count == 0;
     }
     compression_ = detect_compression({raw_.get(), std::min(raw_end_, kCompressionMagicBytes)});
     if (compression_ != Compression::none) decompressor_ = make_decompressor(compression_);
   } catch (const InputError& error) {
-    throw FileError(input_name(path), error.what());
+    throw FileError(input_name(input.path()), error.what());
   }
 }
 
@@ -33,15 +37,15 @@ std::size_t InputStream::read(std::span<char> destination) {
   if (destination.empty()) return 0;
   if (decompressor_) return decompress(destination);
   if (raw_begin_ < raw_end_) return take_raw(destination);
-  return raw_ended_ ? 0 : file_.read(destination);
+  return raw_ended_ ? 0 : read_stored(destination);
 }
 
 std::optional<std::uint64_t> InputStream::size() const {
-  return decompressor_ ? std::nullopt : file_.size();
+  return decompressor_ || !file_ ? std::nullopt : file_->size();
 }
 
 void InputStream::seek(std::uint64_t offset) {
-  file_.seek(offset);
+  file_->seek(offset);
   raw_begin_ = raw_end_ = 0;
   raw_ended_ = false;
 }
@@ -51,7 +55,7 @@ std::uint64_t InputStream::count_lines_before(std::uint64_t offset) const {
   std::uint64_t lines = 0;
   for (std::uint64_t position = 0; position < offset;) {
     const std::size_t wanted = std::min<std::uint64_t>(block.size(), offset - position);
-    const std::size_t count = file_.read_at(position, std::span(block).first(wanted));
+    const std::size_t count = file_->read_at(position, std::span(block).first(wanted));
     if (count == 0) break;
     lines += static_cast<std::uint64_t>(
         std::count(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count), '\n'));
@@ -62,7 +66,7 @@ std::uint64_t InputStream::count_lines_before(std::uint64_t offset) const {
 
 void InputStream::read_raw() {
   raw_begin_ = 0;
-  raw_end_ = file_.read({raw_.get(), kRawBytes});
+  raw_end_ = read_stored({raw_.get(), kRawBytes});
   raw_ended_ = raw_end_ == 0;
 }
 

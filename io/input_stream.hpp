@@ -1,4 +1,4 @@
-// The bytes of a file, decompressed where need be.
+// The bytes of an input, decompressed where need be.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@
 #include "io/compression.hpp"
 #include "io/decompressor.hpp"
 #include "io/file_descriptor.hpp"
+#include "io/input.hpp"
 
 namespace lapse::io {
 
-// Reads a file, a pipe or, for the name "-", standard input. Its first bytes decide whether it is compressed,
-// never its name. Data that are damaged or cut off end with an error, never early and silently. Used by one
-// thread.
+// Reads a file, a pipe, standard input (the path "-") or what a source gives. The first bytes decide whether
+// it is compressed, never its name. Data that are damaged or cut off end with an error, never early and
+// silently. Used by one thread.
 class InputStream {
  public:
   // Throws FileError when the file is missing, unreadable, a directory, or of a compression that is not
   // supported.
-  explicit InputStream(const std::string& path);
+  explicit InputStream(const Input& input);
 
   Compression compression() const { return compression_; }
 
@@ -36,13 +37,18 @@ class InputStream {
   std::uint64_t count_lines_before(std::uint64_t offset) const;
 
  private:
+  // Some bytes as they are stored, 0 at the end.
+  std::size_t read_stored(std::span<char> destination) {
+    return file_ ? file_->read(destination) : source_->read(destination);
+  }
   // Fills the empty raw_.
   void read_raw();
   std::size_t take_raw(std::span<char> destination);
   std::size_t decompress(std::span<char> destination);
   [[noreturn]] void fail(const std::string& problem) const;
 
-  FileDescriptor file_;
+  std::optional<FileDescriptor> file_;  // one of the two
+  std::unique_ptr<ByteSource> source_;
   Compression compression_ = Compression::none;
   std::unique_ptr<Decompressor> decompressor_;
   // Bytes of the file that have not been given or decompressed yet: [raw_begin_, raw_end_).

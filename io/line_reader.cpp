@@ -27,15 +27,19 @@ PartScheme part_scheme(const std::string& path) {
   return input.size() ? PartScheme::byte_ranges : PartScheme::line_blocks;
 }
 
-LineReader::LineReader(const std::string& path, FilePart part) : path_(input_name(path)), part_(part) {
+LineReader::LineReader(const Input& input, FilePart part) : path_(input_name(input.path())), part_(part) {
   if (part.index >= part.count) {
     throw UsageError(
         fmt::format("{}: part {} of {}, expected one from 0 to count - 1", path_, part.index, part.count));
   }
-  const bool stream = is_stream(path);
+  if (input.has_source() && !part.is_whole()) {
+    throw UsageError(fmt::format("{}: part {} of {} of what another rank reads, expected the whole", path_,
+                                 part.index, part.count));
+  }
+  const bool stream = input.has_source() || is_stream(input.path());
   lines_before_ = 0;
   if (stream && part.index != 0) return;
-  input_.emplace(path);
+  input_.emplace(input);
   buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
   if (stream || part.is_whole()) return;
   by_blocks_ = !input_->size();

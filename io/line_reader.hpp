@@ -14,11 +14,11 @@
 
 namespace lapse::io {
 
-// Reads a file, plain or compressed, a pipe or standard input (the name "-"). Reads in blocks, so that memory
-// stays constant, pipes work, and a file that shrinks meanwhile is no fault signal (as it would be in a
-// memory map). A byte order mark at the start is skipped. The readers of all parts together give every line
-// of the file exactly once, provided that the file does not change meanwhile; PartScheme defines the parts.
-// Used by one thread.
+// Reads a file, plain or compressed, a pipe, standard input (the name "-") or what a source gives. Reads in
+// blocks, so that memory stays constant, pipes work, and a file that shrinks meanwhile is no fault signal (as
+// it would be in a memory map). A byte order mark at the start is skipped. The readers of all parts together
+// give every line of the file exactly once, provided that the file does not change meanwhile; PartScheme
+// defines the parts. Used by one thread.
 class LineReader {
  public:
   // Longer lines are taken for a sign of a binary file.
@@ -27,8 +27,8 @@ class LineReader {
   static constexpr std::uint64_t kLinesPerBlock = 64;
 
   // Throws FileError when the file is missing, unreadable, a directory or of an unknown compression, and
-  // UsageError unless part.index < part.count.
-  explicit LineReader(const std::string& path, FilePart part = {});
+  // UsageError unless part.index < part.count, and for a part of a source, which is read whole.
+  explicit LineReader(const Input& input, FilePart part = {});
 
   // Gives the next line of the part without its end ("\n" or "\r\n"; the last line needs none); false at the
   // end. The view is valid until the next call. Throws FileError, with the line, on a failing read, on

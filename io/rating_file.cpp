@@ -65,9 +65,9 @@ struct Layout {
 
 class RatingParser {
  public:
-  RatingParser(const std::string& path, RatingIds& ids, const RatingFileOptions& options)
-      : reader_(path, options.part), ids_(ids), options_(options) {
-    if (const auto first = first_line_for_part(path, options.part))
+  RatingParser(const Input& input, RatingIds& ids, const RatingFileOptions& options)
+      : reader_(input, options.part), ids_(ids), options_(options) {
+    if (const auto first = first_line_for_part(input, options.part))
       layout_.emplace(first->text, first->offset);
   }
 
@@ -138,8 +138,8 @@ class RatingParser {
 
 }  // namespace
 
-CoordinateMatrix read_ratings(const std::string& path, RatingIds& ids, const RatingFileOptions& options) {
-  return RatingParser(path, ids, options).read();
+CoordinateMatrix read_ratings(const Input& input, RatingIds& ids, const RatingFileOptions& options) {
+  return RatingParser(input, ids, options).read();
 }
 
 }  // namespace lapse::io

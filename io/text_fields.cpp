@@ -73,9 +73,9 @@ std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::st
   return id;
 }
 
-std::optional<FirstLine> first_line_for_part(const std::string& path, FilePart part) {
-  if (part.is_whole() || is_stream(path)) return std::nullopt;
-  LineReader reader(path);
+std::optional<FirstLine> first_line_for_part(const Input& input, FilePart part) {
+  if (part.is_whole() || is_stream(input.path())) return std::nullopt;
+  LineReader reader(input);
   for (std::string_view line; reader.next(line);) {
     if (!trimmed(line).empty()) return FirstLine{std::string(line), reader.line_offset()};
   }

@@ -58,6 +58,6 @@ struct FirstLine {
 // Reads the start of a file for one of its parts. Nothing when all lines are blank, and when part and scheme
 // are such that the part meets the first line itself, or has no lines: the whole file, and streams. Throws as
 // LineReader does.
-std::optional<FirstLine> first_line_for_part(const std::string& path, FilePart part);
+std::optional<FirstLine> first_line_for_part(const Input& input, FilePart part);
 
 }  // namespace lapse::io

@@ -25,8 +25,8 @@ void note(UnknownNames& unknown, const LineReader& lines, std::string_view name)
 
 }  // namespace
 
-TripleReader::TripleReader(const std::string& path, FilePart part) : lines_(path, part) {
-  if (const auto first = first_line_for_part(path, part)) separator_ = separator_of(first->text);
+TripleReader::TripleReader(const Input& input, FilePart part) : lines_(input, part) {
+  if (const auto first = first_line_for_part(input, part)) separator_ = separator_of(first->text);
 }
 
 bool TripleReader::next(NamedTriple& triple) {
@@ -60,10 +60,10 @@ FileError UnknownNames::error(std::string_view what) const {
   return {file, fmt::format("unknown {} '{}'{}", what, shown(name), others), line, column};
 }
 
-TripleFile read_triples(const std::string& path, const NameIds& entities, const NameIds& relations,
+TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
                         FilePart part) {
   TripleFile result;
-  TripleReader reader(path, part);
+  TripleReader reader(input, part);
   for (NamedTriple names; reader.next(names);) {
     const auto relation = relations.id_of(names.relation);
     if (!relation) {
@@ -84,10 +84,10 @@ TripleFile read_triples(const std::string& path, const NameIds& entities, const 
   return result;
 }
 
-std::vector<Triple> read_id_triples(const std::string& path, Vocabulary::Id max_entity,
+std::vector<Triple> read_id_triples(const Input& input, Vocabulary::Id max_entity,
                                     Vocabulary::Id max_relation, FilePart part) {
   std::vector<Triple> triples;
-  TripleReader reader(path, part);
+  TripleReader reader(input, part);
   const auto id = [&](std::string_view field, std::string_view what, Vocabulary::Id max) {
     return static_cast<Vocabulary::Id>(parse_id(reader.lines(), field, what, max));
   };

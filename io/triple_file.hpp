@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/file_part.hpp"
+#include "io/input.hpp"
 #include "io/line_reader.hpp"
 #include "io/text_fields.hpp"
 #include "io/vocabulary.hpp"
@@ -36,7 +37,7 @@ struct NamedTriple {
 class TripleReader {
  public:
   // Throws as LineReader does.
-  explicit TripleReader(const std::string& path, FilePart part = {});
+  explicit TripleReader(const Input& input, FilePart part = {});
 
   // Gives the next triple of the part; false at the end. The views are valid until the next call. Throws
   // FileError with line and column for another number of fields than three, an empty name, and whatever
@@ -102,12 +103,12 @@ struct TripleFile {
 // Reads triples of ids. A triple with an unknown name is left out and reported; the caller decides. Its names
 // are not added to growing vocabularies when its relation is unknown. Throws as TripleReader does. A file
 // without triples gives none.
-TripleFile read_triples(const std::string& path, const NameIds& entities, const NameIds& relations,
+TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
                         FilePart part = {});
 
 // Reads triples of numbers, in the same format. Throws as TripleReader does, and FileError with line and
 // column for a field that is no integer from 0 to max_entity, or max_relation.
-std::vector<Triple> read_id_triples(const std::string& path, Vocabulary::Id max_entity,
+std::vector<Triple> read_id_triples(const Input& input, Vocabulary::Id max_entity,
                                     Vocabulary::Id max_relation, FilePart part = {});
 
 // Replaces ids: entity e by entity_ids[e], relation r by relation_ids[r] (Vocabulary::translation_to). Throws

@@ -101,9 +101,9 @@ void write_vocabulary(const std::string& path, const Vocabulary& vocabulary) {
   file.close();
 }
 
-Vocabulary read_vocabulary(const std::string& path) {
+Vocabulary read_vocabulary(const Input& input) {
   Vocabulary vocabulary;
-  LineReader reader(path);
+  LineReader reader(input);
   for (std::string_view line; reader.next(line);) {
     const std::size_t tab = line.find('\t');
     const std::string_view name = line.substr(0, tab);

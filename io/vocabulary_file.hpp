@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "io/input.hpp"
 #include "io/vocabulary.hpp"
 
 namespace lapse::io {
@@ -17,6 +18,6 @@ void write_vocabulary(const std::string& path, const Vocabulary& vocabulary);
 // may be compressed, or standard input ("-"). Throws FileError with the position for an empty line or name, a
 // name that occurs twice, a count that is no integer from 0, and whatever LineReader reports. A file without
 // lines gives an empty vocabulary.
-Vocabulary read_vocabulary(const std::string& path);
+Vocabulary read_vocabulary(const Input& input);
 
 }  // namespace lapse::io

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "apps/common/required_memory.hpp"
+#include "io/file_descriptor.hpp"
+#include "io/shared_inputs.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 
@@ -44,14 +46,14 @@ KnowledgeGraph make_random_graph(const DataOptions& data) {
   return make_graph(options.entities, options.relations, std::move(triples));
 }
 
-std::vector<Triple> read_held_out(const std::string& path, io::Vocabulary& entities,
+std::vector<Triple> read_held_out(const io::Input& input, io::Vocabulary& entities,
                                   const io::Vocabulary& relations) {
-  if (path.empty()) return {};
+  if (input.path().empty()) return {};
   io::TripleFile file =
-      io::read_triples(path, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations));
+      io::read_triples(input, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations));
   if (file.unknown_relations.count != 0)
     throw file.unknown_relations.error("relation (no training triple has it)");
-  if (file.triples.empty()) throw FileError(path, "contains no triples");
+  if (file.triples.empty()) throw FileError(io::input_name(input.path()), "contains no triples");
   return std::move(file.triples);
 }
 
@@ -80,15 +82,16 @@ KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::
   return graph;
 }
 
-KnowledgeGraph load_graph(const DataOptions& options) {
+KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& group) {
   if (options.train_file.empty()) return make_random_graph(options);
+  const auto inputs = io::shared_inputs({options.train_file, options.valid_file, options.test_file}, group);
   io::Vocabulary entities;
   io::Vocabulary relations;
   io::TripleFile train =
-      io::read_triples(options.train_file, io::NameIds::growing(entities), io::NameIds::growing(relations));
-  if (train.triples.empty()) throw FileError(options.train_file, "contains no triples");
-  std::vector<Triple> valid = read_held_out(options.valid_file, entities, relations);
-  std::vector<Triple> test = read_held_out(options.test_file, entities, relations);
+      io::read_triples(inputs[0], io::NameIds::growing(entities), io::NameIds::growing(relations));
+  if (train.triples.empty()) throw FileError(io::input_name(options.train_file), "contains no triples");
+  std::vector<Triple> valid = read_held_out(inputs[1], entities, relations);
+  std::vector<Triple> test = read_held_out(inputs[2], entities, relations);
   KnowledgeGraph graph = make_graph(entities.size(), relations.size(), std::move(train.triples),
                                     std::move(valid), std::move(test));
   graph.entity_names = std::move(entities);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/reader_group.hpp"
 #include "io/triple_file.hpp"
 #include "io/vocabulary.hpp"
 
@@ -21,9 +22,10 @@ struct RandomGraphOptions {
 
 // Where the triples come from.
 struct DataOptions {
-  std::string train_file;  // triple file; empty: a random graph
-  std::string valid_file;  // triple file; empty: none
-  std::string test_file;   // triple file; empty: none
+  // Triple files, plain or compressed; "-": standard input.
+  std::string train_file;  // empty: a random graph
+  std::string valid_file;  // empty: none
+  std::string test_file;   // empty: none
   RandomGraphOptions random;
   std::uint64_t seed = 1;       // of the random graph
   std::int32_t host_ranks = 1;  // so many ranks of this host hold the graph, each for itself
@@ -50,9 +52,11 @@ struct KnowledgeGraph {
 KnowledgeGraph make_graph(std::uint64_t entities, std::uint64_t relations, std::vector<Triple> train,
                           std::vector<Triple> valid = {}, std::vector<Triple> test = {});
 
-// Reads or generates. The entities are those of all files, the counts of the names those of the training
-// file. Throws FileError, also for a file without triples and for a relation that only held-out triples have,
-// which cannot be learned, OutOfMemory for a random graph before it is made, and as make_graph does.
-KnowledgeGraph load_graph(const DataOptions& options);
+// Collective over the group, every rank of which gets the whole graph. Reads (io::shared_inputs) or
+// generates. The entities are those of all files, the counts of the names those of the training file. Throws
+// FileError, also for a file without triples and for a relation that only held-out triples have, which cannot
+// be learned, ConfigurationError when two files are one stream, OutOfMemory for a random graph before it is
+// made, and as make_graph does.
+KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

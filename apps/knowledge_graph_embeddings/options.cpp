@@ -19,7 +19,8 @@ constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint32_t>::max();
 void add_data_options(CLI::App& app, DataOptions& data) {
   CLI::Option* const file = app.add_option(
       "train", data.train_file,
-      "Triple file: lines `subject relation object`, separated by tabs or blanks; may be compressed");
+      "Triple file: lines `subject relation object`, separated by tabs or blanks; plain or packed by gzip, "
+      "xz or zstd; -: standard input");
   file->check(file_name());
   CLI::Option* const generate =
       app.add_option_function<std::vector<std::uint64_t>>(

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "apps/common/required_memory.hpp"
-#include "io/file_descriptor.hpp"
 #include "io/rating_file.hpp"
+#include "io/shared_inputs.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
 
@@ -82,13 +82,14 @@ FactorizationProblem generate(const DataOptions& options) {
   return make_problem(matrix.rows, matrix.columns, std::move(matrix.cells), std::move(test));
 }
 
-FactorizationProblem read_files(const DataOptions& options) {
+FactorizationProblem read_files(const DataOptions& options, const io::ReaderGroup& group) {
+  const auto inputs = io::shared_inputs({options.train_file, options.test_file}, group);
   const io::RatingFileOptions limits{.max_user_id = options.max_id, .max_item_id = options.max_id};
   io::RatingIds ids;
-  std::vector<io::Cell> train = io::read_ratings(options.train_file, ids, limits).cells;
+  std::vector<io::Cell> train = io::read_ratings(inputs[0], ids, limits).cells;
   std::vector<io::Cell> test = options.test_file.empty()
                                    ? hold_out(train, options.test_fraction, options.seed)
-                                   : io::read_ratings(options.test_file, ids, limits).cells;
+                                   : io::read_ratings(inputs[1], ids, limits).cells;
   const auto rows = ids.users.sort();
   const auto columns = ids.items.sort();
   translate(train, rows, columns);
@@ -101,15 +102,12 @@ FactorizationProblem read_files(const DataOptions& options) {
 
 }  // namespace
 
-FactorizationProblem load_problem(const DataOptions& options) {
+FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group) {
   if (options.train_file.empty() && !options.test_file.empty()) {
     throw ConfigurationError(
         "test ratings without training ratings: their ids mean no row of a generated matrix");
   }
-  if (options.train_file == io::kStandardInput && options.test_file == io::kStandardInput) {
-    throw ConfigurationError("training and test ratings cannot both be standard input");
-  }
-  return options.train_file.empty() ? generate(options) : read_files(options);
+  return options.train_file.empty() ? generate(options) : read_files(options, group);
 }
 
 }  // namespace lapse::apps

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/coordinate_matrix.hpp"
+#include "io/reader_group.hpp"
 #include "io/zipf_matrix.hpp"
 
 namespace lapse::apps {
@@ -42,10 +43,11 @@ struct FactorizationProblem {
 FactorizationProblem make_problem(std::uint64_t rows, std::uint64_t columns, std::vector<io::Cell> train,
                                   std::vector<io::Cell> test);
 
-// Reads or generates. Rows and columns of files are the ids that occur in either, in ascending order. Every
-// cell is held out with probability test_fraction, the same cells for equal seeds. Throws FileError,
-// ConfigurationError when both files are standard input or only the test ratings are a file, OutOfMemory, for
-// a generated matrix before it is made, and as make_problem does.
-FactorizationProblem load_problem(const DataOptions& options);
+// Collective over the group, every rank of which gets the whole problem. Reads (io::shared_inputs) or
+// generates. Rows and columns of files are the ids that occur in either, in ascending order. Every cell is
+// held out with probability test_fraction, the same cells for equal seeds. Throws FileError,
+// ConfigurationError when both files are one stream or only the test ratings are a file, OutOfMemory, for a
+// generated matrix before it is made, and as make_problem does.
+FactorizationProblem load_problem(const DataOptions& options, const io::ReaderGroup& group = {});
 
 }  // namespace lapse::apps

@@ -5,11 +5,13 @@ lapse_test(test_io
   SOURCES
     io_damaged_files.cpp
     io_documentation.cpp
+    io_file_descriptor.cpp
     io_file_parts.cpp
     io_input_stream.cpp
     io_line_reader.cpp
     io_npy.cpp
     io_rating_file.cpp
+    io_shared_inputs.cpp
     io_triple_file.cpp
     io_vocabulary.cpp
     io_zipf_matrix.cpp

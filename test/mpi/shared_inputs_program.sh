@@ -1,0 +1,109 @@
+#!/bin/bash
+# shared_inputs_program.sh all|data <matrix_factorization> <knowledge_graph_embeddings> <folder of data> <launcher...>:
+# pipes, standard input and files that not every rank has, as input of the programs on several ranks; data: without
+# errors. Prints what is wrong and exits with 1.
+set -u
+what=$1
+factorize=$2
+embed=$3
+data=$4
+shift 4
+launcher=("$@")
+directory=$(mktemp -d)
+writers=()
+trap 'kill "${writers[@]}" 2>/dev/null; rm -rf "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+run() {  # <program and arguments...>: output in $directory/out and err; standard input is that of the caller
+  "${launcher[@]}" "$@" >"$directory/out" 2>"$directory/err"
+}
+
+# Refuses with exactly one line that begins with "error:" and contains the texts.
+refuses() {  # <texts, separated by |> <program and arguments...>
+  local texts text lines
+  IFS='|' read -ra texts <<<"$1"
+  shift
+  run "$@" && fail "accepted: $*"
+  lines=$(grep -c '^error: ' "$directory/err")
+  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
+  for text in "${texts[@]}"; do
+    grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
+  done
+}
+
+# Another process writes the output of a command to a named pipe.
+feed() {  # <name of the pipe> <command...>
+  local pipe=$directory/$1
+  shift
+  [[ -p $pipe ]] || mkfifo "$pipe"
+  "$@" >"$pipe" 2>/dev/null &
+  writers+=($!)
+}
+
+# The first rank runs in $directory, the others in a folder that lacks its files.
+mkdir "$directory/elsewhere"
+cat >"$directory/apart.sh" <<END
+#!/bin/bash
+[[ \${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-\${PMIX_RANK:-\$SLURM_PROCID}}} -eq 0 ]] && cd "$directory" || cd "$directory/elsewhere"
+exec "\$@"
+END
+chmod +x "$directory/apart.sh"
+
+# Ratings: pipes are the same training as files, whatever their compression and size.
+ratings=$data/movietweetings/ratings.tsv
+head -n 20000 "$ratings" >"$directory/test.tsv"
+result() { grep -e ' cells to train on' -e '^ *test RMSE' "$directory/out"; }
+run "$factorize" "$ratings" --test "$directory/test.tsv" --epochs 1 </dev/null || fail "files: $(cat "$directory/err")"
+expected=$(result)
+[[ $(wc -l <<<"$expected") -eq 2 ]] || fail "no result: $(cat "$directory/out")"
+feed pipe cat "$ratings"
+feed test gzip -c "$directory/test.tsv"
+run "$factorize" "$directory/pipe" --test "$directory/test" --epochs 1 </dev/null ||
+  fail "pipes: $(cat "$directory/err")"
+[[ $(result) == "$expected" ]] || fail "pipes: $(result), expected $expected"
+
+# Triples: all three files, and names that only the first rank has.
+names() { sort "$directory/$1-entities.txt"; sort "$directory/$1-relations.txt"; grep ' triples to train on' "$directory/out"; }
+graph=$data/wn18rr
+for part in train valid test; do cp "$graph/$part.txt.xz" "$directory"; done
+run "$embed" "$directory/train.txt.xz" --valid "$directory/valid.txt.xz" --test "$directory/test.txt.xz" --dim 1 \
+  --epochs 0 --output-prefix "$directory/a" </dev/null || fail "files: $(cat "$directory/err")"
+names a >"$directory/expected"
+feed train xz -dc "$graph/train.txt.xz"
+feed valid cat "$graph/valid.txt.xz"
+run "$directory/apart.sh" "$embed" train --valid valid --test - --dim 1 --epochs 0 --output-prefix "$directory/b" \
+  <"$graph/test.txt.xz" || fail "pipes: $(cat "$directory/err")"
+names b >"$directory/result"
+cmp -s "$directory/expected" "$directory/result" || fail "pipes: $(diff "$directory/expected" "$directory/result" | head)"
+xz -dc "$graph/valid.txt.xz" | run "$embed" - --dim 2 --epochs 1 || fail "standard input: $(cat "$directory/err")"
+grep -q ' 3034 triples to train on' "$directory/out" || fail "standard input: $(cat "$directory/out")"
+
+[[ $what == all ]] || exit $((failures > 0))
+
+# What is wrong in a pipe is reported once, with its place.
+bad_line() { head -n 16 "$ratings"; printf '1\tx\t3\t4\n'; tail -n +17 "$ratings"; }
+feed pipe bad_line
+refuses "pipe:17:3: item id 'x'" "$factorize" "$directory/pipe" </dev/null
+head -c 100000 "$graph/train.txt.xz" | refuses "standard input:|xz data end early" "$embed" -
+: | refuses "standard input: contains no triples" "$embed" -
+printf '#!/bin/bash\nexec "$@" <&-\n' >"$directory/closed.sh"
+chmod +x "$directory/closed.sh"
+refuses "standard input: contains no triples" "$directory/closed.sh" "$embed" -
+
+# A stream can be read once. Nothing is read, so there is no writer.
+ln -s pipe "$directory/link"
+refuses "pipe|link|once" "$embed" "$directory/pipe" --test "$directory/link" </dev/null
+refuses "standard input|once" "$factorize" - --test - </dev/null
+
+# Files must be on every rank, with the same bytes. The first rank does not wait for the pipe, which has no writer.
+refuses "rank 1 failed|test.txt.xz: cannot be opened|No such file|$(uname -n)" \
+  "$directory/apart.sh" "$embed" pipe --test test.txt.xz </dev/null
+cp "$directory/valid.txt.xz" "$directory/elsewhere/train.txt.xz"
+refuses "train.txt.xz|bytes|$(uname -n)" "$directory/apart.sh" "$embed" train.txt.xz </dev/null
+
+exit $((failures > 0))

@@ -33,9 +33,9 @@ struct RatingFileOptions {
 // number.
 //
 // User and item ids are integers from 0 to 2^64 - 1; rows and columns are their indices in `ids`, to which
-// new ids are added, so that files that are read with one RatingIds have the same rows and columns. The matrix
-// has as many rows and columns as there are ids after reading. Ratings are rounded to the nearest float. Cells
-// come in the order of the file; a cell that occurs twice is kept twice.
+// new ids are added, so that files that are read with one RatingIds have the same rows and columns. The
+// matrix has as many rows and columns as there are ids after reading. Ratings are rounded to the nearest
+// float. Cells come in the order of the file; a cell that occurs twice is kept twice.
 //
 // Throws FileError with line and column (of the line's byte) for: fewer fields than the first line has (so
 // that a file cut off in its last line is noticed), an id that is no integer, negative or above its limit, a

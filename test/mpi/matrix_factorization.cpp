@@ -203,8 +203,14 @@ TEST_CASE("the bold driver adapts the learning rate to the training error") {
 }
 
 TEST_CASE("the files of the factors hold the values of the table") {
-  const FactorizationProblem problem = zipf_problem(5000, 40, 3000);
+  FactorizationProblem problem = zipf_problem(5000, 40, 3000);
   const bool biases = GENERATE(true, false);
+  // As if it had been read from files, or not.
+  if (biases) {
+    for (std::uint64_t row = 0; row < problem.rows; ++row) problem.row_ids.push_back(row << 40U);
+    for (std::uint64_t column = 0; column < problem.columns; ++column)
+      problem.column_ids.push_back(column + 7);
+  }
   ParameterServer server{MPI_COMM_WORLD};
   TrainingOptions options = small_training(TrainingMode::blocking);
   options.biases = biases;
@@ -218,7 +224,7 @@ TEST_CASE("the files of the factors hold the values of the table") {
         std::filesystem::temp_directory_path() / ("lapse-factors-" + std::to_string(::getpid()));
     std::filesystem::create_directory(directory);
     const std::string prefix = (directory / "out").string();
-    FactorFiles files(prefix, problem.rows, problem.columns, trainer.model());
+    FactorFiles files(prefix, problem, trainer.model());
     CHECK_FALSE(std::filesystem::exists(prefix + "-rows.npy"));
     files.write(worker, trainer.factors());
     const auto rows = io::read_npy<float>(prefix + "-rows.npy");
@@ -228,8 +234,11 @@ TEST_CASE("the files of the factors hold the values of the table") {
     std::vector<float> factors = rows.values;
     factors.insert(factors.end(), columns.values.begin(), columns.values.end());
     CHECK(factors == elements_of_all(values, length, 0, 5));
+    CHECK(std::filesystem::exists(prefix + "-row-ids.npy") == biases);
     CHECK(std::filesystem::exists(prefix + "-row-biases.npy") == biases);
     if (biases) {
+      CHECK(io::read_npy<std::uint64_t>(prefix + "-row-ids.npy").values == problem.row_ids);
+      CHECK(io::read_npy<std::uint64_t>(prefix + "-column-ids.npy").values == problem.column_ids);
       std::vector<float> written = io::read_npy<float>(prefix + "-row-biases.npy").values;
       const auto column_biases = io::read_npy<float>(prefix + "-column-biases.npy");
       CHECK(column_biases.shape == io::NpyShape{40});

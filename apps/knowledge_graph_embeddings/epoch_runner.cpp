@@ -30,7 +30,8 @@ double EpochRunner::run(Worker& worker, std::uint64_t epoch) {
   batcher_.seed(options_.seed, stream + 1);
   const std::size_t count = (triples_.size() + options_.batch - 1) / options_.batch;
   std::vector<TripleBatch> ring;
-  for (std::size_t i = 0; i <= std::min(options_.lookahead, count); ++i) ring.emplace_back(task_.model, options_.negatives);
+  for (std::size_t i = 0; i <= std::min(options_.lookahead, count); ++i)
+    ring.emplace_back(task_.model, options_.negatives);
   const auto batch = [&](std::size_t number) -> TripleBatch& { return ring[number % ring.size()]; };
   std::size_t prepared = 0;
   std::size_t pulled = 0;

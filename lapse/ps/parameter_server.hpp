@@ -75,9 +75,9 @@ class ParameterServer {
   static constexpr std::int32_t kMaxWorkers = 4096;
 
   // Collective. Runs f(worker) on `workers` threads of this rank, as many as each rank likes, 0 to
-  // kMaxWorkers, at least one in all. UsageError otherwise (PeerFailed on the other ranks). Returns when every worker of every rank has returned and everything
-  // is quiet. When a worker throws, on any rank, every rank throws PeerFailed with its text, and the
-  // server can only be asked for statistics and closed.
+  // kMaxWorkers, at least one in all. UsageError otherwise (PeerFailed on the other ranks). Returns when all
+  // workers of all ranks have returned and everything is quiet. When a worker throws, on any rank, every rank
+  // throws PeerFailed with its text, and the server can only be asked for statistics and closed.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
 
   // Collective. What all ranks have counted since the start.

@@ -11,9 +11,6 @@
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
 
-// ThreadSanitizer maps more than any such limit allows, and refuses mappings of its program.
-#if !defined(__SANITIZE_THREAD__)
-
 using namespace lapse;
 using lapse::test::contains;
 using lapse::test::expect;
@@ -123,5 +120,3 @@ TEST_CASE("A dense table that would leave no addresses to the program is refused
     expect(value.back() == static_cast<float>(worker.count()), "the pushes of all workers");
   });
 }
-
-#endif

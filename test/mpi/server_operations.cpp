@@ -47,6 +47,54 @@ TEST_CASE("Operations are asynchronous, may be waited for in any order, and are 
   });
 }
 
+TEST_CASE("A worker asks where a key is: in its reach, or not now") {
+  const DomainMap domains = lapse::test::domains_of_world();
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::int32_t ranks = server.ranks();
+  const auto home = [ranks](Key key) { return static_cast<std::int32_t>(key.value()) % ranks; };
+  const auto dense = server.create_table<float>(
+      {.name = "dense", .keys = kKeys, .home = HomeMapKind::custom, .home_function = home});
+  const auto sparse = server.create_table<float>(
+      {.name = "sparse", .sparse = true, .home = HomeMapKind::custom, .home_function = home});
+  server.run_workers(1, [&](Worker& worker) {
+    const auto check = [&](const Table<float>& table, Key key, bool local) {
+      expect(worker.locality(table, key) == (local ? Locality::local : Locality::not_local), "the locality");
+      std::vector<float> value(1);
+      expect(worker.pull_if_local(table, key, value) == local, "pull_if_local agrees");
+    };
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      const Rank at_home(home(Key(key)));
+      check(dense, Key(key), lapse::test::share_memory(domains, worker.rank(), at_home));
+      // Also an uninitialized key; each rank has its own.
+      check(sparse, Key(key), worker.rank() == at_home);
+    }
+    worker.barrier();
+    const auto keys = key_range(0, kKeys);
+    if (worker.index() == 0) {
+      worker.localize(dense, keys).wait();
+      worker.localize(sparse, keys).wait();
+    }
+    worker.barrier();
+    for (const Key key : keys) {
+      check(dense, key, lapse::test::share_memory(domains, worker.rank(), Rank(0)));
+      check(sparse, key, worker.index() == 0);
+    }
+    worker.barrier();
+    if (worker.index() == 0) {
+      const Lease lease = worker.lease(dense, keys);
+      for (const Key key : keys) check(dense, key, true);
+    }
+    worker.barrier();
+    bool refused = false;
+    try {
+      static_cast<void>(worker.locality(dense, Key(kKeys)));
+    } catch (const KeyOutOfRange&) {
+      refused = true;
+    }
+    expect(refused, "KeyOutOfRange");
+  });
+}
+
 TEST_CASE("Keys may repeat in a call: pushes apply in order, pulls fill every row") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto added = server.create_table<std::int64_t>({.keys = kKeys});

@@ -75,7 +75,8 @@ class PeerFailed : public Error {
 };
 
 // Code of the user that runs in the server (a registered function, an update rule, an initial value; while a
-// table is made, a function of lengths or homes) has thrown. What it had written until then stays; nothing else was disturbed.
+// table is made, a function of lengths or homes) has thrown. What it had written until then stays; nothing
+// else was disturbed.
 class UserCodeFailed : public Error {
  public:
   // `where` is the rank it ran on.

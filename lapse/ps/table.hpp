@@ -29,8 +29,8 @@ struct TableOptions {
   // dense table asks once for each key and keeps 4 bytes for it; a sparse one asks at every access.
   std::function<std::size_t(Key)> lengths = {};
   // Sparse tables, on each rank: how many keys it may store or have slot words of, and how many bytes it may
-  // take. What would exceed one ends as OutOfMemory for the worker that asked, as on a machine or in a process
-  // that runs out of memory.
+  // take. What would exceed one ends as OutOfMemory for the worker that asked, as on a machine or in a
+  // process that runs out of memory.
   std::optional<std::uint64_t> max_keys = {};
   std::optional<std::uint64_t> memory_limit_bytes = {};
   Initialiser initialiser = {};  // values before the first push

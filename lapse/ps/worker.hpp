@@ -104,8 +104,8 @@ class Worker {
   }
   // Brings the keys to this rank, or to memory that it shares with its neighbours. Finished when each key was
   // local once; another rank may have localized it since. When shared memory is full, a key may come to
-  // private memory of a neighbour (Locality::private_to_neighbour). Ends as UserCodeFailed or OutOfMemory when
-  // a key could not be made, or not be stored here.
+  // private memory of a neighbour (Locality::private_to_neighbour). Ends as UserCodeFailed or OutOfMemory
+  // when a key could not be made, or not be stored here.
   template <Element T>
   Operation localize(const Table<T>& table, std::span<const Key> keys) {
     return begin_localize(table.handle(), keys);

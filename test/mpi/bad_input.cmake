@@ -1,5 +1,5 @@
 lapse_test(test_bad_input
-  SOURCES bad_input_calls.cpp bad_input_failures.cpp bad_input_tables.cpp
+  SOURCES bad_input_calls.cpp bad_input_collectives.cpp bad_input_failures.cpp bad_input_tables.cpp
   DEPENDS lapse::ps
   RANKS 1 2 3
   DOMAINS rank 2

@@ -253,54 +253,6 @@ TEST_CASE("When workers of all ranks throw, every rank fails with one of the tex
   server.close();
 }
 
-TEST_CASE("Workers that make different collective calls fail, on one rank or between ranks") {
-  for (const bool within_rank : {true, false}) {
-    ParameterServer server(MPI_COMM_WORLD);
-    if (!within_rank && server.ranks() == 1) continue;  // No other rank to differ from.
-    const std::string text = thrown_text<PeerFailed>([&] {
-      server.run_workers(2, [&](Worker& worker) {
-        std::vector<double> values(2);
-        const bool reduces =
-            within_rank ? worker.local_index() == 1 : worker.rank().value() + 1 == worker.ranks();
-        if (reduces) {
-          worker.all_reduce(std::span<double>(values));
-        } else {
-          worker.barrier();
-        }
-      });
-    });
-    INFO(text);
-    CHECK(contains(text, "different collective calls"));
-    CHECK(contains(text, "barrier"));
-    CHECK(contains(text, "all_reduce sum of 2 doubles"));
-    server.close();
-  }
-}
-
-TEST_CASE("Reductions that differ fail with what each worker wanted") {
-  ParameterServer server(MPI_COMM_WORLD);
-  const std::string text = thrown_text<PeerFailed>([&] {
-    server.run_workers(2, [](Worker& worker) {
-      std::vector<double> values(3);
-      worker.all_reduce(std::span<double>(values), worker.index() == 1 ? Reduce::max : Reduce::sum);
-    });
-  });
-  INFO(text);
-  CHECK(contains(text,
-                 "worker 0 on rank 0: all_reduce sum of 3 doubles; worker 1 on rank 0: all_reduce max of 3"));
-}
-
-TEST_CASE("Lengths of collective calls that differ fail") {
-  ParameterServer server(MPI_COMM_WORLD);
-  const std::string text = thrown_text<PeerFailed>([&] {
-    server.run_workers(2, [&](Worker& worker) {
-      std::vector<double> values(2 + worker.local_index());
-      worker.all_reduce(std::span<double>(values));
-    });
-  });
-  CHECK(contains(text, "all_reduce sum of 3 doubles"));
-}
-
 TEST_CASE("Different calls of the server are a mismatch on every rank, after which it can be used") {
   ParameterServer server(MPI_COMM_WORLD);
   if (server.ranks() == 1) return;  // No other rank to differ from.

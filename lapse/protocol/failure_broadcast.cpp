@@ -28,7 +28,12 @@ void FailureBroadcast::poison(std::string_view reporter, const std::string& text
     std::memcpy(outbox_.append(Rank(rank), header), text.data(), text.size());
   }
   registry_.stop_workers();
-  if (listener_) listener_(reporter, text);
+  if (!listener_) return;
+  try {
+    listener_(reporter, text);
+  } catch (...) {
+    // Every rank hears of the failure, also where there is no memory for this rank's own report.
+  }
 }
 
 void FailureBroadcast::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {

@@ -201,7 +201,8 @@ class Worker {
   // Waits until all operations of this worker are answered. Throws UserCodeFailed or OutOfMemory when one
   // failed whose handle was dropped.
   void wait_all();
-  // Collective over all workers of all ranks. wait_all, then waits for others; PeerFailed if one returned.
+  // Collective over all workers of all ranks. wait_all, then waits for others. This and the next calls
+  // throw CollectiveMismatch or PeerFailed when workers make different calls, or one has returned already.
   void barrier();
   // Collective over all workers. Element by element; every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);

@@ -163,7 +163,6 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
 void WorkerCore::for_each_local(const TableHandle& table,
                                 const std::function<void(Key, const std::byte*, std::size_t)>& f) {
   check_call(table.server());
-  check_failure();
   wait_all();
   const TableShard& state = table.state();
   std::vector<std::byte> value;
@@ -239,6 +238,7 @@ void WorkerCore::let_go() {
 void WorkerCore::end_lease() {
   LeaseTaker taker(*this);
   taker.begin_release();
+  check_failure();
   if (!taker.released()) wait_until([&] { return taker.released(); }, "the end of its lease");
 }
 
@@ -292,13 +292,13 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
 }
 
 void WorkerCore::wait_all() {
+  check_failure();
   wait_until([this] { return endpoint_.open() == 0; }, "all its operations");
   if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
 }
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
   wait_all();
-  check_failure();
   std::uint64_t round = 0;
   {
     const BusyGuard guard(gate_, Busy::engine);

@@ -150,6 +150,7 @@ TEST_CASE("A worker whose accesses are all local hears of the failure, too") {
        [&](Worker& worker, const Table<std::int64_t>& table) {
          worker.for_each_local(table, [](Key, std::span<const std::int64_t>) {});
        }},
+      {"wait_all", [&](Worker& worker, const Table<std::int64_t>&) { worker.wait_all(); }},
       {"lease", [&](Worker& worker, const Table<std::int64_t>& table) {
          const std::vector<Key> keys(1, key(worker));
          worker.lease(table, keys).release();

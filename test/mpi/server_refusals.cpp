@@ -185,19 +185,22 @@ TEST_CASE("A rank without room for a key is refused it before anything is sent")
   constexpr std::uint64_t kRoom = 10;
   TableOptions options = spread(server);
   options.name = "refusing";
-  // All keys fit at their homes, and few come to another rank.
-  options.max_keys = server.rank() == Rank(0) ? kRoom : 100 * kRoom;
-  options.home_function = [](Key) { return 1; };
+  // Of the keys at home on rank 1, few fit on rank 0 beside its own.
+  constexpr std::uint64_t kFirstOfRank0 = 1000;
+  options.max_keys = 4 * kRoom;
+  options.home_function = [](Key key) { return key.value() < kFirstOfRank0 ? 1 : 0; };
   const auto table = server.create_table<std::int64_t>(options);
   server.run_workers(1, [&](Worker& worker) {
     const auto keys = key_range(0, 3 * kRoom);
     if (worker.rank() == Rank(0)) {
+      const std::vector<std::int64_t> ones(3 * kRoom, 1);
+      worker.push(table, key_range(kFirstOfRank0, kFirstOfRank0 + 3 * kRoom), ones).wait();
       worker.localize(table, std::span(keys).first(kRoom)).wait();
       for (std::uint64_t number = kRoom; number < 3 * kRoom; ++number) {
         const Key key(number);
         const std::vector<Key> some{key};
         expect_failure<OutOfMemory>([&] { return worker.localize(table, key); },
-                                    {place(key, 0), "all 10 slots"});
+                                    {place(key, 0), "all 40 slots"});
         const std::string text =
             thrown_text<OutOfMemory>([&] { static_cast<void>(worker.lease(table, some)); });
         expect(contains(text, place(key, 0)), text);

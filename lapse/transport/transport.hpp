@@ -51,6 +51,7 @@ class Transport {
   struct Job {
     Rank rank;
     std::int32_t ranks = 1;
+    bool first_server = true;  // of this process
   };
   virtual Job job() const { return {.rank = rank(), .ranks = ranks()}; }
   virtual bool has_separate_bulk_lane() const = 0;

@@ -46,7 +46,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm users)
     : thread_level_(usable_thread_level()), lock_(MpiLock::of_process()) {
   duplicate(users);
   find_host();
-  lock_->attach();
+  job_.first_server = lock_->attach();
 }
 
 MpiCommunicator::~MpiCommunicator() {

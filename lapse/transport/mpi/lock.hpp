@@ -59,8 +59,12 @@ class MpiLock {
     }
   }
 
-  // An instance that must be closed before MPI_Finalize begins, and its end.
-  void attach() { open_instances_.fetch_add(1, std::memory_order_relaxed); }
+  // An instance that must be closed before MPI_Finalize begins, and its end. attach is true for the first
+  // instance of the process.
+  bool attach() {
+    open_instances_.fetch_add(1, std::memory_order_relaxed);
+    return !used_.exchange(true, std::memory_order_relaxed);
+  }
   void detach() { open_instances_.fetch_sub(1, std::memory_order_relaxed); }
 
   // MPI_Finalize has begun: MPI must not be called any more.
@@ -81,6 +85,7 @@ class MpiLock {
   alignas(64) std::atomic<std::uint32_t> state_{kFree};
   alignas(64) std::atomic<int> open_instances_{0};
   std::atomic<bool> finalized_{false};
+  std::atomic<bool> used_{false};
 };
 
 // Holds the MPI lock as long as it lives.

@@ -62,7 +62,7 @@ int main(int argument_count, char** arguments) {
       "generated."};
   KnowledgeGraphOptions options;
   add_options(app, options);
-  if (const auto status = parse_command_line(app, argument_count, arguments, mpi.is_rank_0())) return *status;
+  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
   return run_server_program([&](ParameterServer& server) { embed(server, options); });
 }

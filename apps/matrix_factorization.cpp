@@ -69,7 +69,7 @@ int main(int argument_count, char** arguments) {
       "Matrix factorization on the parameter server Lapse. Without a rating file, a matrix is generated."};
   MatrixFactorizationOptions options;
   add_options(app, options);
-  if (const auto status = parse_command_line(app, argument_count, arguments, mpi.is_rank_0())) return *status;
+  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
   return run_server_program([&](ParameterServer& server) { factorize(server, options); });
 }

@@ -1,20 +1,37 @@
 #include "apps/common/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <string>
 
 namespace lapse::apps {
 
-std::optional<int> parse_command_line(CLI::App& app, int argument_count, char** arguments, bool reports) {
+namespace {
+
+// Prints why the program ends, where it is known.
+int exit_status(const CLI::App& app, const CLI::ParseError* reason, bool reports) {
+  if (reason == nullptr) return EXIT_FAILURE;  // Another rank has the reason.
+  return reports ? app.exit(*reason) : reason->get_exit_code();
+}
+
+}  // namespace
+
+std::optional<int> parse_command_line(CLI::App& app, int argument_count, char** arguments,
+                                      const MpiSession& session) {
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return "error: " + std::string(error.what()) + " (see --help)\n";
   });
+  const auto end = [&](const CLI::ParseError* reason) -> std::optional<int> {
+    const auto reporter = session.lowest_rank_where(reason != nullptr);
+    if (!reporter) return std::nullopt;
+    return exit_status(app, reason, *reporter == session.rank());
+  };
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
-    return reports ? app.exit(error) : error.get_exit_code();
+    return end(&error);
   }
-  return std::nullopt;
+  return end(nullptr);
 }
 
 }  // namespace lapse::apps

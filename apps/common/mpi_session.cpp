@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <limits>
+
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 
@@ -31,6 +33,15 @@ MpiSession::MpiSession(int& argument_count, char**& arguments) {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   MPI_Comm_size(host, &host_ranks_);
   MPI_Comm_free(&host);
+}
+
+std::optional<std::int32_t> MpiSession::lowest_rank_where(bool condition) const {
+  constexpr int kNone = std::numeric_limits<int>::max();
+  const int mine = condition ? rank_ : kNone;
+  int lowest = kNone;
+  MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (lowest == kNone) return std::nullopt;
+  return lowest;
 }
 
 MpiSession::~MpiSession() {

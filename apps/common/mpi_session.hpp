@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace lapse::apps {
 
@@ -15,7 +16,9 @@ class MpiSession {
   MpiSession& operator=(const MpiSession&) = delete;
 
   // Rank in MPI_COMM_WORLD.
-  bool is_rank_0() const { return rank_ == 0; }
+  std::int32_t rank() const { return rank_; }
+  // Collective over MPI_COMM_WORLD. The lowest rank on which `condition` holds.
+  std::optional<std::int32_t> lowest_rank_where(bool condition) const;
   // Ranks of MPI_COMM_WORLD on this host.
   std::int32_t host_ranks() const { return host_ranks_; }
 

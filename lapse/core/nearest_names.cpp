@@ -45,7 +45,7 @@ std::vector<std::string_view> nearest_names(std::string_view given, std::span<co
 
 bool is_misspelled(std::string_view given, std::span<const std::string_view> known) {
   return std::ranges::any_of(known, [&](std::string_view name) {
-    return 3 * edit_distance(given, name) <= std::max(given.size(), name.size());
+    return 3 * edit_distance(given, name) < std::max(given.size(), name.size());
   });
 }
 

@@ -13,7 +13,7 @@ namespace lapse {
 std::vector<std::string_view> nearest_names(std::string_view given, std::span<const std::string_view> known,
                                             std::size_t limit = 3);
 
-// Whether the given name is a known one, or differs from one in at most a third of its characters: as a
+// Whether the given name is a known one, or differs from one in less than a third of its characters: as a
 // misspelled name does, and another name seldom.
 bool is_misspelled(std::string_view given, std::span<const std::string_view> known);
 

@@ -76,7 +76,7 @@ constexpr std::array kOptions{
     option<&Options::eager_bytes>("eager_bytes", "bytes", 0, 1U << 24U,
         "Largest message that is sent without being announced first; 0: chosen from the limit of the MPI library."),
     option<&Options::stall_report>("stall_report", "s", 0, kDayInSeconds,
-        "A wait that takes longer than this is logged with what it waits for and who is to blame; 0: never."),
+        "A wait that takes longer than this is logged with what it waits for and the rank that keeps it waiting; 0: never."),
     option<&Options::log_level>("log_level",
         "The least urgent messages that are logged."),
     option<&Options::startup_report>("startup_report",
@@ -122,14 +122,18 @@ void handle_unknown_variable(std::string_view variable, Options& options) {
   // Compared without the prefix, which would make every short name a near one.
   std::vector<std::string_view> names;
   for (const std::string_view known : variables) names.push_back(known.substr(kEnvironmentPrefix.size()));
-  if (!is_misspelled(name, names)) {
+  std::vector<std::string> meant;
+  for (const std::string_view near : nearest_names(name, names)) {
+    if (is_misspelled(name, std::span(&near, 1)))
+      meant.push_back(fmt::format("{}{}", kEnvironmentPrefix, near));
+  }
+  if (meant.empty()) {
     options.ignored_variables.emplace_back(variable);
     return;
   }
-  const std::vector<std::string_view> candidates(variables.begin(), variables.end());
   throw ConfigurationError(
-      fmt::format("the environment variable {} belongs to no option{}", variable,
-                  did_you_mean(fmt::format("{}{}", kEnvironmentPrefix, name), candidates)));
+      fmt::format("the environment variable {} belongs to no option (did you mean '{}'?)", variable,
+                  fmt::join(meant, "' or '")));
 }
 
 }  // namespace
@@ -226,7 +230,8 @@ std::string options_document() {
       "`LAPSE_` followed by {},\n"
       "{}.\n"
       "Any other variable `LAPSE_*` is ignored, too;\n"
-      "rank 0 of `MPI_COMM_WORLD` names them all in one warning when it makes its first server.\n\n"
+      "when rank 0 of `MPI_COMM_WORLD` makes its first server,\n"
+      "it names those of all ranks of that server in one warning.\n\n"
       "| Option | Environment variable | Default | Unit | Values | Meaning |\n"
       "|---|---|---|---|---|---|\n",
       fmt::join(std::span(kInstallationNames).first<8>(), ", "),

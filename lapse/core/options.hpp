@@ -55,13 +55,15 @@ struct Options {
   LogLevel log_level = LogLevel::warning;
   bool startup_report = true;
 
-  // No option: the variables LAPSE_* that from_environment found and ignored, of which a server warns.
+  // No option: the variables LAPSE_* that from_environment found and ignored, of which a server warns; in the
+  // options of a server, those of all its ranks.
   std::vector<std::string> ignored_variables = {};
 
   // The defaults, changed by the environment variables LAPSE_<NAME IN CAPITALS>.
   // Throws ConfigurationError for a variable LAPSE_* whose name is nearly an option's, naming the nearest
   // ones, and for a value that set or validate refuses. Other variables are listed in ignored_variables,
   // except those that describe an installation, such as LAPSE_ROOT and LAPSE_DIR.
+  // It throws on this rank alone: a server that is made without options reads them itself, for all ranks.
   static Options from_environment();
 
   // Sets one option from text. Throws ConfigurationError for an unknown name and for a value that is no value

@@ -1,5 +1,8 @@
 #include "lapse/ps/parameter_server.hpp"
 
+#include <exception>
+
+#include "lapse/core/error.hpp"
 #include "lapse/ps/parameter_server_impl.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
@@ -17,14 +20,30 @@ MpiTransportSettings transport_settings(const Options& options) {
 
 }  // namespace
 
-ParameterServer::ParameterServer(MPI_Comm communicator, const Options& options) {
-  auto transport = std::make_unique<MpiTransport>(communicator, transport_settings(options));
-  const bool helping = transport->communicator().thread_level() != MPI_THREAD_FUNNELED;
-  impl_ = std::make_unique<Impl>(std::move(transport), options, helping);
+ParameterServer::ParameterServer(MPI_Comm communicator, const Options& options)
+    : impl_(make_impl(communicator, options, nullptr)) {}
+
+ParameterServer::ParameterServer(MPI_Comm communicator) {
+  Options options;
+  std::exception_ptr problem;
+  try {
+    options = Options::from_environment();
+  } catch (const ConfigurationError&) {
+    problem = std::current_exception();
+  }
+  impl_ = make_impl(communicator, options, problem);
 }
 
 ParameterServer::ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping)
-    : impl_(std::make_unique<Impl>(std::move(transport), options, helping)) {}
+    : impl_(std::make_unique<Impl>(std::move(transport), options, nullptr, helping)) {}
+
+std::unique_ptr<ParameterServer::Impl> ParameterServer::make_impl(MPI_Comm communicator,
+                                                                  const Options& options,
+                                                                  const std::exception_ptr& problem) {
+  auto transport = std::make_unique<MpiTransport>(communicator, transport_settings(options));
+  const bool helping = transport->communicator().thread_level() != MPI_THREAD_FUNNELED;
+  return std::make_unique<Impl>(std::move(transport), options, problem, helping);
+}
 
 ParameterServer::~ParameterServer() = default;
 

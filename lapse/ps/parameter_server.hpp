@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,7 +38,9 @@ class ParameterServer {
   // Collective. Duplicates the communicator, which stays the caller's. MPI must be initialised with at least
   // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
   // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
-  explicit ParameterServer(MPI_Comm communicator, const Options& options = Options::from_environment());
+  ParameterServer(MPI_Comm communicator, const Options& options);
+  // With Options::from_environment; where the environment of a rank is wrong, every rank throws.
+  explicit ParameterServer(MPI_Comm communicator);
   // Collective. A server over any transport; `helping`: workers may call into the transport.
   ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping = true);
   ParameterServer(const ParameterServer&) = delete;
@@ -101,6 +104,8 @@ class ParameterServer {
  private:
   class Impl;
 
+  static std::unique_ptr<Impl> make_impl(MPI_Comm communicator, const Options& options,
+                                         const std::exception_ptr& problem);
   TableShard& create_table(const TableOptions& options, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
   static MemoryUse memory_use(const TableShard& table);

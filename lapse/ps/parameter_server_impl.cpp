@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
@@ -29,7 +31,8 @@ ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& o
   return settings;
 }
 
-ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options& options, bool helping)
+ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options& options,
+                            const std::exception_ptr& problem, bool helping)
     : options_(options),
       logger_(transport->rank(), options.log_level),
       transport_(std::move(transport)),
@@ -44,6 +47,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       agreement_(*transport_, &stalls_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
   const auto texts = agreement_.exchange("created a server", [&] {
+    if (problem) std::rethrow_exception(problem);
     options_.validate();
     return options_.to_text();
   });
@@ -55,6 +59,10 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     logger_.error("{}{}{}; the phase ends on every rank", reporter,
                   reporter.empty() ? "" : " failed: ", text);
   });
+  std::set<std::string> ignored;
+  for (const auto& names : agreement_.exchange("created a server", options_.ignored_variables))
+    ignored.insert(names.begin(), names.end());
+  options_.ignored_variables.assign(ignored.begin(), ignored.end());
   warn_of_environment(logger_, options_, transport_->job());
   meet_peers();
   choose_domains();

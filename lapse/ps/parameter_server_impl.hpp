@@ -19,7 +19,9 @@ namespace lapse {
 
 class ParameterServer::Impl {
  public:
-  Impl(std::unique_ptr<Transport> transport, const Options& options, bool helping);
+  // `problem`: why this rank has no options, or null. Throws it, as the other ranks throw PeerFailed.
+  Impl(std::unique_ptr<Transport> transport, const Options& options, const std::exception_ptr& problem,
+       bool helping);
   ~Impl();
 
   TableShard& create_table(const TableOptions& options, ElementType type);

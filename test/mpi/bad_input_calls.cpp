@@ -207,6 +207,23 @@ TEST_CASE("Options that differ between ranks, or are impossible on one, end the 
   make(Options::from_environment());
 }
 
+TEST_CASE("An environment that is wrong on one rank ends the constructor on every rank") {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto make = [] { ParameterServer server(MPI_COMM_WORLD); };
+  const std::string expected = "LAPSE_RMAA belongs to no option (did you mean 'LAPSE_RMA'?)";
+  if (rank == ranks - 1) {
+    setenv("LAPSE_RMAA", "on", 1);
+    CHECK(contains(thrown_text<ConfigurationError>(make), expected));
+    unsetenv("LAPSE_RMAA");
+  } else {
+    CHECK(contains(thrown_text<PeerFailed>(make), expected));
+  }
+  make();
+}
+
 TEST_CASE("A communicator that is none is refused") {
   CHECK_THROWS_AS(ParameterServer(MPI_COMM_NULL), MpiStateError);
 }

@@ -147,7 +147,8 @@ TEST_CASE("variables of the environment that are near no option are not errors")
     }
   }
   SECTION("others are warned of, all in one text") {
-    for (const char* name : {"LAPSE_COMPILER", "LAPSE_LICENSE_FILE", "LAPSE_MPI", "LAPSE_", "LAPSE_X"}) {
+    for (const char* name :
+         {"LAPSE_COMPILER", "LAPSE_LICENSE_FILE", "LAPSE_MPI", "LAPSE_", "LAPSE_X", "LAPSE_MAIN"}) {
       const EnvironmentVariable variable(name, "x");
       const Options options = Options::from_environment();
       CHECK(options.ignored_variables == std::vector<std::string>{name});
@@ -169,6 +170,10 @@ TEST_CASE("variables of the environment that are near no option are not errors")
       CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
       CHECK_THROWS_WITH(Options::from_environment(), Contains(name) && Contains("did you mean 'LAPSE_"));
     }
+    const EnvironmentVariable variable("LAPSE_DOMAINS", "1");
+    CHECK_THROWS_WITH(
+        Options::from_environment(),
+        "the environment variable LAPSE_DOMAINS belongs to no option (did you mean 'LAPSE_DOMAIN'?)");
   }
 }
 

@@ -34,7 +34,9 @@ struct AwaitedKey {
   Key key;
   std::optional<OperationKind> kind;    // nothing: a lease
   Rank home;                            // its serving rank in its home's domain
-  std::optional<Domain> owner;          // by the home's table; nothing: the home has not answered
+  // By the home's table; or, where the key has not arrived there, the domain that has it or passes it on, if
+  // one was found. Nothing: the home has not answered.
+  std::optional<Domain> owner;
   Rank owner_rank;                      // its serving rank there
   std::optional<KeyStanding> at_owner;  // nothing: the owner has not answered
 };

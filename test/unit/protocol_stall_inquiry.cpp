@@ -127,6 +127,45 @@ TEST_CASE("An inquiry finds a key on its way, by its home, and what is queued fo
   CHECK(own.further_keys == 0);
 }
 
+TEST_CASE("An inquiry finds the rank that has the value of a key that others have asked for") {
+  InquiringRanks ranks;
+  TableShard& table = *ranks.rank(1).registry().tables()[0];
+  REQUIRE(table.store().grant_lease(kKey));
+  ranks.submit(0, OperationKind::localize);
+  ranks.deliver(0, 1);  // The lease holds the home's order up.
+  const StallQuestion& first = ranks.ask(0);
+  ranks.deliver(0, 1);
+  ranks.deliver(1, 0);
+  ranks.deliver(0, 1);
+  ranks.deliver(1, 0);
+  ranks.deliver(0, 2);
+  ranks.deliver(2, 0);
+  CHECK(first.finished);
+  REQUIRE(first.keys.size() == 1);
+  CHECK(first.keys[0].owner == Domain(1));
+  CHECK(first.keys[0].owner_rank == Rank(1));
+  REQUIRE(first.keys[0].at_owner);
+  CHECK(first.keys[0].at_owner->leased);
+  CHECK(first.keys[0].at_owner->instructed);
+  // One more asks for it: the order to transfer it waits on rank 0.
+  ranks.submit(2, OperationKind::localize);
+  ranks.deliver(2, 1);
+  ranks.deliver(1, 0);
+  const StallQuestion& second = ranks.ask(2);
+  ranks.deliver(2, 1);
+  ranks.deliver(1, 2);
+  ranks.deliver(2, 0);
+  ranks.deliver(0, 2);
+  CHECK(second.keys[0].owner == Domain(0));
+  CHECK(second.keys[0].at_owner->instructed);
+  CHECK_FALSE(second.finished);
+  ranks.deliver(2, 1);
+  ranks.deliver(1, 2);
+  CHECK(second.finished);
+  CHECK(second.keys[0].owner == Domain(1));
+  CHECK(second.keys[0].at_owner->leased);
+}
+
 TEST_CASE("A rank that does not answer in time is silent, and what it answers later is ignored") {
   InquiringRanks ranks;
   ranks.submit(0, OperationKind::pull);

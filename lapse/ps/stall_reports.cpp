@@ -65,6 +65,18 @@ bool StallReports::is_first(std::atomic<StallDuration::rep>& last_report) const 
   return now - last >= least && last_report.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
+bool StallReports::reports_collective(const WorkerEndpoint& endpoint) {
+  constexpr int kCallShift = 32;
+  const std::uint64_t call = endpoint.collective_calls();
+  const std::uint64_t mine = call << kCallShift | (endpoint.local_index() + 1);
+  // A worker that comes late from an earlier call must not replace the reporter of this one.
+  std::uint64_t reporter = collective_reporter_.load(std::memory_order_relaxed);
+  while (reporter >> kCallShift < call) {
+    if (collective_reporter_.compare_exchange_weak(reporter, mine, std::memory_order_relaxed)) return true;
+  }
+  return reporter == mine;
+}
+
 std::vector<SeenRank> StallReports::see(std::span<const Rank> ranks) const {
   std::vector<SeenRank> seen;
   for (const Rank rank : ranks) seen.push_back({.name = peers_.name(rank), .state = peers_.state(rank)});
@@ -85,7 +97,7 @@ std::vector<SeenRank> StallReports::seen_with_answers(const StallQuestion& quest
 void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
                                  std::string_view what, bool collective,
                                  const std::function<bool()>& ended) noexcept {
-  if (collective && !is_first(last_collective_report_)) return;
+  if (collective && !reports_collective(endpoint)) return;
   warn(logger_, [&]() -> std::string {
     StallQuestion& question = endpoint.stall_question();
     // An earlier question may still wait for the engine.

@@ -199,7 +199,7 @@ void barrier(const Job& job) {
 // reports.
 void barrier_apart(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
-  StallObserver observer(job.rank.value() == 0, {"has waited for 3 s for the other workers at a barrier"},
+  StallObserver observer(job.rank.value() == 0, {"has waited for 2 s for the other workers at a barrier"},
                          [&] { kill(job.processes[1], SIGUSR1); });
   server.run_workers(2, [](Worker& worker) {
     worker.barrier();

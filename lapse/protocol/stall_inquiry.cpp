@@ -49,6 +49,15 @@ bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
   return !than.instructed || standing.milliseconds > than.milliseconds;
 }
 
+// Whether the item waits for its route. The entry of an item that is answered already may be that of another key
+// by now: it shows this item only where the item itself is held.
+bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES(progress_role) {
+  const UnansweredKey* const entry = operation.items[item].unanswered;
+  return entry != nullptr && std::ranges::any_of(entry->held, [&](const UnansweredKey::Held& held) {
+           return held.operation == &operation && held.item == item;
+         });
+}
+
 }  // namespace
 
 // --- the rank that asks
@@ -88,11 +97,11 @@ void StallInquiry::choose_keys(StallQuestion& question) const {
 void StallInquiry::choose_operation_keys(const OperationState& operation, StallQuestion& question) const {
   const TableShard& table = *operation.table;
   const std::size_t before = question.keys.size();
-  for (const OperationState::Item& item : operation.items) {
-    if (question.keys.size() == kKeys) break;
+  for (std::uint32_t i = 0; i < operation.items.size() && question.keys.size() < kKeys; ++i) {
+    const OperationState::Item& item = operation.items[i];
     const bool waits = operation.kind == OperationKind::localize
                            ? !has_main_copy(table.store().word(item.key).role())
-                           : item.in_flight || (item.unanswered != nullptr && !item.unanswered->held.empty());
+                           : item.in_flight || is_held(operation, i);
     if (waits) add_key(table, item.key, operation.kind, question);
   }
   const std::uint64_t left = operation.remaining.load(std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,7 @@ class StallReports {
  private:
   class Latches;
 
+  static void ask(StallQuestion& question, const Phase& phase, std::optional<std::uint32_t> collective_calls);
   std::vector<SeenRank> see(std::span<const Rank> ranks) const;
   std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
   // Whether the worker is the one of this rank that reports the collective call in which it waits.

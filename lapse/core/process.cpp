@@ -1,10 +1,11 @@
 #include "lapse/core/process.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <optional>
 
 namespace lapse {
@@ -33,11 +34,28 @@ std::optional<Status> parse_status(std::string_view line) {
   return parsed.ec == std::errc() ? std::optional(status) : std::nullopt;
 }
 
-std::string status_line(std::int64_t number) {
-  std::ifstream file(fmt::format("/proc/{}/stat", number));
+struct StatusFile {
   std::string line;
-  std::getline(file, line);
-  return line;
+  int error = 0;
+};
+
+// A read of a process that ends meanwhile fails, too.
+StatusFile read_status_file(const std::string& path) {
+  StatusFile read;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    read.error = errno;
+    return read;
+  }
+  // The line has 52 fields, most of them short.
+  char characters[4096];
+  const ssize_t length = ::read(file, characters, sizeof characters);
+  if (length < 0)
+    read.error = errno;
+  else
+    read.line.assign(characters, static_cast<std::size_t>(length));
+  close(file);
+  return read;
 }
 
 std::string own_space() {
@@ -64,7 +82,8 @@ std::string_view process_state_name(ProcessState state) {
 
 ProcessState state_in_process_status(std::string_view line, std::uint64_t start) {
   const std::optional<Status> status = parse_status(line);
-  if (!status || status->start != start) return ProcessState::ended;
+  if (!status) return ProcessState::unknown;
+  if (status->start != start) return ProcessState::ended;
   switch (status->state) {
     case 'T':
     case 't':
@@ -78,15 +97,26 @@ ProcessState state_in_process_status(std::string_view line, std::uint64_t start)
   }
 }
 
+std::uint64_t start_in_own_status(std::string_view line, std::int64_t number) {
+  std::int64_t found = 0;
+  const auto parsed = std::from_chars(line.data(), line.data() + line.size(), found);
+  if (parsed.ec != std::errc() || found != number) return 0;
+  const std::optional<Status> status = parse_status(line);
+  return status ? status->start : 0;
+}
+
 ProcessIdentity ProcessIdentity::own() {
-  ProcessIdentity own{.number = getpid(), .start = 0, .space = own_space()};
-  if (const std::optional<Status> status = parse_status(status_line(own.number))) own.start = status->start;
-  return own;
+  const std::int64_t number = getpid();
+  return {.number = number,
+          .start = start_in_own_status(read_status_file("/proc/self/stat").line, number),
+          .space = own_space()};
 }
 
 ProcessState ProcessIdentity::state() const {
   if (space.empty() || start == 0 || space != own_space()) return ProcessState::unknown;
-  return state_in_process_status(status_line(number), start);
+  const StatusFile file = read_status_file(fmt::format("/proc/{}/stat", number));
+  if (file.error == ENOENT || file.error == ESRCH) return ProcessState::ended;
+  return state_in_process_status(file.line, start);
 }
 
 }  // namespace lapse

@@ -16,17 +16,17 @@ enum class ProcessState : std::uint8_t {
 std::string_view process_state_name(ProcessState state);
 
 // A process of this host, in a form that can be sent to other processes. Numbers of processes are used again:
-// the time of its start distinguishes it from
-// a later process with its number.
+// the time of its start distinguishes it from a later process with its number.
 struct ProcessIdentity {
   std::int64_t number = 0;
-  std::uint64_t start = 0;  // in clock ticks since the host's
+  std::uint64_t start = 0;  // in clock ticks since the host's; 0: not known
   std::string space;        // in which the number is valid; processes in containers have spaces of their own
 
   // Of the calling process.
   static ProcessIdentity own();
 
-  // As the kernel shows it now. Any thread; does not wait for the process.
+  // As the kernel shows it now; unknown where that cannot be read, for whatever reason. Any thread; does not
+  // wait for the process.
   ProcessState state() const;
 
   template <class Archive>
@@ -35,7 +35,11 @@ struct ProcessIdentity {
   }
 };
 
-// What a line of /proc/<number>/stat says about a process that started at `start`. Pure.
+// What a line of /proc/<number>/stat says about a process that started at `start`; unknown where it is not such
+// a line. Pure.
 ProcessState state_in_process_status(std::string_view line, std::uint64_t start);
+// When the process started, by the line of /proc/self/stat; 0 unless the line is that of process `number`:
+// where the host's /proc is mounted in a container, it numbers the processes as the host does. Pure.
+std::uint64_t start_in_own_status(std::string_view line, std::int64_t number);
 
 }  // namespace lapse

@@ -40,6 +40,24 @@ Role checked_role(std::uint32_t number) {
   return role;
 }
 
+// Whether a domain is nearer to the key's value than another: it has the value, or it is the first of several
+// that have been ordered to pass it on.
+bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
+  if (has_main_copy(than.role)) return false;
+  if (has_main_copy(standing.role)) return true;
+  if (!standing.instructed) return false;
+  return !than.instructed || standing.milliseconds > than.milliseconds;
+}
+
+// Whether the item waits for its route. The entry of an item that is answered already may be that of another key
+// by now: it shows this item only where the item itself is held.
+bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES(progress_role) {
+  const UnansweredKey* const entry = operation.items[item].unanswered;
+  return entry != nullptr && std::ranges::any_of(entry->held, [&](const UnansweredKey::Held& held) {
+           return held.operation == &operation && held.item == item;
+         });
+}
+
 }  // namespace
 
 // --- the rank that asks
@@ -79,11 +97,11 @@ void StallInquiry::choose_keys(StallQuestion& question) const {
 void StallInquiry::choose_operation_keys(const OperationState& operation, StallQuestion& question) const {
   const TableShard& table = *operation.table;
   const std::size_t before = question.keys.size();
-  for (const OperationState::Item& item : operation.items) {
-    if (question.keys.size() == kKeys) break;
+  for (std::uint32_t i = 0; i < operation.items.size() && question.keys.size() < kKeys; ++i) {
+    const OperationState::Item& item = operation.items[i];
     const bool waits = operation.kind == OperationKind::localize
                            ? !has_main_copy(table.store().word(item.key).role())
-                           : item.in_flight || (item.unanswered != nullptr && !item.unanswered->held.empty());
+                           : item.in_flight || is_held(operation, i);
     if (waits) add_key(table, item.key, operation.kind, question);
   }
   const std::uint64_t left = operation.remaining.load(std::memory_order_relaxed);
@@ -145,13 +163,37 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
       return;
     }
   }
-  key.at_owner = KeyStanding{.role = checked_role(answer.role),
+  const KeyStanding standing{.role = checked_role(answer.role),
                              .leased = (answer.flags & KeyInquiryAnswer::kLeased) != 0,
                              .instructed = (answer.flags & KeyInquiryAnswer::kInstructed) != 0,
                              .operations = answer.operations,
                              .requests = answer.requests,
                              .milliseconds = answer.milliseconds};
-  if (!key.at_owner->leased) ask_about_workers(asked, 0);
+  if (asked.searched[answer.item]) {
+    if (!is_nearer(standing, *key.at_owner)) return;
+    key.owner = key.table->definition().domains.domain_of(from);
+    key.owner_rank = from;
+    key.at_owner = standing;
+    return;
+  }
+  if (from != key.owner_rank)
+    throw ProtocolError("an answer to an inquiry does not come from the owner of the key");
+  key.at_owner = standing;
+  if (low_half(standing.role) == LowHalf::arrival) {
+    search_key(asked, answer.item);
+  } else if (!standing.leased) {
+    ask_about_workers(asked, 0);
+  }
+}
+
+void StallInquiry::search_key(Asked& asked, std::uint32_t item) {
+  const AwaitedKey& key = asked.question->keys[item];
+  const Domain requester = *key.owner;  // An answer of this rank comes at once, and may change the owner.
+  asked.searched[item] = true;
+  for (std::int32_t domain = 0; domain < key.table->definition().domains.domains(); ++domain) {
+    if (Domain(domain) != requester)
+      ask_about_key(asked, item, key.table->serving_rank(key.key, Domain(domain)));
+  }
 }
 
 void StallInquiry::take_worker_answer(Asked& asked, Rank from, const WorkerInquiryAnswer& answer) {

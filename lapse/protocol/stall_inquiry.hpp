@@ -1,6 +1,7 @@
 // Asks other ranks why a worker waits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,8 +62,10 @@ struct WorkerInquiryAnswer {
 static_assert(sizeof(WorkerInquiryAnswer) == 64);
 
 // A question about keys goes to the home of each key, and from there on to the owner that the home records.
-// Unless the key is leased there, a message is missing that some rank has not sent on, and no table records
-// that rank: every rank is asked for a sign of life. A question about workers goes to every rank. A question
+// The home records the domain that was the last to ask for the key. Where the key has not arrived there, it may
+// still be leased by a domain that is to pass it on, and no table records which: the serving rank of every
+// domain is asked about the key. Where it has arrived and is not leased, a message is missing that some rank has
+// not sent on, and no table records that rank: every rank is asked for a sign of life. A question about workers goes to every rank. A question
 // ends when all ranks have answered, or after kPatience.
 //
 // Thread safety: the holder of the progress lock.
@@ -97,6 +100,7 @@ class StallInquiry final : public ProtocolModule {
     std::vector<std::uint32_t> unanswered;  // by rank
     std::uint32_t all_unanswered = 0;
     bool asked_every_rank = false;
+    std::array<bool, kKeys> searched{};  // by item: every domain was asked for the key
   };
 
   void choose_keys(StallQuestion& question) const LAPSE_REQUIRES(progress_role);
@@ -109,6 +113,8 @@ class StallInquiry final : public ProtocolModule {
   void ask_about_key(Asked& asked, std::uint32_t item, Rank rank) LAPSE_REQUIRES(progress_role);
   void ask_about_workers(Asked& asked, std::uint64_t collective_calls) LAPSE_REQUIRES(progress_role);
   void take_key_answer(Asked& asked, Rank from, const KeyInquiryAnswer& answer) LAPSE_REQUIRES(progress_role);
+  // Asks the domains other than the recorded owner where the key is.
+  void search_key(Asked& asked, std::uint32_t item) LAPSE_REQUIRES(progress_role);
   static void take_worker_answer(Asked& asked, Rank from, const WorkerInquiryAnswer& answer)
       LAPSE_REQUIRES(progress_role);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,9 +33,11 @@ struct KeyStanding {
 struct AwaitedKey {
   const TableShard* table = nullptr;
   Key key;
-  std::optional<OperationKind> kind;    // nothing: a lease
-  Rank home;                            // its serving rank in its home's domain
-  std::optional<Domain> owner;          // by the home's table; nothing: the home has not answered
+  std::optional<OperationKind> kind;  // nothing: a lease
+  Rank home;                          // its serving rank in its home's domain
+  // By the home's table; or, where the key has not arrived there, the domain that has it or passes it on, if
+  // one was found. Nothing: the home has not answered.
+  std::optional<Domain> owner;
   Rank owner_rank;                      // its serving rank there
   std::optional<KeyStanding> at_owner;  // nothing: the owner has not answered
 };
@@ -48,7 +51,11 @@ struct AbsentWorker {
 
 // Filled by the worker, then the engine's until `finished` is true.
 struct StallQuestion : Submission {
+  using Clock = std::chrono::steady_clock;
+
   WorkerEndpoint* worker = nullptr;
+  // When it was asked: it may be answered only when the worker waits for something else.
+  Clock::time_point asked{};
   // The question: the keys that the worker waits for, or the workers that have made fewer than so many
   // collective calls in this phase.
   std::optional<std::uint32_t> collective_calls;

@@ -51,7 +51,7 @@ std::vector<std::string> Agreement::exchange_archives(std::string_view call,
   for (const auto& one : gathered) {
     statements.push_back(from_archive<Statement>({reinterpret_cast<const char*>(one.data()), one.size()}));
     if (statements.back().call != statements[0].call) {
-      throw CollectiveMismatch(fmt::format("ranks made different collective calls: rank 0 {}, rank {} {}",
+      throw CollectiveMismatch(fmt::format("ranks made different collective calls: rank 0: {}; rank {}: {}",
                                            statements[0].call, statements.size() - 1,
                                            statements.back().call));
     }

@@ -19,6 +19,10 @@
 
 namespace lapse {
 
+namespace {
+constexpr std::string_view kMaking = "the making of a server";
+}  // namespace
+
 ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& options, Transport& transport,
                                                                 bool helping) {
   ProgressEngine::Settings settings;
@@ -46,7 +50,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       stalls_(transport_->rank(), options.stall_report, logger_),
       agreement_(*transport_, &stalls_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
-  const auto texts = agreement_.exchange("created a server", [&] {
+  const auto texts = agreement_.exchange(kMaking, [&] {
     if (problem) std::rethrow_exception(problem);
     options_.validate();
     return options_.to_text();
@@ -60,7 +64,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
                   reporter.empty() ? "" : " failed: ", text);
   });
   std::set<std::string> ignored;
-  for (const auto& names : agreement_.exchange("created a server", options_.ignored_variables))
+  for (const auto& names : agreement_.exchange(kMaking, options_.ignored_variables))
     ignored.insert(names.begin(), names.end());
   options_.ignored_variables.assign(ignored.begin(), ignored.end());
   warn_of_environment(logger_, options_, transport_->job());
@@ -72,7 +76,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
 
 void ParameterServer::Impl::meet_peers() {
   std::vector<Peers::Peer> peers =
-      agreement_.exchange("created a server", Peers::Peer{transport_->host_name(), ProcessIdentity::own()});
+      agreement_.exchange(kMaking, Peers::Peer{transport_->host_name(), ProcessIdentity::own()});
   stalls_.set_peers(Peers(rank(), std::move(peers), transport_->hosts()));
 }
 
@@ -83,7 +87,7 @@ void ParameterServer::Impl::choose_domains() {
   DomainMap domains = DomainMap::of_hosts(hosts, by_number ? options_.domain.ranks : DomainMap::kNoLimit);
   SharedMemory* const memory = transport_->shared_memory();
   const auto problems = agreement_.exchange(
-      "created a server", memory != nullptr ? memory->problem() : "this transport has no shared memory");
+      kMaking, memory != nullptr ? memory->problem() : "this transport has no shared memory");
   if (domains.each_rank_alone()) return;
   for (std::size_t rank = 0; rank < problems.size(); ++rank) {
     if (problems[rank].empty()) continue;
@@ -229,6 +233,7 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
   protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned);
   group_.start(phase.local_workers);
   protocol_.termination().start();
+  stalls_.begin_phase();
   return phase;
 }
 

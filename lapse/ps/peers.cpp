@@ -8,6 +8,7 @@
 namespace lapse {
 
 ProcessState Peers::state(Rank rank) const {
+  if (peers_.empty()) return ProcessState::unknown;
   if (rank == self_) return ProcessState::runs;
   if (rank.index() >= peers_.size() || hosts_[rank.index()] != hosts_[self_.index()])
     return ProcessState::unknown;

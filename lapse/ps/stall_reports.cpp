@@ -65,6 +65,18 @@ bool StallReports::is_first(std::atomic<StallDuration::rep>& last_report) const 
   return now - last >= least && last_report.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
+bool StallReports::reports_collective(const WorkerEndpoint& endpoint) {
+  constexpr int kCallShift = 32;
+  const std::uint64_t call = endpoint.collective_calls();
+  const std::uint64_t mine = call << kCallShift | (endpoint.local_index() + 1);
+  // A worker that comes late from an earlier call must not replace the reporter of this one.
+  std::uint64_t reporter = collective_reporter_.load(std::memory_order_relaxed);
+  while (reporter >> kCallShift < call) {
+    if (collective_reporter_.compare_exchange_weak(reporter, mine, std::memory_order_relaxed)) return true;
+  }
+  return reporter == mine;
+}
+
 std::vector<SeenRank> StallReports::see(std::span<const Rank> ranks) const {
   std::vector<SeenRank> seen;
   for (const Rank rank : ranks) seen.push_back({.name = peers_.name(rank), .state = peers_.state(rank)});
@@ -82,36 +94,46 @@ std::vector<SeenRank> StallReports::seen_with_answers(const StallQuestion& quest
   return seen;
 }
 
+void StallReports::ask(StallQuestion& question, const Phase& phase,
+                       std::optional<std::uint32_t> collective_calls) {
+  question.collective_calls = collective_calls;
+  question.asked = StallQuestion::Clock::now();
+  question.keys.clear();
+  question.further_keys = 0;
+  question.absent.clear();
+  question.further_absent = 0;
+  question.silent.clear();
+  question.handler = &phase.protocol.stall_inquiry();
+  question.finished.store(false, std::memory_order_release);
+  phase.engine.submit(question);
+}
+
 void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
                                  std::string_view what, bool collective,
                                  const std::function<bool()>& ended) noexcept {
-  if (collective && !is_first(last_collective_report_)) return;
+  if (collective && !reports_collective(endpoint)) return;
   warn(logger_, [&]() -> std::string {
     StallQuestion& question = endpoint.stall_question();
-    // An earlier question may still wait for the engine.
-    if (question.finished.load(std::memory_order_acquire)) {
-      question.collective_calls.reset();
-      if (collective) question.collective_calls = endpoint.collective_calls();
-      question.keys.clear();
-      question.further_keys = 0;
-      question.absent.clear();
-      question.further_absent = 0;
-      question.silent.clear();
-      question.handler = &phase.protocol.stall_inquiry();
-      question.finished.store(false, std::memory_order_release);
-      phase.engine.submit(question);
-    }
+    const auto began = StallQuestion::Clock::now() - waited;
     const auto finished = [&] { return question.finished.load(std::memory_order_acquire); };
-    StallWatch patience{std::chrono::ceil<std::chrono::seconds>(2 * StallInquiry::kPatience)};
-    phase.engine.wait(endpoint.bell(), [&] { return finished() || ended() || patience.due(); });
-    if (ended()) return {};
+    // A question of an earlier wait may still be with the engine. Its answers are not those to this wait: it is
+    // waited for, and asked anew.
+    bool answered = false;
+    do {
+      if (finished())
+        ask(question, phase, collective ? std::optional(endpoint.collective_calls()) : std::nullopt);
+      StallWatch patience{std::chrono::ceil<std::chrono::seconds>(2 * StallInquiry::kPatience)};
+      phase.engine.wait(endpoint.bell(), [&] { return finished() || ended() || patience.due(); });
+      if (ended()) return {};
+      answered = finished();
+    } while (answered && question.asked < began);
     WorkerStall stall{.worker = phase.first_worker + endpoint.local_index(),
                       .rank = self_,
                       .waited = waited,
                       .what = what,
                       .operations = endpoint.open(),
                       .keys = endpoint.unanswered().total()};
-    if (finished()) {
+    if (answered) {
       stall.answers = &question;
       stall.ranks = seen_with_answers(question);
       // A localize counts no unanswered keys.

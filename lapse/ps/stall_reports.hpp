@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,7 +27,7 @@ class WorkerEndpoint;
 // One for a server. A report is a warning; reports never throw and end nothing, and a wait is reported again
 // after each `limit`. With a limit of 0 there are none.
 //
-// Thread safety: any thread; set_peers and watch_latches while no engine runs.
+// Thread safety: any thread; set_peers and watch_latches while no engine runs, begin_phase while no worker runs.
 class StallReports {
  public:
   StallReports(Rank self, std::chrono::seconds limit, Logger& logger);
@@ -35,10 +37,12 @@ class StallReports {
 
   void set_peers(Peers peers) { peers_ = std::move(peers); }
   std::chrono::seconds limit() const { return limit_; }
+  // Before the workers of a phase start.
+  void begin_phase() { collective_reporter_.store(0, std::memory_order_relaxed); }
 
   // The part of a worker that waits and has waited for `waited`: asks the engines why, meanwhile driving this
   // rank's, and reports; returns without a report when ended() becomes true. `collective`: it waits for other
-  // workers, which is reported by one worker of the rank for all.
+  // workers, which is reported by one worker of the rank for all: the first that has waited long.
   void report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
                      std::string_view what, bool collective, const std::function<bool()>& ended) noexcept;
 
@@ -51,8 +55,11 @@ class StallReports {
  private:
   class Latches;
 
+  static void ask(StallQuestion& question, const Phase& phase, std::optional<std::uint32_t> collective_calls);
   std::vector<SeenRank> see(std::span<const Rank> ranks) const;
   std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
+  // Whether the worker is the one of this rank that reports the collective call in which it waits.
+  bool reports_collective(const WorkerEndpoint& endpoint);
   // Whether this thread is the one that reports what many threads wait for.
   bool is_first(std::atomic<StallDuration::rep>& last_report) const;
 
@@ -61,7 +68,9 @@ class StallReports {
   Logger& logger_;
   Peers peers_;
   std::vector<std::unique_ptr<Latches>> latches_;  // by table
-  std::atomic<StallDuration::rep> last_collective_report_{0};
+  // The newest collective call of the phase that was reported, and the worker that reports it: the number of
+  // the call in the upper half, one more than the worker's local index in the lower.
+  std::atomic<std::uint64_t> collective_reporter_{0};
 };
 
 // Reports a wait in a collective call of control.

@@ -37,8 +37,8 @@ std::string_view kind_name(const AwaitedKey& key) {
   return "localize";
 }
 
-// Where the key is.
-std::string place_of(const AwaitedKey& key) {
+// Which rank has the key, or is to have it.
+std::string holder_of(const AwaitedKey& key) {
   const std::int32_t home = key.home.value();
   if (!key.owner) return fmt::format("its home, rank {}, does not answer, so its owner is not known", home);
   const DomainMap& domains = key.table->definition().domains;
@@ -129,7 +129,7 @@ std::string stall_text(const WorkerStall& stall) {
   } else {
     for (const AwaitedKey& key : stall.answers->keys) {
       fmt::format_to(to, "\n  {} of key {} of table '{}': {}{}", kind_name(key), key.key.value(),
-                     key.table->name(), place_of(key),
+                     key.table->name(), holder_of(key),
                      key.at_owner ? queue_of(*key.at_owner) : std::string());
     }
     if (stall.answers->further_keys > 0)

@@ -44,6 +44,11 @@ class StallObserver {
     return name_end != std::string::npos && line.substr(name_end + 2, 1) == "T";
   }
 
+  // What has been read, at the end.
+  const std::string& text() {
+    end();
+    return all_;
+  }
   // Throws unless every text has been seen. Prints that the report is right.
   void finish() {
     if (!observes_) return;

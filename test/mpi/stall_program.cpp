@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -129,6 +130,42 @@ void leased(const Job& job) {
   server.close();
 }
 
+// A worker of rank 1 leases a key and does not release it. A worker of rank 0 leases it, too; or two do, of
+// which one localizes it: the home names rank 0 from then on.
+void lease_against(const Job& job, bool localizes) {
+  ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
+  const auto table =
+      server.create_table<std::int64_t>({.name = "blocks", .keys = 8, .home = HomeMapKind::range});
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"for a lease", localizes ? "for a localize" : "for a lease",
+       "localize of key 5 of table 'blocks': leased by a worker of rank 1; queued there: the "
+       "order to transfer it, for"},
+      [&] { kill(job.processes[1], SIGUSR1); });
+  std::atomic<bool> is_leased{false};
+  server.run_workers(2, [&](Worker& worker) {
+    if (worker.index() == 2) {
+      auto lease = worker.lease(table, std::span(&kKey, 1));
+      MPI_Barrier(MPI_COMM_WORLD);
+      idle_here();
+    }
+    if (worker.rank() == Rank(0)) {
+      if (worker.index() == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        is_leased = true;
+      }
+      while (!is_leased) std::this_thread::yield();
+      if (worker.index() == 0) {
+        auto lease = worker.lease(table, std::span(&kKey, 1));
+      } else if (localizes) {
+        worker.localize(table, kKey).wait();
+      }
+    }
+  });
+  observer.finish();
+  server.close();
+}
+
 // Rank 1 does not call run_workers: it is stopped, or it runs and does something else.
 void call(const Job& job, bool stopped) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
@@ -154,6 +191,28 @@ void barrier(const Job& job) {
     if (worker.index() == 3) idle_here();
     worker.barrier();
   });
+  observer.finish();
+  server.close();
+}
+
+// Two workers of rank 0 begin to wait for worker 3 more than half of the time before a report apart: one
+// reports.
+void barrier_apart(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  StallObserver observer(job.rank.value() == 0, {"has waited for 2 s for the other workers at a barrier"},
+                         [&] { kill(job.processes[1], SIGUSR1); });
+  server.run_workers(2, [](Worker& worker) {
+    worker.barrier();
+    if (worker.index() == 3) idle_here();
+    if (worker.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    worker.barrier();
+  });
+  if (job.rank.value() == 0) {
+    const std::string text = observer.text();
+    if (text.find("worker 0 on rank 0 has waited") != std::string::npos &&
+        text.find("worker 1 on rank 0 has waited") != std::string::npos)
+      throw std::runtime_error("two workers of one rank report: " + text);
+  }
   observer.finish();
   server.close();
 }
@@ -222,12 +281,18 @@ int main(int argc, char** argv) {
       owner(job);
     else if (name == "leased")
       leased(job);
+    else if (name == "lease_against_lease")
+      lease_against(job, false);
+    else if (name == "localize_against_lease")
+      lease_against(job, true);
     else if (name == "call_stopped")
       call(job, true);
     else if (name == "call_late")
       call(job, false);
     else if (name == "barrier")
       barrier(job);
+    else if (name == "barrier_apart")
+      barrier_apart(job);
     else if (name == "phase_end")
       phase_end(job);
     else if (name == "returned")

@@ -1,5 +1,6 @@
 #include "lapse/core/process.hpp"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,29 @@ TEST_CASE("The state of a process is read behind its name, whatever the name is"
 TEST_CASE("A process with the number of an earlier one is another process") {
   CHECK(state_in_process_status(status_of("program", 'S'), 12344) == ProcessState::ended);
   for (const char* line : {"", "4711", "4711 (name)", "4711 (name) ", "4711 (name) S 1 2"})
-    CHECK(state_in_process_status(line, 12345) == ProcessState::ended);
+    CHECK(state_in_process_status(line, 12345) == ProcessState::unknown);
+}
+
+TEST_CASE("A process whose state cannot be read is not said to have ended") {
+  const ProcessIdentity own = ProcessIdentity::own();
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const ProcessState state = own.state();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(state == ProcessState::unknown);
+  CHECK(own.state() == ProcessState::runs);
+}
+
+TEST_CASE("The start of a process is not taken from the line of another one") {
+  CHECK(lapse::start_in_own_status(status_of("program", 'R'), 4711) == 12345);
+  CHECK(lapse::start_in_own_status(status_of("program", 'R'), 471) == 0);
+  CHECK(lapse::start_in_own_status("", 0) == 0);
+  ProcessIdentity other = ProcessIdentity::own();
+  other.start = 0;
+  CHECK(other.state() == ProcessState::unknown);
 }
 
 TEST_CASE("A process runs, is stopped, goes on and ends") {

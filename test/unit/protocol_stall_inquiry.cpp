@@ -38,16 +38,18 @@ class InquiringRanks {
     return *this->rank(rank).registry().workers()[index];
   }
 
-  // Worker 0 of the rank submits an operation on the key.
-  void submit(std::size_t number, OperationKind kind) {
+  // Worker 0 of the rank submits an operation on the keys.
+  OperationState& submit(std::size_t number, OperationKind kind, std::vector<Key> keys = {kKey}) {
     OperationState& operation = worker(number).acquire();
     operation.kind = kind;
     operation.table = rank(number).registry().tables()[0].get();
-    operation.items.push_back({kKey});
-    if (kind != OperationKind::localize)
-      operation.items[0].unanswered = &worker(number).unanswered().add(TableId(0), kKey);
+    for (const Key key : keys) {
+      operation.items.push_back({key});
+      if (kind != OperationKind::localize)
+        operation.items.back().unanswered = &worker(number).unanswered().add(TableId(0), key);
+    }
     operation.destination = value_;
-    operation.remaining = 1;
+    operation.remaining = static_cast<std::uint32_t>(keys.size());
     worker(number).opened(operation);
     if (kind == OperationKind::localize) {
       rank(number).localize_requests().handle_submission(operation);
@@ -55,6 +57,7 @@ class InquiringRanks {
       rank(number).access().handle_submission(operation);
     }
     rank(number).end_turn();
+    return operation;
   }
   StallQuestion& ask(std::size_t number, std::optional<std::uint32_t> collective_calls = std::nullopt) {
     StallQuestion& question = worker(number).stall_question();
@@ -125,6 +128,62 @@ TEST_CASE("An inquiry finds a key on its way, by its home, and what is queued fo
   const StallQuestion& own = ranks.ask(2);
   REQUIRE(own.keys.size() == 2);
   CHECK(own.further_keys == 0);
+}
+
+TEST_CASE("An inquiry finds the rank that has the value of a key that others have asked for") {
+  InquiringRanks ranks;
+  TableShard& table = *ranks.rank(1).registry().tables()[0];
+  REQUIRE(table.store().grant_lease(kKey));
+  ranks.submit(0, OperationKind::localize);
+  ranks.deliver(0, 1);  // The lease holds the home's order up.
+  const StallQuestion& first = ranks.ask(0);
+  ranks.deliver(0, 1);
+  ranks.deliver(1, 0);
+  ranks.deliver(0, 1);
+  ranks.deliver(1, 0);
+  ranks.deliver(0, 2);
+  ranks.deliver(2, 0);
+  CHECK(first.finished);
+  REQUIRE(first.keys.size() == 1);
+  CHECK(first.keys[0].owner == Domain(1));
+  CHECK(first.keys[0].owner_rank == Rank(1));
+  REQUIRE(first.keys[0].at_owner);
+  CHECK(first.keys[0].at_owner->leased);
+  CHECK(first.keys[0].at_owner->instructed);
+  // One more asks for it: the order to transfer it waits on rank 0.
+  ranks.submit(2, OperationKind::localize);
+  ranks.deliver(2, 1);
+  ranks.deliver(1, 0);
+  const StallQuestion& second = ranks.ask(2);
+  ranks.deliver(2, 1);
+  ranks.deliver(1, 2);
+  ranks.deliver(2, 0);
+  ranks.deliver(0, 2);
+  CHECK(second.keys[0].owner == Domain(0));
+  CHECK(second.keys[0].at_owner->instructed);
+  CHECK_FALSE(second.finished);
+  ranks.deliver(2, 1);
+  ranks.deliver(1, 2);
+  CHECK(second.finished);
+  CHECK(second.keys[0].owner == Domain(1));
+  CHECK(second.keys[0].at_owner->leased);
+}
+
+TEST_CASE("A key that is answered already is not asked about, whatever its entry holds by now") {
+  InquiringRanks ranks;
+  constexpr Key kAnswered(6);  // at home on rank 2
+  const OperationState& first = ranks.submit(0, OperationKind::pull, {kKey, kAnswered});
+  ranks.deliver(0, 2);
+  ranks.deliver(2, 0);
+  REQUIRE(first.remaining == 1);
+  // The entry is used again by a later operation, which is held.
+  OperationState& later = ranks.worker(0).acquire();
+  first.items[1].unanswered->held.push_back({&later, 0});
+  const StallQuestion& question = ranks.ask(0);
+  REQUIRE(question.keys.size() == 1);
+  CHECK(question.keys[0].key == kKey);
+  CHECK(question.further_keys == 0);
+  first.items[1].unanswered->held.clear();
 }
 
 TEST_CASE("A rank that does not answer in time is silent, and what it answers later is ignored") {

@@ -75,8 +75,8 @@ TEST_CASE("Different calls are a mismatch on every rank, which names both") {
   });
   for (const std::string& result : results) {
     CHECK(contains(result, "CollectiveMismatch"));
-    CHECK(contains(result, "rank 0 create_table"));
-    CHECK(contains(result, "rank 2 close"));
+    CHECK(contains(result, "rank 0: create_table"));
+    CHECK(contains(result, "rank 2: close"));
   }
 }
 

@@ -151,5 +151,6 @@ TEST_CASE("Of a rank on another host nothing is known, and a rank that is not kn
   CHECK(peers.halted() == std::vector<Rank>{Rank(1)});
   CHECK(peers.name(Rank(2)) == "rank 2, process " + std::to_string(ended.number) + " on b");
   CHECK(Peers().name(Rank(2)) == "rank 2");
+  CHECK(Peers().state(Rank(0)) == ProcessState::unknown);  // not met yet
   CHECK(Peers().halted().empty());
 }

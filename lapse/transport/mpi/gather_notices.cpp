@@ -1,10 +1,10 @@
 #include "lapse/transport/mpi/gather_notices.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <chrono>
 #include <utility>
 
-#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/core/sleep_between_polls.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/wire.hpp"
 
@@ -65,7 +65,7 @@ std::vector<Rank> MpiGatherNotices::missing() const {
   return ranks;
 }
 
-void MpiGatherNotices::drain(MpiLock& lock) {
+void MpiGatherNotices::drain(MpiLock& lock, const WhileWaiting& while_waiting) {
   std::vector<std::uint64_t> expected(peers_.size());
   MPI_Request request = MPI_REQUEST_NULL;
   {
@@ -74,13 +74,19 @@ void MpiGatherNotices::drain(MpiLock& lock) {
                             &request),
               "MPI_Ialltoall");
   }
-  wait_polled(lock, request, "MPI_Ialltoall");
-  for (;; std::this_thread::yield()) {
-    const MpiGuard guard(lock);
-    while (receive()) {
+  wait_polled(lock, request, "MPI_Ialltoall", while_waiting);
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    {
+      const MpiGuard guard(lock);
+      while (receive()) {
+      }
+      requests_.test([](std::unique_ptr<std::uint64_t>, const MPI_Status&) {});
+      if (received_ == expected && requests_.empty()) return;
     }
-    requests_.test([](std::unique_ptr<std::uint64_t>, const MPI_Status&) {});
-    if (received_ == expected && requests_.empty()) return;
+    const auto waited = std::chrono::steady_clock::now() - start;
+    if (while_waiting) while_waiting(waited);
+    sleep_between_polls(waited);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
+#include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/lock.hpp"
 #include "lapse/transport/mpi/request_bag.hpp"
 
@@ -33,7 +34,7 @@ class MpiGatherNotices {
   std::vector<Rank> missing() const;
 
   // Collective. When it returns, all ranks have called it, and no notice is in flight.
-  void drain(MpiLock& lock) LAPSE_EXCLUDES(mpi_role);
+  void drain(MpiLock& lock, const WhileWaiting& while_waiting = {}) LAPSE_EXCLUDES(mpi_role);
   // Gives up what is not sent, after a failure.
   void abandon() LAPSE_REQUIRES(mpi_role);
 

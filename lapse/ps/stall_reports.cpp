@@ -116,8 +116,8 @@ void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, S
     StallQuestion& question = endpoint.stall_question();
     const auto began = StallQuestion::Clock::now() - waited;
     const auto finished = [&] { return question.finished.load(std::memory_order_acquire); };
-    // A question of an earlier wait may still be with the engine. Its answers are not those to this wait: it is
-    // waited for, and asked anew.
+    // A question of an earlier wait may still be with the engine. Its answers are not those to this wait:
+    // it is waited for, and asked anew.
     bool answered = false;
     do {
       if (finished())

@@ -28,7 +28,8 @@ class WorkerEndpoint;
 // One for a server. A report is a warning; reports never throw and end nothing, and a wait is reported again
 // after each `limit`. With a limit of 0 there are none.
 //
-// Thread safety: any thread; set_peers and watch_latches while no engine runs, begin_phase while no worker runs.
+// Thread safety: any thread; set_peers and watch_latches while no engine runs, begin_phase while no worker
+// runs.
 class StallReports {
  public:
   StallReports(Rank self, std::chrono::seconds limit, Logger& logger);

@@ -97,8 +97,8 @@ class Transport {
   virtual void throw_if_ended(const char* /*call*/) const {}
 
   // Collective. Ends the transport: throws ProtocolError when something is still in flight on this rank.
-  // After it only the destructor may be called. `watch`: is told of a long wait for other ranks, with no rank as
-  // missing, for all have come; null: no one is.
+  // After it only the destructor may be called. `watch` may be null; it
+  // reports a long wait for other ranks, with no rank as missing: all have come.
   virtual void close(GatherWatch* watch = nullptr) = 0;
 
   // Ends the whole job at once, on every rank; for failures that cannot be reported otherwise. Any thread.

@@ -307,26 +307,11 @@ std::string MpiTransport::drain_rma_receive_rings() {
   return rings_->all_returned() ? std::string() : "packets in RMA receive rings that were not handled";
 }
 
-void MpiTransport::drain_notices(GatherWatch* watch) {
-  if (watch == nullptr || watch->patience() == GatherWatch::Duration::zero()) {
-    notices_.drain(lock_);
-    return;
-  }
-  const auto start = std::chrono::steady_clock::now();
-  GatherWatch::Duration due = watch->patience();
-  notices_.drain(lock_, [&](auto) {
-    const GatherWatch::Duration waited = std::chrono::steady_clock::now() - start;
-    if (waited < due) return;
-    watch->report(waited, {});
-    due += watch->patience();
-  });
-}
-
 void MpiTransport::close(GatherWatch* watch) {
   throw_if_closed("close");
   progress_role.assert_held();  // No engine runs any more.
   wait_for_sends();
-  drain_notices(watch);
+  notices_.drain(lock_, watch);
   std::string left;
   if (rings_->in_use()) {
     left = drain_rma_receive_rings();

@@ -86,8 +86,6 @@ class MpiTransport final : public Transport {
   void make_doorbells();
   void make_rma_receive_rings();
 
-  // At the end; `watch` as for close.
-  void drain_notices(GatherWatch* watch) LAPSE_EXCLUDES(mpi_role);
   // Of the ranks that wait in a gathering; of this rank to all others, where it announces itself.
   void exchange_notices(bool announces) LAPSE_EXCLUDES(mpi_role);
 

@@ -35,8 +35,8 @@ struct ProcessIdentity {
   }
 };
 
-// What a line of /proc/<number>/stat says about a process that started at `start`; unknown where it is not such
-// a line. Pure.
+// What a line of /proc/<number>/stat says about a process that started at `start`; unknown where it is not
+// such a line. Pure.
 ProcessState state_in_process_status(std::string_view line, std::uint64_t start);
 // When the process started, by the line of /proc/self/stat; 0 unless the line is that of process `number`:
 // where the host's /proc is mounted in a container, it numbers the processes as the host does. Pure.

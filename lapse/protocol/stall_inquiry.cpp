@@ -49,8 +49,8 @@ bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
   return !than.instructed || standing.milliseconds > than.milliseconds;
 }
 
-// Whether the item waits for its route. The entry of an item that is answered already may be that of another key
-// by now: it shows this item only where the item itself is held.
+// Whether the item waits for its route. The entry of an item that is answered already may be that of
+// another key by now: it shows this item only where the item itself is held.
 bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES(progress_role) {
   const UnansweredKey* const entry = operation.items[item].unanswered;
   return entry != nullptr && std::ranges::any_of(entry->held, [&](const UnansweredKey::Held& held) {

@@ -62,11 +62,12 @@ struct WorkerInquiryAnswer {
 static_assert(sizeof(WorkerInquiryAnswer) == 64);
 
 // A question about keys goes to the home of each key, and from there on to the owner that the home records.
-// The home records the domain that was the last to ask for the key. Where the key has not arrived there, it may
-// still be leased by a domain that is to pass it on, and no table records which: the serving rank of every
-// domain is asked about the key. Where it has arrived and is not leased, a message is missing that some rank has
-// not sent on, and no table records that rank: every rank is asked for a sign of life. A question about workers goes to every rank. A question
-// ends when all ranks have answered, or after kPatience.
+// The home records the domain that was the last to ask for the key. Where the key has not arrived there, it
+// may still be leased by a domain that is to pass it on, and no table records which: the serving rank of
+// every domain is asked about the key. Where it has arrived and is not leased, a message is missing that
+// some rank has not sent on, and no table records that rank: every rank is asked for a sign of life. A
+// question about workers goes to every rank. A question ends when all ranks have answered, or after
+// kPatience.
 //
 // Thread safety: the holder of the progress lock.
 //

@@ -330,7 +330,8 @@ void ParameterServer::Impl::close() {
   throw_if_running("close");
   agreement_.exchange("close", std::string());
   closed_ = true;
-  transport_->close();
+  CallWatch watch(&stalls_, "close");
+  transport_->close(&watch);
 }
 
 }  // namespace lapse

@@ -116,8 +116,8 @@ void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, S
     StallQuestion& question = endpoint.stall_question();
     const auto began = StallQuestion::Clock::now() - waited;
     const auto finished = [&] { return question.finished.load(std::memory_order_acquire); };
-    // A question of an earlier wait may still be with the engine. Its answers are not those to this wait: it is
-    // waited for, and asked anew.
+    // A question of an earlier wait may still be with the engine. Its answers are not those to this wait:
+    // it is waited for, and asked anew.
     bool answered = false;
     do {
       if (finished())
@@ -147,14 +147,19 @@ void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, S
 
 void StallReports::report_call(std::string_view call, StallDuration waited,
                                std::span<const Rank> missing) const noexcept {
-  warn(logger_, [&] { return call_stall_text(self_, waited, call, see(missing)); });
+  warn(logger_, [&] {
+    return missing.empty() ? halted_text("in " + std::string(call), waited)
+                           : call_stall_text(self_, waited, call, see(missing));
+  });
+}
+
+std::string StallReports::halted_text(std::string_view where, StallDuration waited) const {
+  const std::vector<Rank> halted = peers_.halted();
+  return halted.empty() ? std::string() : halted_stall_text(self_, waited, where, see(halted));
 }
 
 void StallReports::report_phase_end(StallDuration waited) const noexcept {
-  warn(logger_, [&]() -> std::string {
-    const std::vector<Rank> halted = peers_.halted();
-    return halted.empty() ? std::string() : phase_stall_text(self_, waited, see(halted));
-  });
+  warn(logger_, [&] { return halted_text("at the end of run_workers", waited); });
 }
 
 }  // namespace lapse

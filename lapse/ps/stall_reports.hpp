@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,8 @@ class WorkerEndpoint;
 // One for a server. A report is a warning; reports never throw and end nothing, and a wait is reported again
 // after each `limit`. With a limit of 0 there are none.
 //
-// Thread safety: any thread; set_peers and watch_latches while no engine runs, begin_phase while no worker runs.
+// Thread safety: any thread; set_peers and watch_latches while no engine runs, begin_phase while no worker
+// runs.
 class StallReports {
  public:
   StallReports(Rank self, std::chrono::seconds limit, Logger& logger);
@@ -46,6 +48,7 @@ class StallReports {
   void report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
                      std::string_view what, bool collective, const std::function<bool()>& ended) noexcept;
 
+  // Without missing ranks, all have come: as for report_phase_end, nothing is reported unless one is halted.
   void report_call(std::string_view call, StallDuration waited, std::span<const Rank> missing) const noexcept;
   // Other ranks may have to work longer than this one: nothing is reported unless a rank is stopped or has
   // ended.
@@ -58,6 +61,8 @@ class StallReports {
   static void ask(StallQuestion& question, const Phase& phase, std::optional<std::uint32_t> collective_calls);
   std::vector<SeenRank> see(std::span<const Rank> ranks) const;
   std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
+  // Empty unless a rank is stopped or has ended.
+  std::string halted_text(std::string_view where, StallDuration waited) const;
   // Whether the worker is the one of this rank that reports the collective call in which it waits.
   bool reports_collective(const WorkerEndpoint& endpoint);
   // Whether this thread is the one that reports what many threads wait for.

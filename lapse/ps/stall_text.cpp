@@ -164,10 +164,10 @@ std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::stri
   return text;
 }
 
-std::string phase_stall_text(Rank rank, StallDuration waited, std::span<const SeenRank> halted) {
-  std::string text =
-      fmt::format("rank {} has waited for {} s at the end of run_workers for the other ranks:", rank.value(),
-                  seconds(waited));
+std::string halted_stall_text(Rank rank, StallDuration waited, std::string_view where,
+                              std::span<const SeenRank> halted) {
+  std::string text = fmt::format("rank {} has waited for {} s {} for the other ranks:", rank.value(),
+                                 seconds(waited), where);
   add_ranks(text, halted);
   return text;
 }

@@ -46,7 +46,8 @@ std::string call_stall_text(Rank rank, StallDuration waited, std::string_view ca
 std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::string_view table,
                              std::span<const SeenRank> halted);
 
-// A wait for other ranks at the end of a phase.
-std::string phase_stall_text(Rank rank, StallDuration waited, std::span<const SeenRank> halted);
+// A wait for other ranks that have come, or may come later; `where`: "in close".
+std::string halted_stall_text(Rank rank, StallDuration waited, std::string_view where,
+                              std::span<const SeenRank> halted);
 
 }  // namespace lapse

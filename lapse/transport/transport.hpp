@@ -98,8 +98,9 @@ class Transport {
   virtual void throw_if_ended(const char* /*call*/) const {}
 
   // Collective. Ends the transport: throws ProtocolError when something is still in flight on this rank.
-  // After it only the destructor may be called.
-  virtual void close() = 0;
+  // After it only the destructor may be called. `watch` may be null; it
+  // reports a long wait for other ranks, with no rank as missing: all have come.
+  virtual void close(GatherWatch* watch = nullptr) = 0;
 
   // Ends the whole job at once, on every rank; for failures that cannot be reported otherwise. Any thread.
   [[noreturn]] virtual void abort(const std::string& reason) = 0;

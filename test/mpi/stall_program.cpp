@@ -204,7 +204,8 @@ void barrier_apart(const Job& job) {
   server.run_workers(2, [](Worker& worker) {
     worker.barrier();
     if (worker.index() == 3) idle_here();
-    if (worker.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(600);
+    while (worker.index() == 1 && std::chrono::steady_clock::now() < later) std::this_thread::yield();
     worker.barrier();
   });
   if (job.rank.value() == 0) {

@@ -40,7 +40,7 @@ class BorrowedTransport : public Transport {
     return transport_.all_gather(mine, watch);
   }
   void throw_if_ended(const char* call) const override { transport_.throw_if_ended(call); }
-  void close() override { transport_.close(); }
+  void close(GatherWatch* watch = nullptr) override { transport_.close(watch); }
   [[noreturn]] void abort(const std::string& reason) override {
     transport_.abort(reason);
     std::abort();  // The compiler does not believe virtual functions that they do not return.

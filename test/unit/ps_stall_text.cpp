@@ -138,7 +138,8 @@ TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that a
         "  rank 1, process 11 on a: stopped");
   CHECK(latch_stall_text(Rank(0), seconds(2), Key(5), "t", {}).find("every rank that shares it runs") !=
         std::string::npos);
-  CHECK(phase_stall_text(Rank(0), seconds(2), ranks).find("at the end of run_workers") != std::string::npos);
+  CHECK(halted_stall_text(Rank(0), seconds(2), "in close", ranks) ==
+        "rank 0 has waited for 2 s in close for the other ranks:\n  rank 1, process 11 on a: stopped");
 }
 
 TEST_CASE("Of a rank on another host nothing is known, and a rank that is not known has no process") {

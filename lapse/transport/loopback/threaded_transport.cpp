@@ -99,7 +99,7 @@ std::vector<std::vector<std::byte>> ThreadedLoopbackTransport::all_gather(std::s
   return network_.gather(rank_, mine, watch);
 }
 
-void ThreadedLoopbackTransport::close() {
+void ThreadedLoopbackTransport::close(GatherWatch*) {
   throw_if_closed("close");
   network_.gather(rank_, {});
   closed_ = true;

@@ -50,7 +50,7 @@ class ThreadedLoopbackTransport final : public Transport {
                                                  GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }
   RemoteReads* remote_reads() override { return has_remote_reads_ ? &reads_ : nullptr; }
-  void close() override;
+  void close(GatherWatch* watch = nullptr) override;
   [[noreturn]] void abort(const std::string& reason) override;
 
  private:

@@ -65,7 +65,7 @@ std::vector<std::vector<std::byte>> LoopbackTransport::all_gather(std::span<cons
   return {{mine.begin(), mine.end()}};
 }
 
-void LoopbackTransport::close() {
+void LoopbackTransport::close(GatherWatch*) {
   throw_if_closed("close");
   closed_ = true;
   if (reads_.in_flight() > 0)

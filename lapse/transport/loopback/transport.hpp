@@ -44,7 +44,7 @@ class LoopbackTransport final : public Transport {
                                                  GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }
   RemoteReads* remote_reads() override { return &reads_; }
-  void close() override;
+  void close(GatherWatch* watch = nullptr) override;
   [[noreturn]] void abort(const std::string& reason) override;
 
  private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lapse/core/sleep_between_polls.hpp"
+#include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/wire.hpp"
 
@@ -65,7 +66,17 @@ std::vector<Rank> MpiGatherNotices::missing() const {
   return ranks;
 }
 
-void MpiGatherNotices::drain(MpiLock& lock, const WhileWaiting& while_waiting) {
+void MpiGatherNotices::drain(MpiLock& lock, GatherWatch* watch) {
+  using Duration = GatherWatch::Duration;
+  const auto start = std::chrono::steady_clock::now();
+  const Duration patience = watch == nullptr ? Duration::zero() : watch->patience();
+  Duration due = patience;
+  const auto look = [&](Duration) {
+    const Duration waited = std::chrono::steady_clock::now() - start;
+    if (patience == Duration::zero() || waited < due) return;
+    watch->report(waited, {});
+    due += patience;
+  };
   std::vector<std::uint64_t> expected(peers_.size());
   MPI_Request request = MPI_REQUEST_NULL;
   {
@@ -74,8 +85,7 @@ void MpiGatherNotices::drain(MpiLock& lock, const WhileWaiting& while_waiting) {
                             &request),
               "MPI_Ialltoall");
   }
-  wait_polled(lock, request, "MPI_Ialltoall", while_waiting);
-  const auto start = std::chrono::steady_clock::now();
+  wait_polled(lock, request, "MPI_Ialltoall", look);
   for (;;) {
     {
       const MpiGuard guard(lock);
@@ -85,7 +95,7 @@ void MpiGatherNotices::drain(MpiLock& lock, const WhileWaiting& while_waiting) {
       if (received_ == expected && requests_.empty()) return;
     }
     const auto waited = std::chrono::steady_clock::now() - start;
-    if (while_waiting) while_waiting(waited);
+    look(waited);
     sleep_between_polls(waited);
   }
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lapse/core/types.hpp"
-#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/gather_watch.hpp"
 #include "lapse/transport/mpi/lock.hpp"
 #include "lapse/transport/mpi/request_bag.hpp"
 
@@ -34,7 +34,8 @@ class MpiGatherNotices {
   std::vector<Rank> missing() const;
 
   // Collective. When it returns, all ranks have called it, and no notice is in flight.
-  void drain(MpiLock& lock, const WhileWaiting& while_waiting = {}) LAPSE_EXCLUDES(mpi_role);
+  // `watch` may be null.
+  void drain(MpiLock& lock, GatherWatch* watch) LAPSE_EXCLUDES(mpi_role);
   // Gives up what is not sent, after a failure.
   void abandon() LAPSE_REQUIRES(mpi_role);
 

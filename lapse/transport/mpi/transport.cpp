@@ -307,11 +307,11 @@ std::string MpiTransport::drain_rma_receive_rings() {
   return rings_->all_returned() ? std::string() : "packets in RMA receive rings that were not handled";
 }
 
-void MpiTransport::close() {
+void MpiTransport::close(GatherWatch* watch) {
   throw_if_closed("close");
   progress_role.assert_held();  // No engine runs any more.
   wait_for_sends();
-  notices_.drain(lock_);
+  notices_.drain(lock_, watch);
   std::string left;
   if (rings_->in_use()) {
     left = drain_rma_receive_rings();

@@ -71,7 +71,7 @@ class MpiTransport final : public Transport {
   RmaReceiveRings* rma_receive_rings() override { return &*rings_; }
   Doorbell* doorbell() override { return bells_ ? &bells_->own() : nullptr; }
   void throw_if_ended(const char* call) const override;
-  void close() override;
+  void close(GatherWatch* watch = nullptr) override;
   // Takes the MPI lock if it can, and ends the job without it if it cannot.
   [[noreturn]] void abort(const std::string& reason) override LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 

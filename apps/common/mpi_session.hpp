@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "apps/common/given_descriptors.hpp"
+
 namespace lapse::apps {
 
 // Initialises MPI on construction, with the settings and the thread level that a parameter server needs, and
@@ -16,10 +18,13 @@ class MpiSession {
 
   // Rank in MPI_COMM_WORLD.
   bool is_rank_0() const { return rank_ == 0; }
+  // The open files from before MPI.
+  const GivenDescriptors& given_descriptors() const { return given_descriptors_; }
   // Ranks of MPI_COMM_WORLD on this host.
   std::int32_t host_ranks() const { return host_ranks_; }
 
  private:
+  GivenDescriptors given_descriptors_;
   int rank_ = 0;
   int host_ranks_ = 1;
 };

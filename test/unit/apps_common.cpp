@@ -1,4 +1,4 @@
-// What all applications share: worker counts, summaries, progress lines, differences of counters.
+// What all applications share: worker counts, summaries, progress lines, differences of counters, open files.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/common/counter_difference.hpp"
+#include "apps/common/given_descriptors.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/common/worker_counts.hpp"
@@ -17,6 +18,7 @@
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 
+using Catch::Matchers::Contains;
 using namespace lapse::apps;
 using lapse::Rank;
 
@@ -116,4 +118,19 @@ TEST_CASE("counters have differences, maxima the later value") {
   CHECK(difference.local_pulls == 7);
   CHECK(difference.forwarded == 1);
   CHECK(difference.relocation_max_nanoseconds == 9);
+}
+
+TEST_CASE("open files that the process was not started with are no inputs") {
+  const GivenDescriptors given;
+  const int own = ::open("/dev/null", O_RDONLY);
+  REQUIRE(own >= 0);
+  const std::string path = "/dev/fd/" + std::to_string(own);
+  const GivenDescriptors later;
+  CHECK_NOTHROW(given.check({"", "-", "/dev/stdin", "/dev/fd/1", "/dev/null", "missing"}, 2));
+  CHECK_THROWS_AS(given.check({"-", path}, 1), lapse::FileError);
+  CHECK_THROWS_WITH(given.check({path}, 1), Contains(path + ": the process was not started with") &&
+                                                Contains("named pipe") && !Contains("mpirun"));
+  CHECK_THROWS_WITH(given.check({path}, 2), Contains("launchers such as mpirun"));
+  CHECK_NOTHROW(later.check({path}, 2));
+  ::close(own);
 }

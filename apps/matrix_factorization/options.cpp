@@ -38,7 +38,7 @@ void add_data_options(CLI::App& app, DataOptions& data) {
   CLI::Option* const file = app.add_option(
       "ratings", data.train_file,
       "Rating file: lines `user item rating`, separated by tabs, commas or blanks; plain or packed by "
-      "gzip, xz or zstd; -: standard input. Users and items are any 64-bit numbers");
+      "gzip, xz or zstd; -: standard input. Users and items are integers from 0 to 2^64 - 1");
   file->check(file_name());
   CLI::Option* const zipf = app.add_option_function<std::string>(
       "--zipf", [&data](const std::string& text) { data.zipf = parse_shape(data.zipf, text); },

@@ -80,7 +80,7 @@ cmp "$directory/factors-row-ids.npy" "$directory/piped-row-ids.npy" || fail "sta
 head -c 500000 "$directory/ratings" >"$directory/cut"
 refuses "gzip data end early" "$directory/cut"
 
-# Ids may be any 64-bit numbers, far apart: what training takes depends on the number of different ids alone. Results are
+# Ids may be far apart: what training takes depends on the number of different ids alone. Results are
 # those of the same ratings with the ids 0, 1, 2, ..., and files have the id of every row.
 awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 20, i % 5 + 1 }' >"$directory/close"
 awk '{ printf "%.0f\t9223372036854775%03d\t%d\n", $1 * 71582788000, $2 + 800, $3 }' "$directory/close" >"$directory/apart"
@@ -119,7 +119,7 @@ refuses "number" "$ratings" --workers 1,1,1,1,1
 refuses "--mode" "$ratings" --mode fast
 refuses "--access" "$ratings" --access direct
 refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$ratings" --update-rule momentum
-refuses "beta1" "$ratings" --update-rule adam --beta1 1
+refuses "--beta1" "$ratings" --update-rule adam --beta1 1
 refuses "workers" "$ratings" --workers 0
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"

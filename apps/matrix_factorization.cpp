@@ -42,7 +42,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   });
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {
-    if (options.baselines) baselines = compute_baselines(problem);
+    if (options.baselines && !problem.test.empty()) baselines = compute_baselines(problem);
   });
   if (reports) fmt::print("{}\n", describe(problem, baselines));
 

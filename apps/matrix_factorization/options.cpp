@@ -133,9 +133,9 @@ void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule, OptionCondi
   only_with("adagrad or rowwise-adagrad", {UpdateRuleKind::adagrad, UpdateRuleKind::rowwise_adagrad},
             "--initial-accumulator", rule.initial_accumulator, number_from_0(),
             "Rules adagrad, rowwise-adagrad: sum of squares before the first push");
-  only_with("adam", {UpdateRuleKind::adam}, "--beta1", rule.beta1, number_in(0, 1),
+  only_with("adam", {UpdateRuleKind::adam}, "--beta1", rule.beta1, number_from_0_below_1(),
             "Rule adam: decay of the mean of the gradients");
-  only_with("adam", {UpdateRuleKind::adam}, "--beta2", rule.beta2, number_in(0, 1),
+  only_with("adam", {UpdateRuleKind::adam}, "--beta2", rule.beta2, number_from_0_below_1(),
             "Rule adam: decay of the mean of their squares");
   only_with("ftrl", {UpdateRuleKind::ftrl}, "--beta", rule.beta, number_from_0(),
             "Rule ftrl: the larger, the slower the first steps");

@@ -19,7 +19,8 @@ run() {  # <arguments...>: output in $directory/out and err
   "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
 }
 
-# Refuses these arguments with exactly one line that begins with "error:" and contains the text.
+# Refuses these arguments: the program's own line, which begins with "error:", comes exactly once, at the end, and
+# contains the text. The rank that fails may have logged the error at once, in a line that begins with "lapse[".
 refuses() {  # <text> <arguments...>
   local text=$1
   shift
@@ -50,6 +51,13 @@ assert summary["local_share"] == 1, summary["local_share"]
 assert summary["seconds_per_epoch"] > 0
 END
 fi
+
+# Without held-out cells there is no test error, neither as text nor as a number.
+run "$ratings" --epochs 1 --test-fraction 0 --summary-json "$directory/summary.json" || fail "all: $(cat "$directory/err")"
+grep -q 'test RMSE' "$directory/out" && fail "a test error of no cells: $(cat "$directory/out")"
+grep -q 'train RMSE' "$directory/out" || fail "no training error: $(cat "$directory/out")"
+grep -q '"best_test_rmse": null' "$directory/summary.json" && grep -q '"test_rmse": null' "$directory/summary.json" ||
+  fail "a test error of no cells: $(cat "$directory/summary.json")"
 
 # Blocks are trained alike with and without leases, and there are optimisers for every way to train.
 quality() { grep -o 'train RMSE.*' "$directory/out"; }
@@ -104,7 +112,7 @@ assert ids(sys.argv[1] + "-column-ids.npy") == [9223372036854775800 + i for i in
 END
 fi
 
-# Bad input ends all ranks with one clear line.
+# Bad input ends all ranks with one clear line of the program.
 printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
 : >"$directory/empty"
 refuses "malformed:2:3: item id 'x'" "$directory/malformed"

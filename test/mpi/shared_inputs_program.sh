@@ -23,7 +23,8 @@ run() {  # <program and arguments...>: output in $directory/out and err; standar
   "${launcher[@]}" "$@" >"$directory/out" 2>"$directory/err"
 }
 
-# Refuses with exactly one line that begins with "error:" and contains the texts.
+# Refuses: the program's own line, which begins with "error:", comes exactly once, at the end, and contains the texts.
+# The rank that fails may have logged the error at once, in a line that begins with "lapse[".
 refuses() {  # <texts, separated by |> <program and arguments...>
   local texts text lines
   IFS='|' read -ra texts <<<"$1"

@@ -8,8 +8,8 @@
 
 namespace lapse::apps {
 
-// MPI opens files and connections of its own. Their numbers can be named like those of the caller (/dev/fd/11):
-// reading one takes what another process sends to MPI, or never ends.
+// MPI opens files and connections of its own. Their numbers can be named like those of the caller
+// (/dev/fd/11): reading one takes what another process sends to MPI, or never ends.
 class GivenDescriptors {
  public:
   // What is open now: before MPI is initialised.

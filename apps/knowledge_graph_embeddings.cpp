@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "apps/common/command_line.hpp"
+#include "apps/common/given_descriptors.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/reader_group.hpp"
@@ -28,11 +29,15 @@ void train(Trainer& trainer, const KnowledgeGraph& graph, bool reports) {
   trainer.run([&](const EpochRecord& record) { progress.report(describe(record, graph)); });
 }
 
-void embed(ParameterServer& server, const KnowledgeGraphOptions& options) {
+void embed(ParameterServer& server, const KnowledgeGraphOptions& options, const GivenDescriptors& given) {
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   KnowledgeGraph graph;  // an error on one rank ends all
-  server.run_workers(1, [&](Worker& worker) { graph = load_graph(options.data, reader_group(worker)); });
+  server.run_workers(1, [&](Worker& worker) {
+    if (reports)
+      given.check({options.data.train_file, options.data.valid_file, options.data.test_file}, server.ranks());
+    graph = load_graph(options.data, reader_group(worker));
+  });
   if (reports) fmt::print("{}\n", describe(graph));
 
   Trainer trainer(server, graph, options.training);
@@ -64,5 +69,6 @@ int main(int argument_count, char** arguments) {
   add_options(app, options);
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
-  return run_server_program([&](ParameterServer& server) { embed(server, options); });
+  return run_server_program(
+      [&](ParameterServer& server) { embed(server, options, mpi.given_descriptors()); });
 }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "apps/common/command_line.hpp"
+#include "apps/common/given_descriptors.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/reader_group.hpp"
@@ -30,14 +31,18 @@ void train(Trainer& trainer, bool reports) {
   trainer.run([&](const EpochRecord& record) { progress.report(describe(record)); });
 }
 
-void factorize(ParameterServer& server, const MatrixFactorizationOptions& options) {
+void factorize(ParameterServer& server, const MatrixFactorizationOptions& options,
+               const GivenDescriptors& given) {
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   FactorizationProblem problem;  // an error on one rank ends all
-  server.run_workers(1, [&](Worker& worker) { problem = load_problem(options.data, reader_group(worker)); });
+  server.run_workers(1, [&](Worker& worker) {
+    if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());
+    problem = load_problem(options.data, reader_group(worker));
+  });
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {
-    if (options.baselines) baselines = compute_baselines(problem);
+    if (options.baselines && !problem.test.empty()) baselines = compute_baselines(problem);
   });
   if (reports) fmt::print("{}\n", describe(problem, baselines));
 
@@ -71,5 +76,6 @@ int main(int argument_count, char** arguments) {
   add_options(app, options);
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
-  return run_server_program([&](ParameterServer& server) { factorize(server, options); });
+  return run_server_program(
+      [&](ParameterServer& server) { factorize(server, options, mpi.given_descriptors()); });
 }

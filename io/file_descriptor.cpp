@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "io/input_error.hpp"
 
@@ -18,8 +21,8 @@ namespace {
 constexpr std::string_view kOwnStandardInput = "/dev/stdin";
 
 // Whether every process has something else under this path, or nothing.
-bool is_own_descriptor(std::string_view path) {
-  return path == kOwnStandardInput || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+bool is_own_descriptor(const std::string& path) {
+  return path == kOwnStandardInput || own_descriptor(path);
 }
 
 int open_for_reading(const std::string& path) {
@@ -27,12 +30,7 @@ int open_for_reading(const std::string& path) {
   // Without O_NONBLOCK, a pipe would be opened when it has a writer; reading waits for bytes by itself.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor >= 0) return descriptor;
-  const std::string_view advice =
-      is_own_descriptor(path)
-          ? "; launchers such as mpirun do not pass it on, expected a named pipe, or - for "
-            "standard input"
-          : "";
-  throw FileError(path, fmt::format("cannot be opened: {}{}", std::strerror(errno), advice));
+  throw FileError(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
 }
 
 std::optional<struct stat> status_of(const std::string& path) {
@@ -80,6 +78,19 @@ bool is_stream(const std::string& path) {
   const auto status = status_of(path);
   if (!status || S_ISDIR(status->st_mode)) return false;
   return !S_ISREG(status->st_mode) || is_own_descriptor(path);
+}
+
+std::optional<int> own_descriptor(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return std::nullopt;
+  int number = 0;
+  const char* const end = path.data() + path.size();
+  const auto result = std::from_chars(path.data() + slash + 1, end, number);
+  if (result.ec != std::errc{} || result.ptr != end || number < 0) return std::nullopt;
+  // The folder has several names, /dev/fd among them.
+  std::error_code error;
+  const bool is_own = std::filesystem::equivalent(path.substr(0, slash + 1), "/proc/self/fd", error);
+  return is_own && !error ? std::optional(number) : std::nullopt;
 }
 
 bool is_same_stream(const std::string& a, const std::string& b) {

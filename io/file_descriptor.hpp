@@ -20,6 +20,9 @@ std::string input_name(const std::string& path);
 // Whether a path names something that can be read once only, or by this process only: standard input, a pipe,
 // a device, what the process has open (/dev/fd/3). False for what is missing.
 bool is_stream(const std::string& path);
+// The number of an open file of this process that a path names (/dev/fd/3), whether it is open or not;
+// nothing for all other paths.
+std::optional<int> own_descriptor(const std::string& path);
 // Whether two paths name one stream, so that one reader would get what the other lacks.
 bool is_same_stream(const std::string& a, const std::string& b);
 

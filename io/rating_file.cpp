@@ -120,8 +120,8 @@ class RatingParser {
     const auto result = std::from_chars(field.data(), end, value);
     if (result.ec == std::errc::result_out_of_range && result.ptr == end) {
       if (is_below_one(field)) return 0;
-      reader_.fail(fmt::format("rating '{}' is too large for a float, expected at most {:g}", shown(field),
-                               std::numeric_limits<float>::max()),
+      reader_.fail(fmt::format("rating '{}' is too large for a float, expected a magnitude of at most {:g}",
+                               shown(field), std::numeric_limits<float>::max()),
                    field);
     }
     const bool is_number = result.ptr == end && result.ec == std::errc{} && std::isfinite(value);

@@ -13,18 +13,18 @@ namespace lapse::apps {
 namespace {
 
 // Descriptors that the caller has closed would become connections of MPI, from which the program would read.
-void open_standard_streams() {
+GivenDescriptors open_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
+    if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) break;
   }
+  return {};
 }
 
 }  // namespace
 
 // A failing call ends the job: no error handler has been set yet. The server reports a thread level that is
 // too low.
-MpiSession::MpiSession(int& argument_count, char**& arguments) {
-  open_standard_streams();
+MpiSession::MpiSession(int& argument_count, char**& arguments) : given_descriptors_(open_standard_streams()) {
   prepare_mpi_environment();
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_SERIALIZED, &provided);

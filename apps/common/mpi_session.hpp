@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "apps/common/given_descriptors.hpp"
+
 namespace lapse::apps {
 
 // Initialises MPI on construction, with the settings and the thread level that a parameter server needs, and
@@ -19,10 +21,13 @@ class MpiSession {
   std::int32_t rank() const { return rank_; }
   // Collective over MPI_COMM_WORLD. The lowest rank on which `condition` holds.
   std::optional<std::int32_t> lowest_rank_where(bool condition) const;
+  // The open files from before MPI.
+  const GivenDescriptors& given_descriptors() const { return given_descriptors_; }
   // Ranks of MPI_COMM_WORLD on this host.
   std::int32_t host_ranks() const { return host_ranks_; }
 
  private:
+  GivenDescriptors given_descriptors_;
   int rank_ = 0;
   int host_ranks_ = 1;
 };

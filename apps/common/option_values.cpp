@@ -44,6 +44,11 @@ CLI::Validator number_in(double min, double max) {
                       "a number from " + CLI::detail::to_string(min) + " to " + CLI::detail::to_string(max));
 }
 
+CLI::Validator number_from_0_below_1() {
+  return check_number([](double number) { return number >= 0 && static_cast<float>(number) < 1; },
+                      "a number, at least 0 and below 1");
+}
+
 CLI::Validator integer_from_0() {
   return {[](std::string& text) {
             std::uint64_t number = 0;

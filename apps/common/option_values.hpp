@@ -31,6 +31,7 @@ CLI::Validator any_number();
 CLI::Validator number_from_0();
 CLI::Validator number_above_0();
 CLI::Validator number_in(double min, double max);
+CLI::Validator number_from_0_below_1();
 // An integer from 0; CLI11 takes negative ones for very large ones.
 CLI::Validator integer_from_0();
 // The name of a file. Without one, as after a variable that is not set, the option would have no effect.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 #include "lapse/core/error.hpp"
 
@@ -12,25 +13,26 @@ namespace lapse::apps {
 
 namespace {
 
-bool is_rank_0() {
+int own_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank == 0;
+  return rank;
 }
 
 void run_and_close(const std::function<void(ParameterServer&)>& f) {
-  ParameterServer server{MPI_COMM_WORLD};
+  std::optional<ParameterServer> server;
   try {
-    f(server);
+    server.emplace(MPI_COMM_WORLD);
+    f(*server);
   } catch (const Error&) {
-    server.close();
+    if (server) server->close();
     throw;
   } catch (const std::bad_alloc&) {
     // The other ranks, which may have memory, would wait for this one indefinitely.
-    fmt::print(stderr, "error: out of memory on rank {}\n", server.rank().value());
+    fmt::print(stderr, "error: out of memory on rank {}\n", own_rank());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
-  server.close();
+  server->close();
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ int run_server_program(const std::function<void(ParameterServer&)>& f) {
     run_and_close(f);
     return EXIT_SUCCESS;
   } catch (const Error& error) {
-    if (is_rank_0()) fmt::print(stderr, "error: {}\n", error.what());
+    if (own_rank() == 0) fmt::print(stderr, "error: {}\n", error.what());
     return EXIT_FAILURE;
   }
 }

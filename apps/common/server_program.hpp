@@ -15,7 +15,8 @@ namespace lapse::apps {
 //
 // An exception of type lapse::Error must leave f on every rank, as the errors of collective calls do; work
 // that can fail on one rank alone is done by a worker, whose failure reaches all ranks. Any other exception
-// ends the job; for a lack of memory the rank prints such a line before.
+// ends the job; for a lack of memory, also while the server is made, the rank prints such a
+// line before.
 int run_server_program(const std::function<void(ParameterServer&)>& f);
 
 // Collective. Runs f on a worker of rank 0. When it throws, every rank throws PeerFailed.

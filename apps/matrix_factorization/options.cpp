@@ -38,7 +38,7 @@ void add_data_options(CLI::App& app, DataOptions& data) {
   CLI::Option* const file = app.add_option(
       "ratings", data.train_file,
       "Rating file: lines `user item rating`, separated by tabs, commas or blanks; plain or packed by "
-      "gzip, xz or zstd; -: standard input. Users and items are any 64-bit numbers");
+      "gzip, xz or zstd; -: standard input. Users and items are integers from 0 to 2^64 - 1");
   file->check(file_name());
   CLI::Option* const zipf = app.add_option_function<std::string>(
       "--zipf", [&data](const std::string& text) { data.zipf = parse_shape(data.zipf, text); },
@@ -133,9 +133,9 @@ void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule, OptionCondi
   only_with("adagrad or rowwise-adagrad", {UpdateRuleKind::adagrad, UpdateRuleKind::rowwise_adagrad},
             "--initial-accumulator", rule.initial_accumulator, number_from_0(),
             "Rules adagrad, rowwise-adagrad: sum of squares before the first push");
-  only_with("adam", {UpdateRuleKind::adam}, "--beta1", rule.beta1, number_in(0, 1),
+  only_with("adam", {UpdateRuleKind::adam}, "--beta1", rule.beta1, number_from_0_below_1(),
             "Rule adam: decay of the mean of the gradients");
-  only_with("adam", {UpdateRuleKind::adam}, "--beta2", rule.beta2, number_in(0, 1),
+  only_with("adam", {UpdateRuleKind::adam}, "--beta2", rule.beta2, number_from_0_below_1(),
             "Rule adam: decay of the mean of their squares");
   only_with("ftrl", {UpdateRuleKind::ftrl}, "--beta", rule.beta, number_from_0(),
             "Rule ftrl: the larger, the slower the first steps");

@@ -14,6 +14,10 @@ PhaseCost total_cost(const Trainer& trainer) {
   return total;
 }
 
+std::string json_number_or_null(const std::optional<double>& value) {
+  return value ? json_number(*value) : "null";
+}
+
 std::string epochs_json(const Trainer& trainer) {
   std::string json = "[";
   for (const EpochRecord& record : trainer.epochs()) {
@@ -23,7 +27,7 @@ std::string epochs_json(const Trainer& trainer) {
                     json_number(record.cost.seconds), json_number(local_share(record.cost.accesses)));
     if (record.errors) {
       json += fmt::format(", \"train_rmse\": {}, \"test_rmse\": {}", json_number(record.errors->train_rmse),
-                          json_number(record.errors->test_rmse));
+                          json_number_or_null(record.errors->test_rmse));
     }
     json += "}";
   }
@@ -48,8 +52,8 @@ std::string describe(const EpochRecord& record) {
       fmt::format("epoch {:3}  rate {:.5f}  {:9.5f} s  local {:6.2f} %", record.epoch, record.learning_rate,
                   record.cost.seconds, 100 * local_share(record.cost.accesses));
   if (record.errors) {
-    text += fmt::format("  train RMSE {:.4f}  test RMSE {:.4f}", record.errors->train_rmse,
-                        record.errors->test_rmse);
+    text += fmt::format("  train RMSE {:.4f}", record.errors->train_rmse);
+    if (record.errors->test_rmse) text += fmt::format("  test RMSE {:.4f}", *record.errors->test_rmse);
   }
   return text;
 }
@@ -65,7 +69,11 @@ Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
   if (const EpochRecord* const best = trainer.best()) {
     summary.add("best_epoch", best->epoch, "best epoch");
     summary.add("best_train_rmse", best->errors->train_rmse, "  train RMSE");
-    summary.add("best_test_rmse", best->errors->test_rmse, "  test RMSE");
+    if (const auto test_rmse = best->errors->test_rmse) {
+      summary.add("best_test_rmse", *test_rmse, "  test RMSE");
+    } else {
+      summary.add_json("best_test_rmse", "null");
+    }
   }
   summary.add("workers", std::uint64_t{trainer.schedule().workers()}, "workers");
   const double imbalance = block_imbalance(problem, trainer.schedule());

@@ -16,16 +16,17 @@ namespace lapse::apps {
 
 namespace {
 
-double rmse(double squared_error, std::size_t cells) {
-  return cells == 0 ? 0 : std::sqrt(squared_error / static_cast<double>(cells));
+std::optional<double> rmse(double squared_error, std::size_t cells) {
+  if (cells == 0) return std::nullopt;
+  return std::sqrt(squared_error / static_cast<double>(cells));
 }
 
-double deciding_error(const EpochRecord& record, bool has_test_cells) {
-  return has_test_cells ? record.errors->test_rmse : record.errors->train_rmse;
+double deciding_error(const EpochRecord& record) {
+  return record.errors->test_rmse.value_or(record.errors->train_rmse);
 }
 
 void check_finite(const EpochRecord& record) {
-  if (std::isfinite(record.errors->train_rmse) && std::isfinite(record.errors->test_rmse)) return;
+  if (std::isfinite(record.errors->train_rmse) && std::isfinite(deciding_error(record))) return;
   throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
                           record.epoch, record.learning_rate));
 }
@@ -122,7 +123,7 @@ Errors Trainer::evaluate() {
     worker.all_reduce(squared_errors);
     if (worker.local_index() == 0) sums = squared_errors;
   });
-  return {rmse(sums[0], problem_.train.size()), rmse(sums[1], problem_.test.size())};
+  return {rmse(sums[0], problem_.train.size()).value_or(0), rmse(sums[1], problem_.test.size())};
 }
 
 void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
@@ -140,11 +141,9 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
 
 const EpochRecord* Trainer::best() const {
   const EpochRecord* best = nullptr;
-  const bool has_test_cells = !problem_.test.empty();
   for (const EpochRecord& record : epochs_) {
     if (!record.errors) continue;
-    if (best == nullptr || deciding_error(record, has_test_cells) < deciding_error(*best, has_test_cells))
-      best = &record;
+    if (best == nullptr || deciding_error(record) < deciding_error(*best)) best = &record;
   }
   return best;
 }

@@ -41,10 +41,10 @@ struct TrainingOptions {
   void check(std::int32_t ranks) const;
 };
 
-// Root mean square errors. Of no cells: 0.
+// Root mean square errors.
 struct Errors {
   double train_rmse = 0;
-  double test_rmse = 0;
+  std::optional<double> test_rmse;  // of the held-out cells, if there are any
 };
 
 struct EpochRecord {

@@ -7,5 +7,6 @@ function(lapse_application_memory_case case text)
             $<TARGET_FILE:application_memory> ${case}
     LABELS mpi ranks-2 TIMEOUT 90 PROPERTIES PROCESSORS 1)
 endfunction()
+lapse_application_memory_case(server "error: out of memory on rank 1")
 lapse_application_memory_case(worker "error: rank 1 failed: out of memory")
 lapse_application_memory_case(main "error: out of memory on rank 1")

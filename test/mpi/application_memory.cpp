@@ -1,5 +1,7 @@
-// What a program on one server does when memory is refused: application_memory worker|main.
+// What a program on one server does when memory is refused: application_memory server|worker|main.
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <new>
 #include <string_view>
 
@@ -8,19 +10,47 @@
 
 using namespace lapse;
 
-// On the last rank alone: in work that reaches all ranks as an error, or where the other ranks wait for it.
+namespace {
+
+// Whether the next allocation of the program fails.
+bool refuses_next_allocation = false;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (refuses_next_allocation) {
+    refuses_next_allocation = false;
+    throw std::bad_alloc();
+  }
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+// On the last rank alone: while the server is made, in work that reaches all ranks as an error, or where the
+// other ranks wait for it.
 int main(int argument_count, char** arguments) {
   const apps::MpiSession mpi(argument_count, arguments);
-  const bool in_worker = argument_count == 2 && std::string_view(arguments[1]) == "worker";
+  const std::string_view where = argument_count == 2 ? arguments[1] : "";
   const auto refuse_memory = [](Rank rank, std::int32_t ranks) {
     if (rank.value() == ranks - 1) throw std::bad_alloc();
     return 0;
   };
-  return apps::run_server_program([&](ParameterServer& server) {
-    if (in_worker) {
+  const std::function<void(ParameterServer&)> run = [&](ParameterServer& server) {
+    if (where == "worker") {
       apps::make_on_every_rank(server, [&] { return refuse_memory(server.rank(), server.ranks()); });
     }
     refuse_memory(server.rank(), server.ranks());
     server.run_workers(1, [](Worker& worker) { worker.barrier(); });
-  });
+  };
+  refuses_next_allocation = where == "server" && !mpi.is_rank_0();
+  return apps::run_server_program(run);
 }

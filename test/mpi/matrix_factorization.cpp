@@ -57,7 +57,7 @@ TEST_CASE("training by blocks gives the values of a single thread, bit for bit, 
     for (const EpochRecord& record : trainer.epochs()) {
       array.epoch(problem, trainer.schedule(), steps_of(options, record.learning_rate));
       CHECK(record.errors->train_rmse == Approx(array.rmse(problem.train)).epsilon(1e-9));
-      CHECK(record.errors->test_rmse == Approx(array.rmse(problem.test)).epsilon(1e-9));
+      CHECK(record.errors->test_rmse.value() == Approx(array.rmse(problem.test)).epsilon(1e-9));
       CHECK(remote_accesses(record.cost.accesses) == 0);
       const std::uint64_t pulls = access == BlockAccess::pull ? problem.train.size() : 0;
       CHECK(record.cost.accesses.local_pulls == pulls);
@@ -106,7 +106,7 @@ TEST_CASE("all ways to train reach the same quality") {
       const Errors errors = *trainer.epochs().back().errors;
       // The cells come in another order, and workers may find factors as they were a little earlier.
       CHECK(errors.train_rmse < 1.3 * array.rmse(problem.train));
-      CHECK(errors.test_rmse < 1.3 * array.rmse(problem.test));
+      CHECK(errors.test_rmse.value() < 1.3 * array.rmse(problem.test));
       CHECK(errors.train_rmse < 0.6);
       const TableCounters& accesses = trainer.epochs().back().cost.accesses;
       if (mode == TrainingMode::classic) CHECK(accesses.relocations_in == 0);
@@ -153,7 +153,7 @@ TEST_CASE("more workers than rows, empty blocks and unknown rows in the test set
   Trainer trainer(server, problem, options);
   trainer.run();
   CHECK(trainer.epochs().size() == options.epochs);
-  CHECK(std::isfinite(trainer.best()->errors->test_rmse));
+  CHECK(std::isfinite(trainer.best()->errors->test_rmse.value()));
   // Cell (3, 2) has neither a known row nor a known column: it is predicted as the mean.
   const std::vector<float> values = all_values(server, trainer.factors());
   const std::size_t length = trainer.model().length();

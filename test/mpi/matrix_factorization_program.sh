@@ -19,7 +19,8 @@ run() {  # <arguments...>: output in $directory/out and err
   "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
 }
 
-# Refuses these arguments with exactly one line that begins with "error:" and contains the text.
+# Refuses these arguments: the program's own line, which begins with "error:", comes exactly once, at the end, and
+# contains the text. The rank that fails may have logged the error at once, in a line that begins with "lapse[".
 refuses() {  # <text> <arguments...>
   local text=$1
   shift
@@ -51,6 +52,13 @@ assert summary["seconds_per_epoch"] > 0
 END
 fi
 
+# Without held-out cells there is no test error, neither as text nor as a number.
+run "$ratings" --epochs 1 --test-fraction 0 --summary-json "$directory/summary.json" || fail "all: $(cat "$directory/err")"
+grep -q 'test RMSE' "$directory/out" && fail "a test error of no cells: $(cat "$directory/out")"
+grep -q 'train RMSE' "$directory/out" || fail "no training error: $(cat "$directory/out")"
+grep -q '"best_test_rmse": null' "$directory/summary.json" && grep -q '"test_rmse": null' "$directory/summary.json" ||
+  fail "a test error of no cells: $(cat "$directory/summary.json")"
+
 # Blocks are trained alike with and without leases, and there are optimisers for every way to train.
 quality() { grep -o 'train RMSE.*' "$directory/out"; }
 run "$ratings" --epochs 2 --workers 2 --access lease || fail "leases: $(cat "$directory/err")"
@@ -80,7 +88,7 @@ cmp "$directory/factors-row-ids.npy" "$directory/piped-row-ids.npy" || fail "sta
 head -c 500000 "$directory/ratings" >"$directory/cut"
 refuses "gzip data end early" "$directory/cut"
 
-# Ids may be any 64-bit numbers, far apart: what training takes depends on the number of different ids alone. Results are
+# Ids may be far apart: what training takes depends on the number of different ids alone. Results are
 # those of the same ratings with the ids 0, 1, 2, ..., and files have the id of every row.
 awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 20, i % 5 + 1 }' >"$directory/close"
 awk '{ printf "%.0f\t9223372036854775%03d\t%d\n", $1 * 71582788000, $2 + 800, $3 }' "$directory/close" >"$directory/apart"
@@ -104,7 +112,7 @@ assert ids(sys.argv[1] + "-column-ids.npy") == [9223372036854775800 + i for i in
 END
 fi
 
-# Bad input ends all ranks with one clear line.
+# Bad input ends all ranks with one clear line of the program.
 printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
 : >"$directory/empty"
 refuses "malformed:2:3: item id 'x'" "$directory/malformed"
@@ -119,7 +127,7 @@ refuses "number" "$ratings" --workers 1,1,1,1,1
 refuses "--mode" "$ratings" --mode fast
 refuses "--access" "$ratings" --access direct
 refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$ratings" --update-rule momentum
-refuses "beta1" "$ratings" --update-rule adam --beta1 1
+refuses "--beta1" "$ratings" --update-rule adam --beta1 1
 refuses "workers" "$ratings" --workers 0
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"

@@ -23,7 +23,8 @@ run() {  # <program and arguments...>: output in $directory/out and err; standar
   "${launcher[@]}" "$@" >"$directory/out" 2>"$directory/err"
 }
 
-# Refuses with exactly one line that begins with "error:" and contains the texts.
+# Refuses: the program's own line, which begins with "error:", comes exactly once, at the end, and contains the texts.
+# The rank that fails may have logged the error at once, in a line that begins with "lapse[".
 refuses() {  # <texts, separated by |> <program and arguments...>
   local texts text lines
   IFS='|' read -ra texts <<<"$1"
@@ -94,6 +95,16 @@ head -c 100000 "$graph/train.txt.xz" | refuses "standard input:|xz data end earl
 printf '#!/bin/bash\nexec "$@" <&-\n' >"$directory/closed.sh"
 chmod +x "$directory/closed.sh"
 refuses "standard input: contains no triples" "$directory/closed.sh" "$embed" -
+
+# Open files that the rank was not started with are those of MPI; reading them would never end.
+for number in 4 11; do
+  refuses "/dev/fd/$number|not started with|mpirun" "$factorize" "/dev/fd/$number" </dev/null
+done
+refuses "/proc/self/fd/11|not started with" "$embed" - --test /proc/self/fd/11 </dev/null
+# What a shell of the rank itself passes on is read.
+printf '#!/bin/bash\n"$1" <(head -n 1000 "$2") --epochs 1\n' >"$directory/substitution.sh"
+chmod +x "$directory/substitution.sh"
+run "$directory/substitution.sh" "$factorize" "$ratings" </dev/null || fail "substitution: $(cat "$directory/err")"
 
 # A stream can be read once. Nothing is read, so there is no writer.
 ln -s pipe "$directory/link"

@@ -1,22 +1,28 @@
-// What all applications share: worker counts, summaries, progress lines, differences of counters.
+// What all applications share: worker counts, summaries, progress lines, differences of counters, open files.
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "apps/common/counter_difference.hpp"
+#include "apps/common/given_descriptors.hpp"
 #include "apps/common/progress_line.hpp"
+#include "apps/common/required_memory.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/common/worker_counts.hpp"
+#include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 
+using Catch::Matchers::Contains;
 using namespace lapse::apps;
 using lapse::Rank;
 
@@ -116,4 +122,36 @@ TEST_CASE("counters have differences, maxima the later value") {
   CHECK(difference.local_pulls == 7);
   CHECK(difference.forwarded == 1);
   CHECK(difference.relocation_max_nanoseconds == 9);
+}
+
+TEST_CASE("open files that the process was not started with are no inputs") {
+  const GivenDescriptors given;
+  const int own = ::open("/dev/null", O_RDONLY);
+  REQUIRE(own >= 0);
+  const std::string path = "/dev/fd/" + std::to_string(own);
+  const GivenDescriptors later;
+  CHECK_NOTHROW(given.check({"", "-", "/dev/stdin", "/dev/fd/1", "/dev/null", "missing"}, 2));
+  CHECK_THROWS_AS(given.check({"-", path}, 1), lapse::FileError);
+  CHECK_THROWS_WITH(given.check({path}, 1), Contains(path + ": the process was not started with") &&
+                                                Contains("named pipe") && !Contains("mpirun"));
+  CHECK_THROWS_WITH(given.check({path}, 2), Contains("launchers such as mpirun"));
+  CHECK_NOTHROW(later.check({path}, 2));
+  ::close(own);
+}
+
+TEST_CASE("memory of the host is divided by its ranks, a limit of the process is its own") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_DATA, &before) == 0);
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;  // the sixth number: of data
+  for (int i = 0; i < 6; ++i) statm >> pages;
+  const rlim_t used = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+  const rlimit limit{.rlim_cur = used + (1 << 28), .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_DATA, &limit) == 0);
+  CHECK_NOTHROW(require_memory("half of what is left", 1 << 27, 4));
+  CHECK_THROWS_WITH(require_memory("more", 1 << 29, 1),
+                    Contains("more needs 536.9 MB on each rank; the limit of the process's data"));
+  REQUIRE(::setrlimit(RLIMIT_DATA, &before) == 0);
+  CHECK_THROWS_WITH(require_memory("too much", 1e18, 1), Contains(" leaves "));
+  CHECK_THROWS_AS(require_memory("a share", 1e18, 1 << 20), lapse::OutOfMemory);
 }

@@ -124,8 +124,10 @@ TEST_CASE("ratings are the nearest floats, also below the smallest of them") {
   CHECK(parse_rating("1234567890.5e-100000") == 0);
   CHECK(parse_rating("0.00012e-99999999999999999999") == 0);
   CHECK(parse_rating("0." + std::string(500, '0') + "1") == 0);
-  check_refused("1 2 1e39\n", 1, 5, "rating '1e39' is too large for a float, expected at most 3.40282e+38");
-  check_refused("1 2 -1e300\n", 1, 5, "rating '-1e300' is too large");
+  check_refused("1 2 1e39\n", 1, 5,
+                "rating '1e39' is too large for a float, expected a magnitude of at most 3.40282e+38");
+  check_refused("1 2 -1e300\n", 1, 5,
+                "rating '-1e300' is too large for a float, expected a magnitude of at most 3.40282e+38");
   check_refused("1 2 0.001e+99999999999999999999\n", 1, 5, "is too large");
   check_refused("1 2 " + std::string(500, '9') + ".5\n", 1, 5, "is too large");
 }

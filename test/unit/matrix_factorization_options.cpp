@@ -48,6 +48,14 @@ TEST_CASE("options are read into their fields") {
   CHECK(options.output_prefix == "out");
 }
 
+TEST_CASE("rates of decay of 1 are refused with the option") {
+  const std::string option = GENERATE("--beta1", "--beta2");
+  const std::string value = GENERATE("1", "0.99999999999", "-0.1");
+  CAPTURE(option, value);
+  CHECK_THROWS_WITH(parse("--update-rule adam " + option + "=" + value),
+                    Catch::Matchers::Contains(option) && Catch::Matchers::Contains("below 1"));
+}
+
 TEST_CASE("update rules and their parameters are read") {
   CHECK(parse("").training.update_rule.kind == lapse::UpdateRuleKind::add);
   CHECK(parse("").training.runner.access == BlockAccess::lease);

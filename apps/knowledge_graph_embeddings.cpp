@@ -32,7 +32,8 @@ void embed(ParameterServer& server, const KnowledgeGraphOptions& options) {
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   KnowledgeGraph graph;  // an error on one rank ends all
-  server.run_workers(1, [&](Worker& worker) { graph = load_graph(options.data, reader_group(worker)); });
+  server.run_workers(1,
+                     [&](Worker& worker) { graph = load_graph(options.data, reader_group(server, worker)); });
   if (reports) fmt::print("{}\n", describe(graph));
 
   Trainer trainer(server, graph, options.training);

@@ -34,7 +34,8 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   FactorizationProblem problem;  // an error on one rank ends all
-  server.run_workers(1, [&](Worker& worker) { problem = load_problem(options.data, reader_group(worker)); });
+  server.run_workers(
+      1, [&](Worker& worker) { problem = load_problem(options.data, reader_group(server, worker)); });
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {
     if (options.baselines) baselines = compute_baselines(problem);

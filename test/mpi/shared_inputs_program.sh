@@ -95,6 +95,20 @@ printf '#!/bin/bash\nexec "$@" <&-\n' >"$directory/closed.sh"
 chmod +x "$directory/closed.sh"
 refuses "standard input: contains no triples" "$directory/closed.sh" "$embed" -
 
+# A pipe that gives nothing is reported, though it stops no one: here it ends after the report.
+mkfifo "$directory/silent"
+LAPSE_STALL_REPORT=1 run "$embed" "$directory/silent" </dev/null &
+program=$!
+exec {silent}<>"$directory/silent"
+for ((tenths = 0; tenths < 300; tenths++)); do
+  grep -qs 'given nothing' "$directory/err" && break
+  sleep 0.1
+done
+exec {silent}>&-
+wait "$program" && fail "accepted: a silent pipe"
+grep -q "^lapse\[0\] warning: $directory/silent has given nothing for [0-9]* s" "$directory/err" ||
+  fail "no report of a silent pipe: $(cat "$directory/err")"
+
 # A stream can be read once. Nothing is read, so there is no writer.
 ln -s pipe "$directory/link"
 refuses "pipe|link|once" "$embed" "$directory/pipe" --test "$directory/link" </dev/null

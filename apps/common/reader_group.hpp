@@ -8,8 +8,8 @@
 namespace lapse::apps {
 
 // For workers of which every rank has one. The worker must outlive the group; its calls for the group are
-// collective over all workers. Worker 0 reads what can be read once only, and warns, in the server's intervals
-// for reports of stalls, while that is silent.
+// collective over all workers. Worker 0 reads what can be read once only, and warns, in the server's
+// intervals for reports of stalls, while that is silent.
 io::ReaderGroup reader_group(const ParameterServer& server, Worker& worker);
 
 }  // namespace lapse::apps

@@ -36,7 +36,7 @@ void embed(ParameterServer& server, const KnowledgeGraphOptions& options, const 
   server.run_workers(1, [&](Worker& worker) {
     if (reports)
       given.check({options.data.train_file, options.data.valid_file, options.data.test_file}, server.ranks());
-    graph = load_graph(options.data, reader_group(worker));
+    graph = load_graph(options.data, reader_group(server, worker));
   });
   if (reports) fmt::print("{}\n", describe(graph));
 

@@ -38,7 +38,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   FactorizationProblem problem;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) {
     if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());
-    problem = load_problem(options.data, reader_group(worker));
+    problem = load_problem(options.data, reader_group(server, worker));
   });
   std::optional<Baselines> baselines;
   run_on_rank_0(server, [&](Worker&) {

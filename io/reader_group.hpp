@@ -1,9 +1,11 @@
 // Processes that need the same inputs.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 
 namespace lapse::io {
 
@@ -16,6 +18,11 @@ struct ReaderGroup {
 
   bool is_first = true;  // of the ranks: it reads what can be read once only
   Broadcast broadcast;   // none: alone
+
+  // Called on the first rank, with a message, when a stream has been silent for the interval, and again after
+  // each further one. An interval of 0: never.
+  std::chrono::milliseconds silence_interval{0};
+  std::function<void(const std::string&)> report_silence = nullptr;
 
   bool is_alone() const { return broadcast == nullptr; }
 };

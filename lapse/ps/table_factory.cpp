@@ -38,6 +38,9 @@ std::string owner_label(const TableDefinition& definition) {
 
 }  // namespace
 
+TableFactory::TableFactory(RegionAllocator& regions, const Transport& transport)
+    : regions_(regions), growing_(std::make_unique<GrowingRegionAllocator>()), transport_(transport) {}
+
 TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType type, bool location_caches,
                                       const std::vector<std::unique_ptr<TableShard>>& existing) const {
   TableSpec::check(options, type);
@@ -196,8 +199,7 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
 std::unique_ptr<TableShard> TableFactory::make_sparse(Plan plan, TableDefinition definition) const {
   const TableOptions& options = plan.options;
   // Where unused addresses count against a limit, the table takes them as it grows.
-  GrowingRegionAllocator growing;
-  RegionAllocator& regions = addresses_are_limited() ? growing : regions_;
+  RegionAllocator& regions = addresses_are_limited() ? *growing_ : regions_;
   MemoryBudget budget(regions, owner_label(definition), options.memory_limit_bytes, unchecked_);
   // Addresses for as much as memory could ever hold.
   const std::uint64_t max_bytes =

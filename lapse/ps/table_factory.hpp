@@ -19,8 +19,7 @@ namespace lapse {
 // Thread safety: the server's thread, while no engine runs. Does not leave the rank.
 class TableFactory {
  public:
-  TableFactory(RegionAllocator& regions, const Transport& transport)
-      : regions_(regions), transport_(transport) {}
+  TableFactory(RegionAllocator& regions, const Transport& transport);
 
   // The user's options, checked, with all that follows from them without domains.
   struct Plan {
@@ -70,6 +69,7 @@ class TableFactory {
   void check_addresses(const TableOptions& options, std::uint64_t slot_bytes) const;
 
   RegionAllocator& regions_;
+  std::unique_ptr<RegionAllocator> growing_;  // one for all tables: their regions must avoid each other
   const Transport& transport_;
   std::shared_ptr<UncheckedMemory> unchecked_ = std::make_shared<UncheckedMemory>();  // the tables' budgets'
 };

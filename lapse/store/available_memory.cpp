@@ -114,9 +114,14 @@ std::size_t available_memory_bytes() {
   return available_memory().bytes;
 }
 
-bool addresses_are_limited() {
+std::size_t address_limit_bytes() {
   rlimit limit{};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_limited ? limit.rlim_cur : kUnlimited;
+}
+
+bool addresses_are_limited() {
+  return address_limit_bytes() != kUnlimited;
 }
 
 }  // namespace lapse

@@ -25,6 +25,8 @@ AvailableMemory available_for_mapped_memory(std::size_t sharers);
 // What the process may still map.
 AvailableMemory available_addresses();
 
+// How much a process may map at all (ulimit -v), also what it has mapped; without a limit the largest number.
+std::size_t address_limit_bytes();
 // Whether each mapping counts against a limit (ulimit -v), also where it is not used.
 bool addresses_are_limited();
 

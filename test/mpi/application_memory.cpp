@@ -51,6 +51,6 @@ int main(int argument_count, char** arguments) {
     refuse_memory(server.rank(), server.ranks());
     server.run_workers(1, [](Worker& worker) { worker.barrier(); });
   };
-  refuses_next_allocation = where == "server" && !mpi.is_rank_0();
+  refuses_next_allocation = where == "server" && mpi.rank() != 0;
   return apps::run_server_program(run);
 }

@@ -106,6 +106,20 @@ printf '#!/bin/bash\n"$1" <(head -n 1000 "$2") --epochs 1\n' >"$directory/substi
 chmod +x "$directory/substitution.sh"
 run "$directory/substitution.sh" "$factorize" "$ratings" </dev/null || fail "substitution: $(cat "$directory/err")"
 
+# A pipe that gives nothing is reported, though it stops no one: here it ends after the report.
+mkfifo "$directory/silent"
+LAPSE_STALL_REPORT=1 run "$embed" "$directory/silent" </dev/null &
+program=$!
+exec {silent}<>"$directory/silent"
+for ((tenths = 0; tenths < 300; tenths++)); do
+  grep -qs 'given nothing' "$directory/err" && break
+  sleep 0.1
+done
+exec {silent}>&-
+wait "$program" && fail "accepted: a silent pipe"
+grep -q "^lapse\[0\] warning: $directory/silent has given nothing for [0-9]* s" "$directory/err" ||
+  fail "no report of a silent pipe: $(cat "$directory/err")"
+
 # A stream can be read once. Nothing is read, so there is no writer.
 ln -s pipe "$directory/link"
 refuses "pipe|link|once" "$embed" "$directory/pipe" --test "$directory/link" </dev/null

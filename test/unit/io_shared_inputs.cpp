@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <string>
@@ -139,6 +140,28 @@ TEST_CASE("what a slow writer has written reaches all ranks before it goes on") 
   writer.join();
   CHECK(errors == kNoErrors);
   for (const std::string& content : second) CHECK(content == "the first line\ntwo\n");
+}
+
+TEST_CASE("the first rank reports a stream that is silent, again and again") {
+  const TemporaryDirectory directory;
+  const std::string pipe = make_pipe(directory, "pipe");
+  std::vector<std::string> reports;
+  std::thread writer;
+  std::vector<std::string> received(3);
+  const auto errors = ReaderThreads(3).run([&](std::size_t i, ReaderGroup group) {
+    group.silence_interval = std::chrono::milliseconds(1);
+    group.report_silence = [&, i](const std::string& message) {
+      reports.push_back(fmt::format("{}: {}", i, message));
+      if (reports.size() == 2) writer = write_to(pipe, "text\n");
+    };
+    received[i] = content_of_input(shared_inputs({pipe}, group)[0], 100);
+  });
+  writer.join();
+  CHECK(errors == kNoErrors);
+  CHECK(received == std::vector<std::string>(3, "text\n"));
+  REQUIRE(reports.size() >= 2);
+  for (const std::string& report : reports) CHECK_THAT(report, Contains("pipe has given nothing for 0 s"));
+  CHECK(reports.front().starts_with("0: "));
 }
 
 TEST_CASE("a rank that fails ends the others while the first waits for a pipe") {

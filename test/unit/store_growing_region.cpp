@@ -1,9 +1,13 @@
 #include "lapse/store/growing_region.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <memory>
+#include <vector>
 
 #include "test/support/catch.hpp"
 
@@ -78,5 +82,50 @@ TEST_CASE("A growing region ends at its capacity") {
   CHECK(region->commit(2 * kMegabyte, 100 * kMegabyte));
   region->base()[3 * kMegabyte - 1] = std::byte{1};
 }
+
+TEST_CASE("Large regions find room beside each other, and no region is placed within another") {
+  constexpr std::size_t kTerabyte = std::size_t{1} << 40;
+  GrowingRegionAllocator allocator;
+  const std::size_t before = mapped_bytes();
+  std::vector<std::unique_ptr<Region>> regions;
+  for (int i = 0; i < 10; ++i) regions.push_back(allocator.reserve(4 * kTerabyte));
+  for (int i = 0; i < 40; ++i) regions.push_back(allocator.reserve(kTerabyte));
+  for (int i = 0; i < 40; ++i) regions.push_back(allocator.reserve(kMegabyte));
+  CHECK(mapped_bytes() < before + kMegabyte);
+  std::ranges::sort(regions, {}, [](const auto& region) { return region->base(); });
+  for (std::size_t i = 1; i < regions.size(); ++i) {
+    CHECK(regions[i - 1]->base() + regions[i - 1]->capacity_bytes() < regions[i]->base());
+  }
+  // What is given back can be claimed again.
+  std::erase_if(regions, [](const auto& region) { return region->capacity_bytes() >= kTerabyte; });
+  for (int i = 0; i < 20; ++i) regions.push_back(allocator.reserve(4 * kTerabyte));
+  CHECK(mapped_bytes() < before + kMegabyte);
+}
+
+// AddressSanitizer cannot live under a limit of addresses.
+#if !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("A growing region claims no more addresses than the limit allows, and ends there") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  const std::size_t limit = mapped_bytes() + 512 * kMegabyte;
+  rlimit lowered = before;
+  lowered.rlim_cur = limit;
+  REQUIRE(setrlimit(RLIMIT_AS, &lowered) == 0);
+  {
+    constexpr std::size_t kRegions = 100;
+    GrowingRegionAllocator allocator;
+    std::vector<std::unique_ptr<Region>> regions;
+    for (std::size_t i = 0; i < kRegions; ++i) {
+      regions.push_back(allocator.reserve(std::size_t{40} << 40));
+      REQUIRE(regions.back());
+      CHECK(regions.back()->capacity_bytes() == std::size_t{40} << 40);
+    }
+    for (auto& region : regions) CHECK(region->commit(0, kMegabyte));
+    CHECK_FALSE(regions[0]->commit(kMegabyte, limit));
+    CHECK(regions[0]->commit(kMegabyte, kMegabyte));
+  }
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+}
+#endif
 
 #endif

@@ -48,14 +48,11 @@ bool Relocation::idle(IdleLevel) const {
 std::unique_ptr<KeyFailure> Relocation::begin(TableShard& table, Key key, Waiter waiter,
                                               Clock::time_point now) {
   Slot slot;
-  std::unique_ptr<KeyFailure> failure;
-  if (table.store().is_sparse()) {
-    failure = failure_of(table.name(), key, registry_.self(), [&] {
-      progress_role.assert_held();  // Called in place.
-      slot = table.store().prepare_arrival(key);
-    });
-    if (failure) return failure;
-  }
+  std::unique_ptr<KeyFailure> failure = failure_of(table.name(), key, registry_.self(), [&] {
+    progress_role.assert_held();  // Called in place.
+    slot = table.store().prepare_arrival(key);
+  });
+  if (failure) return failure;
   table.store().begin_arrival(key, table.arrivals().open(waiter, now, slot));
   const Domain home = table.definition().homes.home(key);
   if (home == table.self_domain()) {
@@ -165,7 +162,7 @@ void Relocation::arrive(TableShard& table, const TransferRecord& record, const s
                                     key.value(), table.name(), table.self_domain().value()));
   }
   const std::uint32_t arrival = word.low();
-  const Slot slot = table.store().is_sparse() ? table.arrivals().slot(arrival) : table.allocate_slot(key);
+  const Slot slot = table.arrivals().slot(arrival);
   std::memcpy(table.store().address(slot), content, table.content_bytes(key));
   TableCounters& counters = table.counters();
   const std::uint64_t took = nanoseconds(now - table.arrivals().asked(arrival));

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
-#include "lapse/protocol/key_failure.hpp"
 #include "lapse/protocol/registered_function.hpp"
 #include "lapse/protocol/user_code.hpp"
 
@@ -99,13 +98,6 @@ void TableShard::create_own_keys() {
 }
 
 // --- owners
-
-Slot TableShard::allocate_slot(Key key) {
-  Slot slot;
-  const auto failure = failure_of(name(), key, definition_.rank, [&] { slot = store_.allocate_slot(key); });
-  if (failure) failure->raise();
-  return slot;
-}
 
 OwnershipTable::Change TableShard::relocate(Key key, Domain next) {
   const std::uint64_t index =

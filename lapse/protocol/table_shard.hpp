@@ -79,8 +79,6 @@ class TableShard {
   void create(Key key) LAPSE_REQUIRES(progress_role);
   // At the creation of a dense table: creates all keys that this domain is home of and this rank serves.
   void create_own_keys() LAPSE_REQUIRES(progress_role);
-  // A slot for a value that has come. Throws OutOfMemory, with table, key and rank.
-  Slot allocate_slot(Key key) LAPSE_REQUIRES(progress_role);
   // Creates the key if it is uninitialized.
   void ensure_exists(Key key) LAPSE_REQUIRES(progress_role) {
     if (is_uninitialized(key)) create(key);

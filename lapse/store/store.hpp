@@ -132,8 +132,8 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // What a key of a sparse table needs to come to this domain: a slot word, and a slot for its value. Throws
-  // OutOfMemory, or what the application's function of lengths throws; then nothing has changed.
+  // What a key needs to come to this domain: a slot word, and a slot for its value. Throws OutOfMemory, or
+  // what the application's function of lengths throws; then nothing has changed.
   Slot prepare_arrival(Key key) {
     const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
@@ -141,7 +141,7 @@ class Store : public SlotAccess {
     guard.published = true;
     return slot;
   }
-  // absent -> arriving, in sparse tables after prepare_arrival; the slot word stores `arrival`.
+  // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);

@@ -4,7 +4,7 @@
 
 namespace lapse {
 
-std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now, Slot slot) {
+std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now, Slot prepared) {
   std::uint32_t number;
   if (free_record_ != kNone) {
     number = free_record_;
@@ -17,8 +17,8 @@ std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now, Slot slot
   record = Record();
   record.first_waiter = waiter;
   record.asked = now;
-  record.slot_is_private = slot.is_private ? 1 : 0;
-  record.slot_or_next_free = slot.number;
+  record.slot_is_private = prepared.is_private ? 1 : 0;
+  record.slot_or_next_free = prepared.number;
   ++in_use_;
   return number;
 }

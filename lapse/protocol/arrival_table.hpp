@@ -55,9 +55,9 @@ class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
 
-  // Opens the record of a key that is requested, with the slot that is kept for its value, or of a leased
+  // Opens the record of a key that is requested, with what the store keeps for its value, or of a leased
   // key, without; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot slot = {}) LAPSE_REQUIRES(progress_role);
+  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role);
   // The arrival or the lease has ended. The record's number may be reused.
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
 
@@ -91,8 +91,8 @@ class ArrivalTable {
   Clock::time_point asked(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return records_[number].asked;
   }
-  // Where the value of an arriving key will be stored.
-  Slot slot(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+  // What the store keeps for the value of an arriving key.
+  Slot prepared(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
     return {records_[number].slot_or_next_free, records_[number].slot_is_private != 0};
   }
 

@@ -162,7 +162,7 @@ void Relocation::arrive(TableShard& table, const TransferRecord& record, const s
                                     key.value(), table.name(), table.self_domain().value()));
   }
   const std::uint32_t arrival = word.low();
-  const Slot slot = table.arrivals().slot(arrival);
+  const Slot slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
   std::memcpy(table.store().address(slot), content, table.content_bytes(key));
   TableCounters& counters = table.counters();
   const std::uint64_t took = nanoseconds(now - table.arrivals().asked(arrival));
@@ -255,7 +255,7 @@ void Relocation::take_refusal(TableShard& table, const KeyFailure& failure) {
   }
   const std::uint32_t arrival = word.low();
   table.store().refuse(key);
-  table.store().release_slot(key, table.arrivals().slot(arrival));
+  table.store().cancel_arrival(key, table.arrivals().prepared(arrival));
   if (!table.arrivals().is_plain(arrival))
     table.arrivals().queue(arrival).send_away(Drain(*this, table, key, {}, Clock::now(), &failure));
   const std::vector<Waiter> waiters = table.arrivals().take_waiters(arrival);

@@ -63,7 +63,7 @@ class LeaseTurns {
 // 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
 // 5. At every moment at most one domain owns a key (I1): the old owner makes it absent in the step that
 //    appends the TRANSFER.
-// 6. A key that is arriving has its slot already: a value that comes is never without memory.
+// 6. A key that is arriving has room for its value already: a value that comes is never without memory.
 // 7. Where the home cannot make a key, it changes nothing and answers LOCALIZE with REFUSE. The requester
 //    becomes absent, sends the queued operations to the home, in order, and fails what waits for the key. No
 //    INSTRUCT is queued then: the home sends one to domains only to which it has given the key.

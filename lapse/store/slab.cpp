@@ -69,7 +69,7 @@ void SlabAllocator::commit_for(std::uint64_t units) {
 }
 
 void SlabAllocator::throw_exhausted(std::uint32_t units) const {
-  if (used_units_ + units > max_units_) {
+  if (std::max(used_units_, in_use_ + promised_units_) + units > max_units_) {
     throw OutOfMemory(fmt::format("{}: all {} slots of {} bytes for values are in use", owner_label_,
                                   max_units_, unit_bytes_));
   }
@@ -84,26 +84,48 @@ FreeSlots& SlabAllocator::free_slots(std::uint32_t units) {
   return free_.insert(found, {units, FreeSlots(units * unit_bytes_)})->slots;
 }
 
+bool SlabAllocator::has_room(std::uint64_t units) {
+  if (units > max_units_) return false;
+  if (units * unit_bytes_ <= committed_bytes()) return true;
+  if (refused_ % kRefusalsPerTry != 0 || !try_commit_up_to(units)) {
+    ++refused_;
+    return false;
+  }
+  refused_ = 0;
+  return true;
+}
+
+std::uint32_t SlabAllocator::take(FreeSlots& free, std::uint32_t units) {
+  in_use_ += units;
+  if (!free.empty()) return free.pop([this](std::uint32_t which) { return address(which); });
+  const std::uint64_t slot = first_unit_ + used_units_;
+  used_units_ += units;
+  return static_cast<std::uint32_t>(slot);
+}
+
 std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
   FreeSlots& free = free_slots(units);
-  std::uint32_t slot;
-  if (!free.empty()) {
-    slot = free.pop([this](std::uint32_t which) { return address(which); });
-  } else {
-    const std::uint64_t needed = used_units_ + units;
-    if (needed > max_units_) return std::nullopt;
-    if (needed * unit_bytes_ > committed_bytes()) {
-      if (refused_ % kRefusalsPerTry != 0 || !try_commit_up_to(needed)) {
-        ++refused_;
-        return std::nullopt;
-      }
-      refused_ = 0;
-    }
-    slot = static_cast<std::uint32_t>(first_unit_ + used_units_);
-    used_units_ += units;
-  }
-  in_use_ += units;
-  return slot;
+  // A released slot has its memory; promised slots need theirs beside it.
+  const bool may_lack_room = free.empty() || promised_units_ != 0;
+  const std::uint64_t used = free.empty() ? used_units_ : in_use_;
+  if (may_lack_room && !has_room(used + promised_units_ + units)) return std::nullopt;
+  return take(free, units);
+}
+
+bool SlabAllocator::try_promise(std::uint32_t units) {
+  if (!has_room(in_use_ + promised_units_ + units)) return false;
+  promised_units_ += units;
+  return true;
+}
+
+void SlabAllocator::promise(std::uint32_t units) {
+  refused_ = 0;
+  if (!try_promise(units)) throw_exhausted(units);
+}
+
+std::uint32_t SlabAllocator::take_promised(std::uint32_t units) {
+  promised_units_ -= units;
+  return take(free_slots(units), units);
 }
 
 std::uint32_t SlabAllocator::allocate(std::uint32_t units) {

@@ -31,7 +31,9 @@ struct SlabSpace {
 // Invariants:
 // 1. A slot's address never changes, and its memory stays mapped until the allocator dies: a reader that
 //    loses a race reads stale bytes, never an invalid address.
-// 2. Released slots are named in the memory of released slots, so that free slots cost nothing. A released
+// 2. A slot is given out, and a promise made, only where the units in use, those promised and the new ones have
+//    memory: every promise can be kept.
+// 3. Released slots are named in the memory of released slots, so that free slots cost nothing. A released
 //    slot is used again for a slot of the same size.
 class SlabAllocator {
  public:
@@ -56,6 +58,16 @@ class SlabAllocator {
   // as memory may have been given back, only once in kRefusalsPerTry requests that need a new slab: asking
   // costs much more than a slot in another slab.
   std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
+  // --- promises, in an allocator whose slots all have one size ---
+
+  // One slot more can be taken later, whatever is allocated meanwhile. Which slot is decided then: one that
+  // was just released is still in the cache. Throws as allocate does; false as try_allocate gives nothing.
+  void promise(std::uint32_t units = 1);
+  bool try_promise(std::uint32_t units = 1);
+  // Ends a promise: with the slot, or without.
+  std::uint32_t take_promised(std::uint32_t units = 1);
+  void withdraw_promise(std::uint32_t units = 1) { promised_units_ -= units; }
+
   // `units` as it was allocated.
   void release(std::uint32_t slot, std::uint32_t units = 1);
 
@@ -74,6 +86,10 @@ class SlabAllocator {
     FreeSlots slots;
   };
   FreeSlots& free_slots(std::uint32_t units);
+  // Whether the first `units` units are usable; may commit a slab.
+  bool has_room(std::uint64_t units);
+  // There is one.
+  std::uint32_t take(FreeSlots& free, std::uint32_t units);
   // Makes the first `units` units usable; false when there is no memory.
   bool try_commit_up_to(std::uint64_t units);
   [[noreturn]] void throw_exhausted(std::uint32_t units) const;
@@ -91,6 +107,7 @@ class SlabAllocator {
   std::uint64_t used_units_ = 0;  // units ever given out, counted from first_unit_
   std::uint64_t refused_ = 0;     // requests since a slab was refused; 0: none was
   std::uint64_t in_use_ = 0;
+  std::uint64_t promised_units_ = 0;
   std::vector<FreeOfSize> free_;  // by number of units; values have few different lengths
   // constant, for errors
   std::string owner_label_;

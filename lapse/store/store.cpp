@@ -79,19 +79,41 @@ Slot Store::allocate_slot(Key key) {
   const std::uint32_t units = sizes_.units(key);
   if (!overflow_) return {slots_.allocate(units), false};
   if (const auto slot = slots_.try_allocate(units)) return {*slot, false};
-  if (!private_slots_) {
-    overflow_->notice();
-    const auto& [regions, first_unit, max_units, notice, owner_label] = *overflow_;
-    std::unique_ptr<Region> region = regions.reserve(max_units * sizes_.unit_bytes());
-    if (!region) {
-      throw OutOfMemory(fmt::format("{}: no address space for private slots; {}", owner_label,
-                                    available_memory().to_text()));
-    }
-    private_slots_ = std::make_unique<SlabAllocator>(
-        SlabSpace{std::move(region), first_unit, first_unit, max_units}, sizes_.unit_bytes(), owner_label);
-    set_private_slots(private_slots_.get());
+  return {private_slots().allocate(units), true};
+}
+
+Slot Store::prepare_arrival(Key key) {
+  Slot prepared;
+  if (!sizes_.uniform()) {
+    prepared = allocate_slot(key);
+  } else if (const std::uint32_t units = sizes_.units(key); !overflow_) {
+    slots_.promise(units);
+  } else if (!slots_.try_promise(units)) {
+    private_slots().promise(units);
+    prepared.is_private = true;
   }
-  return {private_slots_->allocate(units), true};
+  try {
+    words_.find_or_insert(key);
+  } catch (...) {
+    cancel_arrival(key, prepared);
+    throw;
+  }
+  return prepared;
+}
+
+SlabAllocator& Store::private_slots() {
+  if (private_slots_) return *private_slots_;
+  overflow_->notice();
+  const auto& [regions, first_unit, max_units, notice, owner_label] = *overflow_;
+  std::unique_ptr<Region> region = regions.reserve(max_units * sizes_.unit_bytes());
+  if (!region) {
+    throw OutOfMemory(
+        fmt::format("{}: no address space for private slots; {}", owner_label, available_memory().to_text()));
+  }
+  private_slots_ = std::make_unique<SlabAllocator>(
+      SlabSpace{std::move(region), first_unit, first_unit, max_units}, sizes_.unit_bytes(), owner_label);
+  set_private_slots(private_slots_.get());
+  return *private_slots_;
 }
 
 void Store::throw_illegal_event(Key key, Role role, RoleEvent event) {

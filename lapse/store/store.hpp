@@ -132,22 +132,25 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // What a key needs to come to this domain: a slot word, and a slot for its value. Throws OutOfMemory, or
-  // what the application's function of lengths throws; then nothing has changed.
-  Slot prepare_arrival(Key key) {
-    const Slot slot = allocate_slot(key);
-    const ReleaseUnlessPublished guard{*this, key, slot};
-    words_.find_or_insert(key);
-    guard.published = true;
-    return slot;
+  // Keeps what a key needs to come to this domain: a slot word, and room for its value. Throws OutOfMemory,
+  // or what the application's function of lengths throws; then nothing has changed. Where all values have
+  // one length, the slot itself is chosen when the value comes; else it is the one that is returned.
+  Slot prepare_arrival(Key key);
+  // The slot for the value that has come, after prepare_arrival.
+  Slot arrival_slot(Key key, Slot prepared) {
+    if (!sizes_.uniform()) return prepared;
+    return {slots_of(prepared).take_promised(sizes_.units(key)), prepared.is_private};
+  }
+  // No value will come, after prepare_arrival.
+  void cancel_arrival(Key key, Slot prepared) {
+    if (!sizes_.uniform()) return release_slot(key, prepared);
+    slots_of(prepared).withdraw_promise(sizes_.units(key));
   }
   // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
-  void release_slot(Key key, Slot slot) {
-    (slot.is_private ? *private_slots_ : slots_).release(slot.number, sizes_.units(key));
-  }
+  void release_slot(Key key, Slot slot) { slots_of(slot).release(slot.number, sizes_.units(key)); }
   // arriving -> owner of the value in `slot`, open or leased from the start.
   void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
   // arriving -> absent: the value came and went on to `next`.
@@ -207,6 +210,9 @@ class Store : public SlotAccess {
     }
   };
 
+  SlabAllocator& slots_of(Slot slot) { return slot.is_private ? *private_slots_ : slots_; }
+  // In memory of this rank alone, for values that shared memory has no room for.
+  SlabAllocator& private_slots();
   // As SlotAccess does, with the whole slot word; nothing when the key is not local or leased.
   std::optional<SlotWord> latch_open_owner(Word& word) const {
     const SlotBits latched = SlotAccess::latch_open_owner(word);

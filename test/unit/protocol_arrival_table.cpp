@@ -122,8 +122,8 @@ TEST_CASE("A record keeps the slot for the value beside all that waits") {
   const std::uint32_t first = table.open({}, kNow, {.number = 7, .is_private = false});
   const std::uint32_t second = table.open({}, kNow, highest);
   for (int round = 0; round < 2; ++round) {
-    CHECK(table.slot(first) == Slot{.number = 7, .is_private = false});
-    CHECK(table.slot(second) == highest);
+    CHECK(table.prepared(first) == Slot{.number = 7, .is_private = false});
+    CHECK(table.prepared(second) == highest);
     table.queue(first).push(OperationPart(), 8, kNow);
     table.queue(second).push(OperationPart(), 8, kNow);
   }
@@ -131,6 +131,6 @@ TEST_CASE("A record keeps the slot for the value beside all that waits") {
   table.close(second);
   // Free records are chained by their numbers.
   CHECK(table.open({}, kNow) == second);
-  CHECK(table.slot(second) == Slot());
+  CHECK(table.prepared(second) == Slot());
   CHECK(table.is_plain(second));
 }

@@ -135,6 +135,39 @@ TEST_CASE("Memory that is not there is OutOfMemory, and what exists stays usable
   CHECK(slab.units_in_use() == in_use + 1);
 }
 
+TEST_CASE("A promised slot can be taken, whatever is allocated meanwhile") {
+  LimitedRegionAllocator regions;
+  SlabAllocator slab(regions, 16, 4);
+  const std::uint32_t first = slab.allocate();
+  slab.promise();
+  slab.promise();
+  const std::uint32_t second = slab.allocate();
+  CHECK_THROWS_AS(slab.allocate(), OutOfMemory);
+  CHECK_THROWS_AS(slab.promise(), OutOfMemory);
+  CHECK_FALSE(slab.try_promise());
+  // A released slot is room for one more, and the first to be taken.
+  slab.release(first);
+  CHECK(slab.try_promise());
+  CHECK_FALSE(slab.try_allocate());
+  CHECK(slab.take_promised() == first);
+  const std::uint32_t third = slab.take_promised();
+  CHECK(third != second);
+  slab.withdraw_promise();
+  CHECK(slab.try_allocate());
+  CHECK(slab.units_in_use() == 4);
+}
+
+TEST_CASE("A promise has its memory before it is given") {
+  LimitedRegionAllocator regions(100 * 1024);
+  SlabAllocator slab(regions, 16, 100'000);
+  std::uint64_t promised = 0;
+  while (slab.try_promise()) ++promised;
+  CHECK(promised == 64 * 1024 / 16);
+  CHECK_THROWS_AS(slab.allocate(), OutOfMemory);
+  for (; promised > 0; --promised) slab.take_promised();
+  CHECK(slab.units_in_use() * 16 == slab.committed_bytes());
+}
+
 TEST_CASE("Addresses that are not there are OutOfMemory") {
   LimitedRegionAllocator regions(~std::size_t{0}, 1000);
   CHECK_THROWS_AS(SlabAllocator(regions, 16, 1000), OutOfMemory);

@@ -31,8 +31,8 @@ struct SlabSpace {
 // Invariants:
 // 1. A slot's address never changes, and its memory stays mapped until the allocator dies: a reader that
 //    loses a race reads stale bytes, never an invalid address.
-// 2. A slot is given out, and a promise made, only where the units in use, those promised and the new ones have
-//    memory: every promise can be kept.
+// 2. A slot is given out, and a promise made, only where the units in use, those promised and the new ones
+//    have memory: every promise can be kept.
 // 3. Released slots are named in the memory of released slots, so that free slots cost nothing. A released
 //    slot is used again for a slot of the same size.
 class SlabAllocator {

@@ -5,7 +5,7 @@
 
 namespace lapse {
 
-void FailureBroadcast::report(std::exception_ptr failure, std::string_view reporter) noexcept {
+void FailureBroadcast::report(const std::exception_ptr& failure, std::string_view reporter) noexcept {
   try {
     std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {

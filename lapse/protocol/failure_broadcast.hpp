@@ -40,7 +40,7 @@ class FailureBroadcast final : public ProtocolModule {
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
   // Reports a failure of this rank; it is sent to the other ranks at the end of the turn.
-  void report(std::exception_ptr failure, std::string_view reporter = {}) noexcept
+  void report(const std::exception_ptr& failure, std::string_view reporter = {}) noexcept
       LAPSE_REQUIRES(progress_role);
   // Is called with the first failure, if it is one of this rank, in the turn that reports it. Before the
   // first message.

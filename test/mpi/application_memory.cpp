@@ -17,6 +17,7 @@ bool refuses_next_allocation = false;
 
 }  // namespace
 
+// What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
 void* operator new(std::size_t bytes) {
   if (refuses_next_allocation) {
     refuses_next_allocation = false;
@@ -34,6 +35,7 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
+// NOLINTEND(cppcoreguidelines-no-malloc)
 
 // On the last rank alone: while the server is made, in work that reaches all ranks as an error, or where the
 // other ranks wait for it.

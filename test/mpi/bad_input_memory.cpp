@@ -26,7 +26,7 @@ struct Limited {
 const std::vector<Limited>& limits() {
   static const std::vector<Limited> all{
       {"keys", [](TableOptions& options) { options.max_keys = 100; }},
-      {"bytes", [](TableOptions& options) { options.memory_limit_bytes = 8 << 20; }},
+      {"bytes", [](TableOptions& options) { options.memory_limit_bytes = 2 << 20; }},
   };
   return all;
 }

@@ -13,6 +13,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "test/mpi/case_program.hpp"
 
 namespace {
 
@@ -218,11 +219,5 @@ void run(std::string_view name) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  try {
-    run(count == 2 ? arguments[1] : "");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  return lapse::test::run_case(count, arguments, run);
 }

@@ -15,25 +15,10 @@ shift 2
 launcher=("$@")
 unset SLURM_NTASKS SLURM_STEP_NUM_TASKS OMPI_MPI_THREAD_LEVEL
 
-failures=0
-check() {  # <what> <command...>
-  local what=$1
-  shift
-  if ! "$@"; then
-    echo "---- failed: $what"
-    failures=$((failures + 1))
-  fi
-}
+source "$(dirname "$0")/program_output.sh"
 
 run() {  # <case of the program> <ranks>: sets output and status
-  output=$("${launcher[@]}" "$2" "$program" "$1" 2>&1)
-  status=$?
-  echo "$output"
-  echo "---- exit status $status"
-}
-
-lines() {  # <pattern>: of the output that match
-  grep -cE "$1" <<<"$output"
+  run_command "${launcher[@]}" "$2" "$program" "$1"
 }
 
 ends_well() {  # <ranks> <lines of the library>

@@ -19,6 +19,7 @@
 
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "test/mpi/case_program.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 
@@ -232,12 +233,8 @@ int main(int count, char** arguments) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  try {
-    run(count == 2 ? arguments[1] : "");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return EXIT_FAILURE;
-  }
+  const int status = lapse::test::run_case(count, arguments, run);
+  if (status != EXIT_SUCCESS) return status;
   MPI_Finalize();
   if (rank == 0) std::puts("the results are right");
   return EXIT_SUCCESS;

@@ -28,25 +28,10 @@ with_shared_memory() {  # <size>
     "$0" "$environment" "$program" "${launcher[@]}"
 }
 
-failures=0
-check() {  # <what> <command...>
-  local what=$1
-  shift
-  if ! "$@"; then
-    echo "---- failed: $what"
-    failures=$((failures + 1))
-  fi
-}
+source "$(dirname "$0")/program_output.sh"
 
 run() {  # <case>: sets output and status
-  output=$("${launcher[@]}" "$program" "$1" 2>&1)
-  status=$?
-  echo "$output"
-  echo "---- exit status $status"
-}
-
-lines() {  # <pattern>: of the output that match
-  grep -cE "$1" <<<"$output"
+  run_command "${launcher[@]}" "$program" "$1"
 }
 
 ends_well() {

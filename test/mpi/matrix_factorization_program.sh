@@ -72,7 +72,7 @@ for mode in blocking latency_hiding classic; do
     fail "rowwise-adagrad, $mode: $(cat "$directory/err")"
 done
 
-# Compressed ratings and standard input are the same training.
+# Compressed ratings are the same training.
 result() { grep '^ *test RMSE' "$directory/out"; }
 run "$ratings" --epochs 2 --no-baselines || fail "plain ratings: $(cat "$directory/err")"
 expected=$(result)
@@ -80,10 +80,17 @@ expected=$(result)
 gzip -c "$ratings" >"$directory/ratings"
 run "$directory/ratings" --epochs 2 --no-baselines || fail "gzip: $(cat "$directory/err")"
 [[ $(result) == "$expected" ]] || fail "gzip: $(result), expected $expected"
+
+# So is standard input. It is short, because mpirun of Open MPI 4.1 may crash where it has to wait for the program:
+# it stops reading when some 200 KB are not taken, and may meet the end of the input in that state.
+head -n 10000 "$ratings" | gzip >"$directory/short"
+run "$directory/short" --epochs 2 --no-baselines --output-prefix "$directory/factors" ||
+  fail "a part of the ratings: $(cat "$directory/err")"
+expected=$(result)
 "${launcher[@]}" "$program" - --epochs 2 --no-baselines --output-prefix "$directory/piped" \
-  <"$directory/ratings" >"$directory/out" 2>"$directory/err" ||
+  <"$directory/short" >"$directory/out" 2>"$directory/err" ||
   fail "standard input: $(cat "$directory/err")"
-[[ $(result) == "$expected" ]] || fail "standard input: $(result), expected $expected"
+[[ -n $expected && $(result) == "$expected" ]] || fail "standard input: $(result), expected $expected"
 cmp "$directory/factors-row-ids.npy" "$directory/piped-row-ids.npy" || fail "standard input: other ids"
 head -c 500000 "$directory/ratings" >"$directory/cut"
 refuses "gzip data end early" "$directory/cut"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -20,27 +21,50 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
       packet_bytes_(transport.packet_bytes()),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {}
 
+bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {
+  if (pending.packet.empty()) return false;
+  const FrameHeader& last = pending.last_header;
+  const bool same_frame = last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max();
+  const std::size_t bytes =
+      same_frame ? header.record_bytes : kFrameAlignment - 1 + sizeof header + header.record_bytes;
+  if (pending.packet.size() + bytes <= packet_bytes_) return same_frame;
+  send_full(pending);
+  return false;
+}
+
 std::byte* Outbox::append(Rank to, const FrameHeader& header) {
   const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
-  if (!pending.packet.empty()) {
-    FrameHeader& last = pending.last_header;
-    const bool same_frame = last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max();
-    const std::size_t max_bytes = kFrameAlignment - 1 + sizeof header + header.record_bytes;
-    if (pending.packet.size() + (same_frame ? header.record_bytes : max_bytes) > packet_bytes_) {
-      send_full(pending);
-    } else if (same_frame) {
-      ++last.count;
-      std::memcpy(pending.packet.data() + pending.last_frame + offsetof(FrameHeader, count), &last.count,
-                  sizeof last.count);
-      return pending.packet.extend(header.record_bytes);
-    }
-  }
-  return begin_frame(pending, header);
+  if (!continues_frame(pending, header)) return begin_frame(pending, header, 1);
+  set_count(pending, pending.last_header.count + 1);
+  return pending.packet.extend(header.record_bytes);
 }
 
-std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header) {
+Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t count) {
+  const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
+  Pending& pending = this->pending(to, lane);
+  last_ = &pending;
+  const bool same_frame = continues_frame(pending, header);
+  if (header.record_bytes != 0) {
+    const std::size_t used =
+        pending.packet.size() + (same_frame ? 0 : kFrameAlignment - 1 + sizeof(FrameHeader));
+    const std::size_t room = packet_bytes_ > used ? (packet_bytes_ - used) / header.record_bytes : 0;
+    count = static_cast<std::uint32_t>(std::clamp<std::size_t>(room, 1, count));
+  }
+  if (!same_frame) return {begin_frame(pending, header, count), count};
+  count = std::min(count, std::numeric_limits<std::uint32_t>::max() - pending.last_header.count);
+  set_count(pending, pending.last_header.count + count);
+  return {pending.packet.extend(std::size_t{count} * header.record_bytes), count};
+}
+
+void Outbox::set_count(Pending& pending, std::uint32_t count) {
+  pending.last_header.count = count;
+  std::memcpy(pending.packet.data() + pending.last_frame + offsetof(FrameHeader, count), &count,
+              sizeof count);
+}
+
+std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count) {
   const std::size_t before = pending.packet.size();
   if (before == 0) {
     if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
@@ -55,19 +79,18 @@ std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header) {
   pending.before_frame = before;
   pending.last_frame = pending.packet.size();
   FrameHeader first = header;
-  first.count = 1;
+  first.count = count;
   pending.last_header = first;
   std::memcpy(pending.packet.extend(sizeof first), &first, sizeof first);
-  return pending.packet.extend(header.record_bytes);
+  return pending.packet.extend(std::size_t{count} * header.record_bytes);
 }
 
-void Outbox::cancel() {
+void Outbox::cancel(std::uint32_t records) {
   Pending& pending = *last_;
   FrameHeader& frame = pending.last_header;
-  if (--frame.count > 0) {
-    std::memcpy(pending.packet.data() + pending.last_frame + offsetof(FrameHeader, count), &frame.count,
-                sizeof frame.count);
-    pending.packet.shrink(frame.record_bytes);
+  if (frame.count > records) {
+    set_count(pending, frame.count - records);
+    pending.packet.shrink(std::size_t{records} * frame.record_bytes);
     return;
   }
   if (frames_.is_counted(frame.kind)) --counters_.frames;

@@ -24,7 +24,7 @@ struct OutboxCounters {
 //    free lane take the bulk lane where the transport has one.
 // 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. A full packet is
 //    sent when the next record for its destination is appended: while an operation on many keys is executed,
-//    its first packets are in flight already. So the record appended last can always be rolled back.
+//    its first packets are in flight already. So what was appended last can always be rolled back.
 class Outbox {
  public:
   // `frames` stores how each kind travels; it may be filled later.
@@ -34,8 +34,17 @@ class Outbox {
   // frame if it has the same header (count and all else aside) and the packet has room.
   std::byte* append(Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
 
-  // Rolls back the record that was appended last, to any rank: it is not sent.
-  void cancel() LAPSE_REQUIRES(progress_role);
+  // Records at the end of a packet.
+  struct Run {
+    std::byte* records;
+    std::uint32_t count;
+  };
+  // As append, for as many of the next `count` records as the packet has room for, at least one. The caller
+  // fills them or rolls them back before it appends anything else.
+  Run append_run(Rank to, const FrameHeader& header, std::uint32_t count) LAPSE_REQUIRES(progress_role);
+
+  // Rolls back the last records of those that the last call has appended: they are not sent.
+  void cancel(std::uint32_t records = 1) LAPSE_REQUIRES(progress_role);
 
   template <class Record>
   void append_record(Rank to, FrameHeader header, const Record& record) LAPSE_REQUIRES(progress_role) {
@@ -61,7 +70,12 @@ class Outbox {
   Pending& pending(Rank to, Transport::Lane lane) LAPSE_REQUIRES(progress_role) {
     return pending_[to.index() * lanes_ + (lane == Transport::Lane::bulk ? lanes_ - 1 : 0)];
   }
-  std::byte* begin_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+  // Whether the packet's last frame can take a further record with this header; else a packet that has no
+  // room for a frame of one record is sent.
+  bool continues_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+  std::byte* begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count)
+      LAPSE_REQUIRES(progress_role);
+  void set_count(Pending& pending, std::uint32_t count) LAPSE_REQUIRES(progress_role);
   void send(Pending& pending) LAPSE_REQUIRES(progress_role);
   // Sends a packet that has no room for the next record, in the middle of a turn.
   void send_full(Pending& pending) LAPSE_REQUIRES(progress_role);

@@ -71,6 +71,10 @@ class TableShard {
 
   // The current state of a key, for routing.
   KeyView view(Key key) const LAPSE_REQUIRES(progress_role);
+  // As view, for a key whose value is neither here nor coming here and which exists: fills in what the
+  // caller does not know, which is everything but `self`. False, with no view, for other keys. `alone`: the
+  // domain has one member.
+  bool view_absent(Key key, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role);
   bool is_uninitialized(Key key) const LAPSE_REQUIRES(progress_role);
   // Writes the value and rule state that a key has before its first push.
   void write_initial(Key key, std::byte* content) const;

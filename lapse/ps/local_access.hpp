@@ -37,7 +37,7 @@ class LocalAccess {
     cursor_.skip(first);
   }
 
-  // Carries out the other keys. Calls undone(row, cursor) for each that is not local, is leased, or has an
+  // Carries out the other keys. Calls undone(row) for each that is not local, is leased, or has an
   // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
   // its order.
   template <class Undone>
@@ -70,7 +70,7 @@ void LocalAccess::carry_out_rest(Undone&& undone) {
   for (RowCursor cursor = cursor_; !cursor.at_end();) {
     if (word_ == words_.size()) find_words(cursor.remaining());
     const Row row = cursor.next();
-    if (!carry_out(row, words_[word_++])) undone(row, cursor);
+    if (!carry_out(row, words_[word_++])) undone(row);
   }
 }
 

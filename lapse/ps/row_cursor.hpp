@@ -34,9 +34,6 @@ class RowCursor {
 
   bool at_end() const { return position_ == keys_.size(); }
   std::span<const Key> remaining() const { return keys_.subspan(position_); }
-  // Bytes that an offset of a row counts: among the updates, and at the destination.
-  std::size_t update_unit() const { return update_unit_; }
-  std::size_t destination_unit() const { return destination_unit_; }
 
   Row next() {
     Row row;

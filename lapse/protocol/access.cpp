@@ -287,8 +287,7 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
       operation.fail(read_failure(table.name(), part.key, header, records, sizeof(AnswerRecord)));
     } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
       throw ProtocolError("an answer has a wrong length");
-    } else if (std::byte* row = operation.row(*item);
-               row != nullptr && kind != FrameKind::push_answer) {
+    } else if (std::byte* row = operation.row(*item); row != nullptr && kind != FrameKind::push_answer) {
       std::memcpy(row, records + sizeof(AnswerRecord), header.record_bytes - sizeof(AnswerRecord));
     }
     answered.add(*item, Domain(header.domain));

@@ -131,8 +131,7 @@ void Access::handle_run(Rank from, const FrameHeader& header, const std::byte* r
   part.origin = from;
   part.operation = header.operation;
   if (part.kind == OperationKind::push) part.scale = std::bit_cast<float>(header.origin);
-  const std::size_t value_bytes =
-      part.kind == OperationKind::pull ? 0 : table.sizes().layout().value_bytes();
+  const std::size_t value_bytes = part.kind == OperationKind::pull ? 0 : table.sizes().layout().value_bytes();
   if (!table.sizes().uniform() || header.record_bytes != sizeof(std::uint64_t) + value_bytes ||
       header.domain < 0 || header.count > OperationState::kIndexBit ||
       static_cast<std::uint32_t>(header.domain) > OperationState::kIndexBit - header.count) {
@@ -165,8 +164,7 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
   const ValueLayout& layout = table.sizes().layout();
   const std::size_t bytes = layout.value_bytes();
   FrameHeader header;
-  header.kind =
-      static_cast<std::uint16_t>(pull ? FrameKind::pull_run_answer : FrameKind::push_run_answer);
+  header.kind = static_cast<std::uint16_t>(pull ? FrameKind::pull_run_answer : FrameKind::push_run_answer);
   header.table = table.id().value();
   header.record_bytes = pull ? static_cast<std::uint32_t>(bytes) : 0;
   header.domain = table.self_domain().value();
@@ -195,8 +193,7 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
     });
   }
   header.origin = static_cast<std::int32_t>(first.item);
-  if (done > 0)
-    static_cast<void>(outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(done)));
+  if (done > 0) static_cast<void>(outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(done)));
   return static_cast<std::uint32_t>(done);
 }
 

@@ -6,7 +6,7 @@
 namespace lapse {
 
 void OperationState::keep_update(Item& item) {
-  if (item.is_kept || kind == OperationKind::pull) return;
+  if (item.is_kept || updates == nullptr) return;
   const std::size_t bytes =
       kind == OperationKind::call ? function->argument_bytes : table->value_bytes(item.key);
   const std::byte* const from = update(item);
@@ -16,6 +16,7 @@ void OperationState::keep_update(Item& item) {
 }
 
 void OperationState::keep_updates() {
+  if (updates == nullptr) return;
   payload.reserve(update_bytes);
   for (Item& item : items) keep_update(item);
 }

@@ -124,7 +124,7 @@ struct OperationPart : ValueOperation {
   Rank origin;
   std::uint64_t operation = 0;
   Key key;
-  std::uint32_t item = 0;              // its number in messages
+  std::uint32_t item = 0;            // its number in messages
   const std::byte* value = nullptr;  // push and set: the update; call: the argument
 };
 

@@ -71,8 +71,7 @@ UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) 
   const Begun& begun = begun_with(slot.number);
   UnansweredKey& entry = fresh_entry(begun.table, key);
   entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 2, std::memory_order_relaxed);
-  begun_.back().operation->joins.push_back(
-      {&entry, begun.operation, begun.serial, slot.number - begun.base});
+  begun_.back().operation->joins.push_back({&entry, begun.operation, begun.serial, slot.number - begun.base});
   slot.number = kEntryBit | entry.number;
   return &entry;
 }
@@ -109,8 +108,8 @@ void UnansweredTable::rebuild(std::size_t items) {
   for (std::size_t i = 0; i < begun_.size(); ++i) {
     const Begun& begun = begun_[i];
     const bool is_last = i + 1 == begun_.size();
-    if (!is_last && (begun.operation->serial.load(std::memory_order_relaxed) != begun.serial ||
-                     begun.operation->done()))
+    if (!is_last &&
+        (begun.operation->serial.load(std::memory_order_relaxed) != begun.serial || begun.operation->done()))
       continue;
     new_base[i] = next;
     live.push_back({next, begun.serial, begun.operation, begun.table});

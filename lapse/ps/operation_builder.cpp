@@ -16,7 +16,8 @@ void OperationBuilder::begin() {
   const bool call = request_.operation.kind == OperationKind::call;
   const std::size_t element = element_bytes(table_.sizes().layout().type);
   operation.row_unit = call ? request_.operation.function->result_bytes : element;
-  operation.payload_unit = std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
+  operation.payload_unit =
+      std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
   operation.items.reserve(keys_);
   if (request_.operation.kind != OperationKind::localize)
     endpoint_.unanswered().begin(operation, table_.id(), keys_);

@@ -111,7 +111,8 @@ Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> ke
   if (gate_.busy() != Busy::lease) wait_for_room();
   const Store& store = table.state().store();
   const AccessRequest request{.operation = {.kind = OperationKind::localize}};
-  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(), keys.size());
+  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(),
+                           keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
     if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);

@@ -99,12 +99,6 @@ void TableShard::create_own_keys() {
 
 // --- owners
 
-OwnershipTable::Change TableShard::relocate(Key key, Domain next) {
-  const std::uint64_t index =
-      store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
-  return ownership_.relocate(index, next);
-}
-
 void TableShard::remember_location(Key key, Domain responder) {
   if (!definition_.cache.enabled()) return;
   const Domain home = definition_.homes.home(key);

@@ -87,7 +87,15 @@ class TableShard {
   // --- owners and their locations
 
   // At the home: the key belongs to `next` from now on; a sparse key gets a slot word.
-  OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role);
+  OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role) {
+    const std::uint64_t index =
+        store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
+    return ownership_.relocate(index, next);
+  }
+  // At the home of a key of a dense table, for a call of relocate that follows soon.
+  void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
+    ownership_.prefetch(definition_.homes.home_index(key));
+  }
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);
   // Whether a lookup of a key's owner in its home's memory is useful. With two domains, a key that is not

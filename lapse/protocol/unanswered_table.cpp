@@ -50,6 +50,7 @@ UnansweredKey& UnansweredTable::fresh_entry(TableId table, Key key) {
   }
   UnansweredKey& entry = *free_.back();
   free_.pop_back();
+  ++entries_;
   entry.table = table;
   entry.key = key;
   return entry;
@@ -59,7 +60,7 @@ UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) 
   const bool has_entry = (slot.number & kEntryBit) != 0;
   if (!is_unanswered(slot)) {
     // While its count was zero, the engine has left the entry without pin and held operations.
-    if (has_entry) free_.push_back(&entry_of(slot));
+    if (has_entry) free_entry(slot);
     slot.number = number;
     return nullptr;
   }
@@ -76,22 +77,22 @@ UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) 
   return &entry;
 }
 
-void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items) {
+void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, bool same_way) {
   if (total() == 0) {
     clear(items);
   } else if ((used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit) {
     rebuild(items);
   }
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
+  first_same_way_ = same_way ? next_number_ : kEntryBit;
 }
 
 void UnansweredTable::clear(std::size_t items) {
-  if (used_ != 0) {
-    for (std::size_t at = 0; at <= mask_; ++at) {
-      if ((slots_[at].number & kEntryBit) != 0) free_.push_back(&entry_of(slots_[at]));
-      slots_[at] = {};
-    }
+  if (entries_ != 0) {
+    for (std::size_t at = 0; at <= mask_; ++at)
+      if ((slots_[at].number & kEntryBit) != 0) free_entry(slots_[at]);
   }
+  if (used_ != 0) std::fill_n(slots_.begin(), mask_ + 1, Slot());
   const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 2 * items + 2));
   if (slots > slots_.size()) slots_.resize(slots);
   mask_ = slots - 1;
@@ -126,7 +127,7 @@ void UnansweredTable::rebuild(std::size_t items) {
     if (slot.tag == 0) continue;
     const bool has_entry = (slot.number & kEntryBit) != 0;
     if (!is_unanswered(slot)) {
-      if (has_entry) free_.push_back(&entry_of(slot));
+      if (has_entry) free_entry(slot);
     } else if (has_entry) {
       kept.push_back({entry_of(slot).table, entry_of(slot).key, slot.number});
     } else {
@@ -140,6 +141,8 @@ void UnansweredTable::rebuild(std::size_t items) {
   slots_.assign(std::max(slots, slots_.size()), {});
   mask_ = slots - 1;
   used_ = kept.size();
+  // The operation being built is the last.
+  if (first_same_way_ != kEntryBit && !live.empty()) first_same_way_ = live.back().base;
   begun_ = std::move(live);
   next_number_ = next;
   for (const Live& live_key : kept) {

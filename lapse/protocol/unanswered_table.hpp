@@ -50,6 +50,9 @@ struct UnansweredKey {
 // when a second operation of the worker names it while the first is unanswered. The engine then counts the
 // first operation in the entry as well (OperationState::joins).
 //
+// Where one operation names a key more than once, the last of these items stands for all, if all go the same
+// way: then they are executed in their order, and nothing of the others is left to wait for but answers.
+//
 // Thread safety: the worker's; UnansweredKey::pin, held and finish are for the holder of the progress lock.
 //
 // Guarantees:
@@ -65,8 +68,9 @@ class UnansweredTable {
   // True when the worker has an unanswered operation on the key.
   bool contains(TableId table, Key key) const { return total() != 0 && find(table, key); }
 
-  // The next items are those of this operation, which has none yet; about `items` follow.
-  void begin(OperationState& operation, TableId table, std::size_t items);
+  // The next items are those of this operation, which has none yet; about `items` follow. `same_way`: items
+  // with one key go the same way, whatever other ranks do meanwhile.
+  void begin(OperationState& operation, TableId table, std::size_t items, bool same_way);
   // Counts the next item of the operation that was begun last. Null where nothing else on the key is
   // unanswered; else the entry of the key, which the item then has too.
   UnansweredKey* add(Key key);
@@ -119,6 +123,11 @@ class UnansweredTable {
   // The key's slot names an earlier operation: as add.
   UnansweredKey* meet(Slot& slot, std::uint32_t number, Key key);
   UnansweredKey& fresh_entry(TableId table, Key key);
+  // The slot's entry has no unanswered operations.
+  void free_entry(const Slot& slot) {
+    free_.push_back(&entry_of(slot));
+    --entries_;
+  }
   // Empty, for `items` items.
   void clear(std::size_t items);
   // Drops what has been answered; there is room for `items` more afterwards.
@@ -128,7 +137,9 @@ class UnansweredTable {
   std::vector<Slot> slots_;  // open addressing; the first mask_ + 1 are in use
   std::size_t mask_ = kFewestSlots - 1;
   std::size_t used_ = 0;  // slots that are not empty
+  std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
+  std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
   std::vector<Begun> begun_;  // by base
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
@@ -148,7 +159,11 @@ inline UnansweredKey* UnansweredTable::add(Key key) {
       ++used_;
       return nullptr;
     }
-    if (slot.tag == tag && concerns(slot, table, key)) return meet(slot, number, key);
+    if (slot.tag == tag && concerns(slot, table, key)) {
+      if ((slot.number & kEntryBit) != 0 || slot.number < first_same_way_) return meet(slot, number, key);
+      slot.number = number;
+      return nullptr;
+    }
   }
 }
 

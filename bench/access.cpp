@@ -47,11 +47,10 @@
 // share no memory. The program runs these cases with any number of ranks.
 //
 // tcp: the cases when the two ranks are on different hosts, where the others are not run.
-//   tcp pull, tcp push, tcp pull batch 64          5,000 calls in a run; the time of a call; MPI ping-pong of
-//                                                  the same payload
-//   tcp pull batch 100, tcp pull batch 1000        2,000 and 500 calls; the rate of keys; exchange by hand
-//   tcp pull batch 100 async                       5,000 calls, eight at once: each is waited for when the
-//                                                  eighth after it is to be made; as many MPI messages
+//   tcp pull, tcp push, tcp pull batch 64      5,000 calls in a run; the time of a call; MPI ping-pong
+//   tcp pull batch 100, tcp pull batch 1000    2,000 and 500 calls; the rate of keys; exchange by hand
+//   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
+// Eight at once: each call is waited for when the eighth after it is to be made.
 #include "bench/all_ranks_access.hpp"
 #include "bench/local_access.hpp"
 #include "bench/local_sizes.hpp"

@@ -1,78 +1,43 @@
 #include "lapse/protocol/run_routes.hpp"
 
-#include <algorithm>
-#include <memory>
+#include <utility>
 #include <vector>
 
-#include "lapse/protocol/rank_protocol.hpp"
-#include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
-#include "test/support/table_shard_builder.hpp"
+#include "test/unit/protocol_ranks.hpp"
 
 using namespace lapse;
+using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kKeys = 12;  // four at home on each of three ranks
+constexpr std::uint64_t kKeys = WaitingRanks::kKeys;
 
-// Three ranks, each a domain. On rank 1 then: keys 0 and 1 have been localized, 2 has a hint to rank 2,
-// 3 none; 4 is leased, 5 has gone to rank 0 and 6 to rank 2, 7 is where it began; 8 arrives, 9 has a hint to
-// its home, 10 one to rank 0, 11 none.
+// On rank 1, keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 none; 4 is leased, 5 has gone to rank
+// 0 and 6 to rank 2, 7 is where it began; 8 arrives, 9 has a hint to its home, 10 one to rank 0, 11 none.
 class RoutingRanks {
  public:
   RoutingRanks() {
-    for (std::int32_t rank = 0; rank < 3; ++rank) {
-      auto& protocol =
-          protocols_.emplace_back(std::make_unique<RankProtocol>(network_.endpoint(Rank(rank)), router_));
-      protocol->registry().add(
-          test::build_table_shard({}, domains_, Rank(rank), HomeMap::range(kKeys, 3, Domain(rank)), false,
-                                  kKeys, ValueSizes(ValueLayout{ElementType::int64, 1, {}}), regions_));
-      protocol->registry().prepare_workers(1, static_cast<std::size_t>(rank));
-    }
-    localize(1, {Key(0), Key(1)});
-    localize(0, {Key(5)});
-    localize(2, {Key(6)});
+    ranks_.submit(1, OperationKind::localize, {Key(0), Key(1)});
+    ranks_.submit(0, OperationKind::localize, {Key(5)});
+    ranks_.submit(2, OperationKind::localize, {Key(6)});
+    ranks_.deliver_all();
     for (const auto& [key, to] : {std::pair(2, 2), {9, 2}, {10, 0}})
       table().remember_location(Key(static_cast<std::uint64_t>(key)), Domain(to));
     REQUIRE(table().store().grant_lease(Key(4)));
-    localize(1, {Key(8)}, false);
+    ranks_.submit(1, OperationKind::localize, {Key(8)});
   }
 
-  TableShard& table() { return *protocols_[1]->registry().tables()[0]; }
+  TableShard& table() { return ranks_.table(1); }
   OperationState& operation(const std::vector<std::uint64_t>& keys) {
-    OperationState& operation = worker(1).acquire();
+    OperationState& operation = ranks_.worker(1).acquire();
     operation.table = &table();
     for (const std::uint64_t key : keys) operation.items.emplace_back(Key(key), nullptr, 0, 0);
     return operation;
   }
 
  private:
-  WorkerEndpoint& worker(std::size_t rank) { return *protocols_[rank]->registry().workers()[0]; }
-  void localize(std::size_t rank, const std::vector<Key>& keys, bool deliver = true) {
-    OperationState& operation = worker(rank).acquire();
-    operation.kind = OperationKind::localize;
-    operation.table = protocols_[rank]->registry().tables()[0].get();
-    for (const Key key : keys) operation.items.emplace_back(key, nullptr, 0, 0);
-    operation.remaining = static_cast<std::uint32_t>(keys.size());
-    worker(rank).opened(operation);
-    protocols_[rank]->localize_requests().handle_submission(operation);
-    protocols_[rank]->end_turn();
-    if (!deliver) return;
-    for (auto choices = network_.deliverable(); !choices.empty(); choices = network_.deliverable()) {
-      const Rank to = choices[0].to;
-      network_.deliver(choices[0], [&](Rank from, std::span<const std::byte> packet) {
-        protocols_[to.index()]->handle_packet(from, packet);
-      });
-      protocols_[to.index()]->end_turn();
-    }
-    REQUIRE(operation.done());
-  }
-
-  LoopbackNetwork network_{3, false};
-  DomainMap domains_ = DomainMap::of_ranks(3);
-  Router router_;
-  PrivateRegionAllocator regions_;
-  std::vector<std::unique_ptr<RankProtocol>> protocols_;
+  WaitingRanks ranks_;
 };
 
 using Positions = std::vector<std::uint32_t>;

@@ -77,7 +77,7 @@ class WorkerOperations {
   }
 
   UnansweredTable& unanswered() { return worker_.unanswered(); }
-  bool contains(Key key, TableId table = TableId(0)) const {
+  bool contains(Key key, TableId table = TableId(0)) {
     return worker_.unanswered().contains(table, key);
   }
   std::uint32_t total() const { return worker_.unanswered().total(); }

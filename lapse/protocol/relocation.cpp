@@ -120,11 +120,17 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
     return here;
   }
   KeyRun run(table.store());
-  for (const Key key : keys) run.prefetch_word(key);
   const Domain self = table.self_domain();
+  std::array<Domain, kKeysAtOnce> homes;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    run.prefetch_word(keys[i]);
+    homes[i] = table.definition().homes.home(keys[i]);
+    if (homes[i] == self) table.prefetch_owner(keys[i]);
+  }
   ArrivalTable& arrivals = table.arrivals();
   std::uint32_t begun = 0;
-  for (const Key key : keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Key key = keys[i];
     const SlotWord word = run.word(key);
     const Acquisition step = acquisition(word.role());
     if (step == Acquisition::here) {
@@ -137,9 +143,8 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
     }
     ++begun;
     run.begin_arrival(key, arrivals.open(waiter, now));
-    const Domain home = table.definition().homes.home(key);
-    if (home != self) {
-      localizes_.add(table.serving_rank(key, home), {key.value()});
+    if (homes[i] != self) {
+      localizes_.add(table.serving_rank(key, homes[i]), {key.value()});
       continue;
     }
     const auto [owner, relocations] = table.relocate(key, self);

@@ -1,6 +1,7 @@
 // Changes the roles of many keys, one after the other.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,14 @@ class KeyRun {
   SlotWord word(Key key) const { return SlotWord(words_[key.index()].load(std::memory_order_acquire)); }
   void prefetch_word(Key key) const { __builtin_prefetch(&words_[key.index()], 1); }
   // The value, if the key is local.
-  void prefetch_value(Key key) const { store_.prefetch_content(words_[key.index()], content_bytes_); }
+  void prefetch_value(Key key) const {
+    const SlotWord word(words_[key.index()].load(std::memory_order_relaxed));
+    if (!word.is_readable()) return;
+    const std::byte* const content = store_.shared_address(word.low());
+    const std::size_t bytes = std::min(kPrefetchBytes, content_bytes_);
+    for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(content + line);
+    __builtin_prefetch(content + bytes - 1);
+  }
 
   // absent -> arriving, after try_prepare_arrivals. The key is absent.
   void begin_arrival(Key key, std::uint32_t arrival) {
@@ -80,6 +88,8 @@ class KeyRun {
   }
 
  private:
+  static constexpr std::size_t kPrefetchBytes = 512;
+
   Store& store_;
   Store::Word* words_;
   std::size_t content_bytes_;

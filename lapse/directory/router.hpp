@@ -75,6 +75,17 @@ class Router {
   virtual Route route_own(const KeyView& view, const Pin& pin) const;
   // An operation that came in a message; `by_home` says that the home routed it here.
   virtual Route route_received(const KeyView& view, bool by_home) const;
+  // As route_own, for a key that is absent here, of which nothing of the worker is in flight and no owner is
+  // to be looked up.
+  static Route route_absent(const KeyView& view) {
+    if (!view.serves) return Route::send_to_entry(view.hint.value_or(view.home));
+    if (view.at_home()) return Route::send_by_home(view.owner_by_table);
+    // The home itself is no cached location.
+    if (view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
+    return Route::send_to_home(view.home);
+  }
+  // Whether route_absent may decide in place of route_own.
+  virtual bool routes_runs() const { return true; }
   // Whether an answer from `responder` shows a shorter way than by `entry`.
   static bool redirects(const KeyView& view, Domain entry, Domain responder);
 

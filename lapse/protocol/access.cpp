@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/answered_items.hpp"
 #include "lapse/protocol/key_failure_records.hpp"
 #include "lapse/protocol/lease_race.hpp"
 #include "lapse/protocol/prefetch.hpp"
@@ -20,10 +21,8 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
   part.origin = self;
   part.operation = operation.number;
   part.key = operation.items[item].key;
-  part.item = item;
-  if (operation.kind != OperationKind::pull) {
-    part.value = operation.payload.data() + operation.items[item].payload_offset * operation.payload_unit;
-  }
+  part.item = item | OperationState::kIndexBit;
+  if (operation.kind != OperationKind::pull) part.value = operation.update(operation.items[item]);
   return part;
 }
 
@@ -36,49 +35,6 @@ OperationKind operation_kind(FrameKind kind) {
 }
 
 }  // namespace
-
-class Access::Answered {
- public:
-  Answered(Access& access, OperationState& operation) LAPSE_REQUIRES(progress_role)
-      : access_(access), operation_(operation) {}
-  Answered(const Answered&) = delete;
-  Answered& operator=(const Answered&) = delete;
-  ~Answered() LAPSE_REQUIRES(progress_role) { operation_.worker->answered(operation_, items_); }
-
-  // An item that was executed at once, before it was in flight.
-  void add_executed(std::uint32_t item) LAPSE_REQUIRES(progress_role) {
-    ++items_;
-    UnansweredTable::finish(*operation_.items[item].unanswered);
-  }
-  // An item that was in flight and that `responder` has executed.
-  void add(std::uint32_t item, Domain responder) LAPSE_REQUIRES(progress_role) {
-    ++items_;
-    TableShard& table = *operation_.table;
-    const Key key = operation_.items[item].key;
-    UnansweredKey& unanswered = *operation_.items[item].unanswered;
-    table.remember_location(key, responder);
-    operation_.items[item].in_flight = false;
-    Pin& pin = unanswered.pin;
-    --pin.unanswered;
-    if (pin.unanswered > 0) {
-      if (pin.entry && *pin.entry != responder && Router::redirects(table.view(key), *pin.entry, responder))
-        pin.redirected = true;
-      UnansweredTable::finish(unanswered);
-      return;
-    }
-    pin = Pin{};
-    // After the key's last operation has been counted, the entry may be reused; held operations count too.
-    const bool holds = !unanswered.held.empty();
-    UnansweredTable::finish(unanswered);
-    // The route is free: the held operations are submitted in program order.
-    if (holds) access_.resume(unanswered, true);
-  }
-
- private:
-  Access& access_;
-  OperationState& operation_;
-  std::uint32_t items_ = 0;
-};
 
 // --- routing
 
@@ -113,70 +69,99 @@ void Access::send(TableShard& table, const OperationPart& part, const Route& rou
 
 // --- from this rank's workers
 
-void Access::handle_submission(Submission& submission) {
-  auto& operation = static_cast<OperationState&>(submission);
-  // The operation may be finished, and gone, with its last item.
-  const auto items = static_cast<std::uint32_t>(operation.items.size());
-  for (std::uint32_t item = 0; item < items; ++item) submit_item(operation, item);
+void Access::join(const OperationState& operation) {
+  for (const auto& [entry, earlier, serial, item] : operation.joins) {
+    // As long as the earlier operation is not answered in full, the worker does not begin it anew.
+    const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
+    if (!is_open || earlier->items[item].state() == OperationState::ItemState::answered) {
+      UnansweredTable::finish(*entry);
+      continue;
+    }
+    OperationState::Item& joined = earlier->items[item];
+    joined.entry = entry;
+    if (!joined.in_flight()) continue;
+    ++entry->pin.unanswered;
+    if (joined.by_entry) entry->pin.entry = joined.sent_to;
+  }
 }
 
-void Access::submit_item(OperationState& operation, std::uint32_t item, bool may_look_up) {
+void Access::handle_submission(Submission& submission) {
+  auto& operation = static_cast<OperationState&>(submission);
+  operation.order.clear();
+  join(operation);
+  // The operation may be finished, and gone, with its last item.
+  const auto items = static_cast<std::uint32_t>(operation.items.size());
+  if (may_run(operation)) {
+    submit_runs(operation);
+  } else {
+    for (std::uint32_t item = 0; item < items; ++item) submit_item(operation, item);
+  }
+}
+
+void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {
   TableShard& table = *operation.table;
   TableCounters& counters = table.counters();
-  UnansweredKey& unanswered = *operation.items[item].unanswered;
-  const OperationPart part = part_of(operation, item, registry_.self());
+  OperationState::Item& item = operation.items[index];
+  Pin alone;
+  Pin& pin = item.entry != nullptr ? item.entry->pin : alone;
+  const OperationPart part = part_of(operation, index, registry_.self());
   const bool pull = part.kind == OperationKind::pull;
   // A route is used where the router has written it: a copy would be read before the processor has it whole.
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
-    view.may_look_up = may_look_up && table.exposed_owners().has_value();
-    const Route route = router_.route_own(view, unanswered.pin);
+    view.may_look_up = may_look_up && item.entry != nullptr && table.exposed_owners().has_value();
+    const Route route = router_.route_own(view, pin);
     switch (route.action) {
       case Route::Action::execute:
         if (!execution_.execute(table, part)) return false;
         ++(pull ? counters.local_pulls : counters.local_pushes);
-        Answered(*this, operation).add_executed(item);
+        AnsweredItems(*this, operation).add_executed(item);
         return true;
       case Route::Action::hold:
       case Route::Action::look_up:
-        hold(operation, item, route);
+        hold(operation, index, route);
         return true;
       case Route::Action::queue:
         if (!queue(table, part)) return false;
         ++counters.queued_accesses;
+        item.sent_to = table.self_domain();
         break;
       case Route::Action::send:
         ++(pull ? counters.remote_pulls : counters.remote_pushes);
         send(table, part, route);
+        item.sent_to = route.to;
         break;
       case Route::Action::illegal:
         throw_misrouted(table, part);
     }
-    operation.items[item].in_flight = true;
-    ++unanswered.pin.unanswered;
-    if (route.is_entry) unanswered.pin.entry = route.to;
+    item.set_state(OperationState::ItemState::in_flight);
+    item.by_entry = route.is_entry;
+    ++pin.unanswered;
+    if (route.is_entry) pin.entry = route.to;
     return true;
   });
 }
 
-void Access::hold(OperationState& operation, std::uint32_t item, const Route& route) {
-  UnansweredKey& unanswered = *operation.items[item].unanswered;
-  unanswered.held.push_back({&operation, item});
+void Access::hold(OperationState& operation, std::uint32_t index, const Route& route) {
+  OperationState::Item& item = operation.items[index];
+  UnansweredKey& entry = *item.entry;
+  operation.keep_update(item);
+  entry.held.push_back({&operation, index});
   ++held_;
-  if (unanswered.pin.unanswered > 0) ++operation.table->counters().held;
-  if (route.action == Route::Action::hold || unanswered.pin.looking_up) return;
-  unanswered.pin.looking_up = true;
-  lookups_.begin(*operation.table, operation.items[item].key, unanswered);
+  if (entry.pin.unanswered > 0) ++operation.table->counters().held;
+  if (route.action == Route::Action::hold || entry.pin.looking_up) return;
+  entry.pin.looking_up = true;
+  lookups_.begin(*operation.table, item.key, entry);
 }
 
 void Access::finish_lookup(const RemoteReads::Finished& read) {
-  UnansweredKey& unanswered = lookups_.finish(read);
-  unanswered.pin.looking_up = false;
-  resume(unanswered, false);
+  UnansweredKey& entry = lookups_.finish(read);
+  entry.pin.looking_up = false;
+  resume(entry, false);
 }
 
-void Access::resume(UnansweredKey& unanswered, bool may_look_up) {
-  const std::vector<UnansweredKey::Held> held = std::exchange(unanswered.held, {});
+void Access::resume(UnansweredKey& entry, bool may_look_up) {
+  const std::vector<UnansweredKey::Held> held = std::exchange(entry.held, {});
   held_ -= held.size();
   for (const UnansweredKey::Held& next : held) submit_item(*next.operation, next.item, may_look_up);
 }
@@ -194,13 +179,22 @@ void Access::forward_to_home(TableShard& table, const OperationPart& part) {
 void Access::execute_waiting(TableShard& table, const OperationPart& part, std::byte* content) {
   OperationState* const own = own_operation(table, part);
   execution_.execute_on(table, part, content);
-  if (own != nullptr) Answered(*this, *own).add(part.item, table.self_domain());
+  if (own != nullptr) AnsweredItems(*this, *own).add(*own->item_with(part.item), table.self_domain());
 }
 
 // --- messages
 
-void Access::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
+void Access::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
   switch (static_cast<FrameKind>(header.kind)) {
+    case FrameKind::pull_run:
+    case FrameKind::push_run:
+    case FrameKind::set_run:
+      handle_run(from, header, records);
+      break;
+    case FrameKind::pull_run_answer:
+    case FrameKind::push_run_answer:
+      handle_run_answers(header, records);
+      break;
     case FrameKind::pull_answer:
     case FrameKind::push_answer:
     case FrameKind::call_answer:
@@ -239,29 +233,33 @@ void Access::handle_operations(const FrameHeader& header, const std::byte* recor
     }
     if (header.record_bytes != Execution::operation_bytes(table, part))
       throw ProtocolError("a message holds an operation of a wrong length");
-    // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
-    OperationState* const own = own_operation(table, part);
-    retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
-      const Route route = router_.route_received(table.view(part.key), by_home);
-      switch (route.action) {
-        case Route::Action::execute:
-          if (!execution_.execute(table, part)) return false;
-          if (own != nullptr) Answered(*this, *own).add(part.item, table.self_domain());
-          return true;
-        case Route::Action::queue:
-          return queue(table, part);
-        case Route::Action::send:
-          ++table.counters().forwarded;
-          send(table, part, route);
-          return true;
-        case Route::Action::hold:
-        case Route::Action::look_up:
-        case Route::Action::illegal:
-          break;
-      }
-      throw_misrouted(table, part);
-    });
+    take(table, part, by_home);
   }
+}
+
+void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
+  // An operation of this rank that the home has forwarded back is counted as in flight since it was sent.
+  OperationState* const own = own_operation(table, part);
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
+    const Route route = router_.route_received(table.view(part.key), by_home);
+    switch (route.action) {
+      case Route::Action::execute:
+        if (!execution_.execute(table, part)) return false;
+        if (own != nullptr) AnsweredItems(*this, *own).add(*own->item_with(part.item), table.self_domain());
+        return true;
+      case Route::Action::queue:
+        return queue(table, part);
+      case Route::Action::send:
+        ++table.counters().forwarded;
+        send(table, part, route);
+        return true;
+      case Route::Action::hold:
+      case Route::Action::look_up:
+      case Route::Action::illegal:
+        break;
+    }
+    throw_misrouted(table, part);
+  });
 }
 
 void Access::handle_answers(const FrameHeader& header, const std::byte* records) {
@@ -277,31 +275,31 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   }
   OperationPart part;
   part.function = operation.function;
-  Answered answered(*this, operation);
+  AnsweredItems answered(*this, operation);
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    std::uint32_t item;
-    std::memcpy(&item, records, sizeof item);
-    if (item >= operation.items.size() || !operation.items[item].in_flight) {
+    std::uint32_t number;
+    std::memcpy(&number, records, sizeof number);
+    OperationState::Item* const item = operation.item_with(number);
+    if (item == nullptr || !item->in_flight())
       throw ProtocolError("an answer names a key that was not asked for");
-    }
-    part.key = operation.items[item].key;
+    part.key = item->key;
     if (failed) {
       operation.fail(read_failure(table.name(), part.key, header, records, sizeof(AnswerRecord)));
     } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
       throw ProtocolError("an answer has a wrong length");
-    } else if (std::byte* row = operation.row(operation.items[item]);
-               row != nullptr && kind != FrameKind::push_answer) {
+    } else if (std::byte* row = operation.row(*item); row != nullptr && kind != FrameKind::push_answer) {
       std::memcpy(row, records + sizeof(AnswerRecord), header.record_bytes - sizeof(AnswerRecord));
     }
-    answered.add(item, Domain(header.domain));
+    answered.add(*item, Domain(header.domain));
   }
 }
 
 OperationState* Access::own_operation(const TableShard& table, const OperationPart& part) const {
   if (part.origin != registry_.self()) return nullptr;
   OperationState& operation = registry_.operation(part.operation);
-  if (operation.table != &table || operation.kind != part.kind || part.item >= operation.items.size() ||
-      operation.items[part.item].key != part.key || !operation.items[part.item].in_flight) {
+  const OperationState::Item* const item = operation.item_with(part.item);
+  if (operation.table != &table || operation.kind != part.kind || item == nullptr || item->key != part.key ||
+      !item->in_flight()) {
     throw ProtocolError(
         fmt::format("an operation on key {} of table '{}' came back to rank {}, which does not wait for it",
                     part.key.value(), table.name(), registry_.self().value()));

@@ -10,6 +10,7 @@
 #include "lapse/protocol/owner_lookups.hpp"
 #include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/registry.hpp"
+#include "lapse/protocol/run_routes.hpp"
 
 namespace lapse {
 
@@ -34,6 +35,11 @@ class Access : public ProtocolModule {
       {.kind = FrameKind::push_answer, .lane = FrameLane::free},
       {.kind = FrameKind::call_answer, .lane = FrameLane::free},
       {.kind = FrameKind::failed_answer, .lane = FrameLane::free},
+      {FrameKind::pull_run},
+      {FrameKind::push_run},
+      {FrameKind::set_run},
+      {.kind = FrameKind::pull_run_answer, .lane = FrameLane::free},
+      {.kind = FrameKind::push_run_answer, .lane = FrameLane::free},
   };
 
   Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups)
@@ -61,8 +67,10 @@ class Access : public ProtocolModule {
 
  private:
   // Collects the answered items of one operation; its destructor counts them and notifies the worker.
-  class Answered;
+  class AnsweredItems;
 
+  // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
+  void join(const OperationState& operation) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
   void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
@@ -75,8 +83,24 @@ class Access : public ProtocolModule {
   [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
   void send(TableShard& table, const OperationPart& part, const Route& route) LAPSE_REQUIRES(progress_role);
 
+  // An operation that came in a message.
+  void take(TableShard& table, const OperationPart& part, bool by_home) LAPSE_REQUIRES(progress_role);
   void handle_operations(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
   void handle_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+
+  // --- runs of keys (access_runs.cpp)
+
+  // Whether the keys of the operation may travel in runs.
+  bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
+  void submit_runs(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
+  void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+  // Executes the first keys, while each is local and open, and answers them; returns how many.
+  std::uint32_t execute_run(TableShard& table, const OperationPart& first, std::span<const Key> keys)
+      LAPSE_REQUIRES(progress_role);
+  void handle_run_answers(const FrameHeader& header, const std::byte* records) LAPSE_REQUIRES(progress_role);
+
   // The operation of this rank that `part` belongs to, null where it came from another rank. Throws
   // ProtocolError when it does not wait for the key.
   OperationState* own_operation(const TableShard& table, const OperationPart& part) const
@@ -86,6 +110,7 @@ class Access : public ProtocolModule {
   Outbox& outbox_;
   const Router& router_;
   Execution execution_;
+  RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
   OwnerLookups& lookups_;
   std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
 };

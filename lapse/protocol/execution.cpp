@@ -79,8 +79,8 @@ const FrameHeader& Execution::answer_header(FrameKind answer, const TableShard& 
 
 std::byte* Execution::answer_row(const TableShard& table, const OperationPart& part, FrameKind kind) {
   if (part.origin == registry_.self()) {
-    const OperationState& operation = registry_.operation(part.operation);
-    return operation.row(operation.items[part.item]);
+    OperationState& operation = registry_.operation(part.operation);
+    return operation.row(*operation.item_with(part.item));
   }
   std::byte* record = outbox_.append(part.origin, answer_header(kind, table, part));
   const AnswerRecord head{part.item};

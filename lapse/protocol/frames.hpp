@@ -44,8 +44,14 @@ enum class FrameKind : std::uint16_t {
   key_inquiry_answer = 26,
   worker_inquiry = 27,  // of a worker that waits for other workers, or for a sign of life
   worker_inquiry_answer = 28,
+  // Operations on many keys whose values have one length, and their answers: first all keys, then all values.
+  pull_run = 29,
+  push_run = 30,
+  set_run = 31,
+  pull_run_answer = 32,  // values of keys in the order of the request
+  push_run_answer = 33,  // for push and set: no bytes
 };
-constexpr std::size_t kFrameKinds = 29;
+constexpr std::size_t kFrameKinds = 34;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
@@ -65,9 +71,11 @@ struct FrameHeader {
   std::uint32_t table = 0;
   std::uint32_t count = 0;
   std::uint32_t record_bytes = 0;
-  // operations and requests within a domain: rank of the requester; poison and failures: the rank that failed
+  // operations and requests within a domain: rank of the requester; poison and failures: the rank that
+  // failed; push_run: the bits of the scale; answers to runs: number of the first item
   std::int32_t origin = 0;
-  // localize: requester; instruct: new owner; refuse: home; answers: domain that executed
+  // localize: requester; instruct: new owner; refuse: home; answers: domain that executed; runs: number of
+  // the first item, after which they are consecutive
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
   // inquiries: number of the question

@@ -25,14 +25,51 @@ class WorkerEndpoint;
 struct OperationState : Submission, ValueOperation {
   using Clock = std::chrono::steady_clock;
 
-  struct Item {
-    Key key;
-    UnansweredKey* unanswered = nullptr;  // null for localize
-    std::uint32_t offset = 0;             // of the key's row at the destination, in units of row_unit
-    std::uint32_t payload_offset = 0;     // of its row in the payload, in units of payload_unit
-    // Sent or queued, and not yet answered.
-    bool in_flight LAPSE_GUARDED_BY(progress_role) = false;
+  enum class ItemState : std::uint8_t {
+    waiting,    // not yet submitted, or held
+    in_flight,  // sent or queued
+    answered,
   };
+  // Written by the worker before the operation is submitted; afterwards the engine's, but for key and state,
+  // which the worker still reads.
+  class Item {
+   public:
+    Item(Key its_key, UnansweredKey* its_entry, std::uint32_t row, std::uint32_t update)
+        : key(its_key), entry(its_entry), offset(row), payload_offset(update) {}
+
+    ItemState state() const {
+      return std::atomic_ref(const_cast<ItemState&>(state_)).load(std::memory_order_acquire);
+    }
+    // As seen by the engine, which alone changes it.
+    bool in_flight() const LAPSE_REQUIRES(progress_role) { return state_ == ItemState::in_flight; }
+    void set_state(ItemState state) LAPSE_REQUIRES(progress_role) {
+      std::atomic_ref(state_).store(state, std::memory_order_release);
+    }
+
+    Key key;
+    // null while no other operation of the worker on the key is unanswered; always for localize
+    UnansweredKey* entry;
+    std::uint32_t offset;          // of the key's row at the destination, in units of row_unit
+    std::uint32_t payload_offset;  // of its row among the updates, in units of payload_unit
+    // Where it was sent, once it is in flight.
+    Domain sent_to;
+    bool by_entry = false;  // the worker's next operations on the key follow it there (Pin::entry)
+    bool is_kept = false;   // its row of updates is in the payload
+
+   private:
+    ItemState state_ = ItemState::waiting;
+  };
+  static_assert(sizeof(Item) == 32);
+  // An entry was made for this operation and an earlier one, which is counted in the entry from now on if it
+  // is still unanswered.
+  struct Join {
+    UnansweredKey* entry;
+    OperationState* operation;
+    std::uint32_t serial;
+    std::uint32_t item;
+  };
+  // The number of an item in messages: its position in the order of routes, or its index with this bit.
+  static constexpr std::uint32_t kIndexBit = std::uint32_t{1} << 31;
 
   // constant for the endpoint's life
   WorkerEndpoint* worker = nullptr;
@@ -42,15 +79,36 @@ struct OperationState : Submission, ValueOperation {
   bool in_hand = false;   // a handle refers to it
   bool orphaned = false;  // the worker has been destroyed: the handle does nothing any more
 
+  // Raised when the worker takes the object for another operation.
+  std::atomic<std::uint32_t> serial{0};
   TableShard* table = nullptr;
   std::vector<Item> items;                  // keys that could not be handled directly
-  std::vector<std::byte> payload;           // push and set: updates; call: arguments
+  std::vector<Join> joins;                  // of its items with others
+  const std::byte* updates = nullptr;       // push and set: the call's updates; call: its arguments
+  std::vector<std::byte> payload;           // those of them that the operation keeps
   std::byte* destination = nullptr;         // pull: the call's values; call: its results; null once detached
   std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
-  std::size_t payload_unit = 1;             // bytes that an offset in the payload counts
+  std::size_t payload_unit = 1;             // bytes that an offset among the updates counts
+  std::size_t update_bytes = 0;             // of all items
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
+  // Items in the order of their routes; empty where it is that of `items`.
+  std::vector<std::uint32_t> order LAPSE_GUARDED_BY(progress_role);
 
+  // The item that a message names; null when there is none.
+  Item* item_with(std::uint32_t name) LAPSE_REQUIRES(progress_role) {
+    std::size_t index = name & ~kIndexBit;
+    if (index == name && !order.empty()) index = name < order.size() ? order[name] : items.size();
+    return index < items.size() ? &items[index] : nullptr;
+  }
+  // The update or argument of an item.
+  const std::byte* update(const Item& item) const {
+    const std::byte* const rows = item.is_kept ? payload.data() : updates;
+    return rows == nullptr ? nullptr : rows + item.payload_offset * payload_unit;
+  }
+  // Copies the update of an item that is not in flight, or of all items, so that the call's may change.
+  void keep_update(Item& item);
+  void keep_updates();
   // Where the value or result of an item goes; null once detached.
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
@@ -66,7 +124,7 @@ struct OperationPart : ValueOperation {
   Rank origin;
   std::uint64_t operation = 0;
   Key key;
-  std::uint32_t item = 0;
+  std::uint32_t item = 0;            // its number in messages
   const std::byte* value = nullptr;  // push and set: the update; call: the argument
 };
 

@@ -52,7 +52,7 @@ bool is_nearer(const KeyStanding& standing, const KeyStanding& than) {
 // Whether the item waits for its route. The entry of an item that is answered already may be that of
 // another key by now: it shows this item only where the item itself is held.
 bool is_held(const OperationState& operation, std::uint32_t item) LAPSE_REQUIRES(progress_role) {
-  const UnansweredKey* const entry = operation.items[item].unanswered;
+  const UnansweredKey* const entry = operation.items[item].entry;
   return entry != nullptr && std::ranges::any_of(entry->held, [&](const UnansweredKey::Held& held) {
            return held.operation == &operation && held.item == item;
          });
@@ -101,7 +101,7 @@ void StallInquiry::choose_operation_keys(const OperationState& operation, StallQ
     const OperationState::Item& item = operation.items[i];
     const bool waits = operation.kind == OperationKind::localize
                            ? !has_main_copy(table.store().word(item.key).role())
-                           : item.in_flight || is_held(operation, i);
+                           : item.in_flight() || is_held(operation, i);
     if (waits) add_key(table, item.key, operation.kind, question);
   }
   const std::uint64_t left = operation.remaining.load(std::memory_order_relaxed);

@@ -1,89 +1,154 @@
 #include "lapse/protocol/unanswered_table.hpp"
 
-#include "lapse/core/random.hpp"
+#include <algorithm>
+#include <bit>
+
+#include "lapse/protocol/operation_state.hpp"
 
 namespace lapse {
 
-namespace {
-constexpr std::size_t kInitialPositions = 1024;
-
-void count_one_more(UnansweredKey& entry) {
-  entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-}  // namespace
-
-UnansweredTable::UnansweredTable() : positions_(kInitialPositions, nullptr) {}
-
-std::size_t UnansweredTable::start_of(TableId table, Key key) const {
-  return mix_bits(key.value() + (std::uint64_t{table.value()} << 48)) & (positions_.size() - 1);
+const UnansweredTable::Begun& UnansweredTable::begun_with(std::uint32_t number) const {
+  return *std::prev(std::ranges::upper_bound(begun_, number, {}, &Begun::base));
 }
 
-UnansweredKey* UnansweredTable::find(TableId table, Key key) const {
-  for (std::size_t at = start_of(table, key);; at = (at + 1) & (positions_.size() - 1)) {
-    UnansweredKey* entry = positions_[at];
-    if (entry == nullptr) return nullptr;
-    if (entry->key == key && entry->table == table) return entry;
+bool UnansweredTable::concerns(const Slot& slot, TableId table, Key key) const {
+  if ((slot.number & kEntryBit) != 0) {
+    const UnansweredKey& entry = entry_of(slot);
+    return entry.key == key && entry.table == table;
+  }
+  const Begun& begun = begun_with(slot.number);
+  const OperationState& operation = *begun.operation;
+  // The worker alone begins an operation anew.
+  if (operation.serial.load(std::memory_order_relaxed) != begun.serial) return false;
+  return operation.items[slot.number - begun.base].key == key && begun.table == table;
+}
+
+bool UnansweredTable::is_unanswered(const Slot& slot) const {
+  if ((slot.number & kEntryBit) != 0) return entry_of(slot).count() != 0;
+  const Begun& begun = begun_with(slot.number);
+  const OperationState& operation = *begun.operation;
+  return operation.serial.load(std::memory_order_relaxed) == begun.serial &&
+         operation.items[slot.number - begun.base].state() != OperationState::ItemState::answered;
+}
+
+bool UnansweredTable::find(TableId table, Key key) const {
+  auto [at, tag] = place_of(table, key);
+  for (;; at = (at + 1) & mask_) {
+    const Slot& slot = slots_[at];
+    if (slot.tag == 0) return false;
+    if (slot.tag == tag && concerns(slot, table, key)) return is_unanswered(slot);
   }
 }
 
-UnansweredKey& UnansweredTable::fresh_entry() {
+UnansweredKey& UnansweredTable::fresh_entry(TableId table, Key key) {
   if (free_.empty()) {
     chunks_.push_back(std::make_unique<UnansweredKey[]>(kChunk));
-    for (std::size_t i = kChunk; i > 0; --i) free_.push_back(&chunks_.back()[i - 1]);
+    for (std::size_t i = kChunk; i > 0; --i) {
+      chunks_.back()[i - 1].number = static_cast<std::uint32_t>((chunks_.size() - 1) * kChunk + i - 1);
+      free_.push_back(&chunks_.back()[i - 1]);
+    }
   }
-  UnansweredKey* entry = free_.back();
+  UnansweredKey& entry = *free_.back();
   free_.pop_back();
-  return *entry;
-}
-
-UnansweredKey& UnansweredTable::add(TableId table, Key key) {
-  if (total() == 0 && !used_.empty()) {
-    // Everything has been answered: clear the occupied positions only.
-    for (const std::size_t position : used_) {
-      free_.push_back(positions_[position]);
-      positions_[position] = nullptr;
-    }
-    used_.clear();
-  }
-  count_.add();
-  if ((used_.size() + 1) * 2 > positions_.size()) rebuild();
-  std::size_t at = start_of(table, key);
-  while (positions_[at] != nullptr) {
-    if (positions_[at]->key == key && positions_[at]->table == table) {
-      // While its count was zero, the engine has left the entry without pin and held operations.
-      count_one_more(*positions_[at]);
-      return *positions_[at];
-    }
-    at = (at + 1) & (positions_.size() - 1);
-  }
-  UnansweredKey& entry = fresh_entry();
+  ++entries_;
   entry.table = table;
   entry.key = key;
-  count_one_more(entry);
-  positions_[at] = &entry;
-  used_.push_back(at);
   return entry;
 }
 
-void UnansweredTable::rebuild() {
-  std::vector<UnansweredKey*> live;
-  for (const std::size_t position : used_) {
-    UnansweredKey* entry = positions_[position];
-    if (entry->count() != 0) {
-      live.push_back(entry);
+UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) {
+  const bool has_entry = (slot.number & kEntryBit) != 0;
+  if (!is_unanswered(slot)) {
+    // While its count was zero, the engine has left the entry without pin and held operations.
+    if (has_entry) free_entry(slot);
+    slot.number = number;
+    return nullptr;
+  }
+  if (has_entry) {
+    UnansweredKey& entry = entry_of(slot);
+    entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return &entry;
+  }
+  const Begun& begun = begun_with(slot.number);
+  UnansweredKey& entry = fresh_entry(begun.table, key);
+  entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 2, std::memory_order_relaxed);
+  begun_.back().operation->joins.push_back({&entry, begun.operation, begun.serial, slot.number - begun.base});
+  slot.number = kEntryBit | entry.number;
+  return &entry;
+}
+
+void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, bool same_way) {
+  if (total() == 0) {
+    clear(items);
+  } else if ((used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit) {
+    rebuild(items);
+  }
+  begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
+  first_same_way_ = same_way ? next_number_ : kEntryBit;
+}
+
+void UnansweredTable::clear(std::size_t items) {
+  if (entries_ != 0) {
+    for (std::size_t at = 0; at <= mask_; ++at)
+      if ((slots_[at].number & kEntryBit) != 0) free_entry(slots_[at]);
+  }
+  if (used_ != 0) std::fill_n(slots_.begin(), mask_ + 1, Slot());
+  const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 2 * items + 2));
+  if (slots > slots_.size()) slots_.resize(slots);
+  mask_ = slots - 1;
+  used_ = 0;
+  next_number_ = 0;
+  begun_.clear();
+}
+
+void UnansweredTable::rebuild(std::size_t items) {
+  // The numbers of the operations that still have unanswered items begin anew.
+  std::vector<Begun> live;
+  std::vector<std::uint32_t> new_base(begun_.size());
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < begun_.size(); ++i) {
+    const Begun& begun = begun_[i];
+    const bool is_last = i + 1 == begun_.size();
+    if (!is_last &&
+        (begun.operation->serial.load(std::memory_order_relaxed) != begun.serial || begun.operation->done()))
+      continue;
+    new_base[i] = next;
+    live.push_back({next, begun.serial, begun.operation, begun.table});
+    next += (is_last ? next_number_ : begun_[i + 1].base) - begun.base;
+  }
+  struct Live {
+    TableId table;
+    Key key;
+    std::uint32_t number;
+  };
+  std::vector<Live> kept;
+  for (std::size_t at = 0; at <= mask_; ++at) {
+    const Slot& slot = slots_[at];
+    if (slot.tag == 0) continue;
+    const bool has_entry = (slot.number & kEntryBit) != 0;
+    if (!is_unanswered(slot)) {
+      if (has_entry) free_entry(slot);
+    } else if (has_entry) {
+      kept.push_back({entry_of(slot).table, entry_of(slot).key, slot.number});
     } else {
-      free_.push_back(entry);
+      const Begun& begun = begun_with(slot.number);
+      const std::uint32_t item = slot.number - begun.base;
+      kept.push_back({begun.table, begun.operation->items[item].key,
+                      new_base[static_cast<std::size_t>(&begun - begun_.data())] + item});
     }
   }
-  std::size_t size = positions_.size();
-  while (live.size() * 4 >= size) size *= 2;
-  positions_.assign(size, nullptr);
-  used_.clear();
-  for (UnansweredKey* entry : live) {
-    std::size_t at = start_of(entry->table, entry->key);
-    while (positions_[at] != nullptr) at = (at + 1) & (positions_.size() - 1);
-    positions_[at] = entry;
-    used_.push_back(at);
+  const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 3 * (kept.size() + items) + 2));
+  slots_.assign(std::max(slots, slots_.size()), {});
+  mask_ = slots - 1;
+  used_ = kept.size();
+  // The operation being built is the last.
+  if (first_same_way_ != kEntryBit && !live.empty()) first_same_way_ = live.back().base;
+  begun_ = std::move(live);
+  next_number_ = next;
+  for (const Live& live_key : kept) {
+    auto [at, tag] = place_of(live_key.table, live_key.key);
+    while (slots_[at].tag != 0) at = (at + 1) & mask_;
+    slots_[at] = {tag, live_key.number};
   }
 }
 

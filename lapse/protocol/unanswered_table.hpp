@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
@@ -15,13 +17,15 @@ namespace lapse {
 
 struct OperationState;
 
-// One key on which a worker has unanswered operations. Its address is stable while count() is not zero.
+// One key on which a worker has had more than one unanswered operation at a time, and the route to which they
+// are pinned. Its address is stable while count() is not zero.
 struct UnansweredKey {
   struct Held {
     OperationState* operation;
     std::uint32_t item;
   };
 
+  std::uint32_t number = 0;  // constant
   // set by the worker before the operation is submitted
   TableId table;
   Key key;
@@ -39,30 +43,37 @@ struct UnansweredKey {
   std::vector<Held> held LAPSE_GUARDED_BY(progress_role);
 };
 
-// An exact set of the keys on which one worker has unanswered operations, and the route each is pinned to.
+// An exact set of the keys on which one worker has unanswered operations.
 //
-// Thread safety: add and find by the worker; UnansweredKey::pin, held and finish by the holder of the
-// progress lock.
+// The items of its operations are the set: a hash table of their numbers finds them by key, and is cleared as
+// a whole when everything has been answered. A key gets an entry of its own, with the pin of its route, only
+// when a second operation of the worker names it while the first is unanswered. The engine then counts the
+// first operation in the entry as well (OperationState::joins).
+//
+// Where one operation names a key more than once, the last of these items stands for all, if all go the same
+// way: then they are executed in their order, and nothing of the others is left to wait for but answers.
+//
+// Thread safety: the worker's; UnansweredKey::pin, held and finish are for the holder of the progress lock.
 //
 // Guarantees:
 // 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
 // 2. A key is counted from before an engine can see its operation until after the answer is delivered.
 class UnansweredTable {
  public:
-  UnansweredTable();
+  UnansweredTable() : slots_(kFewestSlots) {}
 
   // Unanswered items of all operations. Worker or engine.
   std::uint32_t total() const { return count_.total(); }
   const UnansweredCount& count() const { return count_; }
   // True when the worker has an unanswered operation on the key.
-  bool contains(TableId table, Key key) const {
-    if (total() == 0) return false;
-    const UnansweredKey* entry = find(table, key);
-    return entry != nullptr && entry->count() != 0;
-  }
+  bool contains(TableId table, Key key) const { return total() != 0 && find(table, key); }
 
-  // Counts one more operation on the key.
-  UnansweredKey& add(TableId table, Key key);
+  // The next items are those of this operation, which has none yet; about `items` follow. `same_way`: items
+  // with one key go the same way, whatever other ranks do meanwhile.
+  void begin(OperationState& operation, TableId table, std::size_t items, bool same_way);
+  // Counts the next item of the operation that was begun last. Null where nothing else on the key is
+  // unanswered; else the entry of the key, which the item then has too.
+  UnansweredKey* add(Key key);
 
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
   static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
@@ -74,20 +85,86 @@ class UnansweredTable {
   void close() LAPSE_REQUIRES(progress_role) { count_.close(); }
 
  private:
-  static constexpr std::size_t kChunk = 256;
+  static constexpr std::size_t kChunk = 64;
+  static constexpr std::size_t kFewestSlots = 16;
+  static constexpr std::uint32_t kEntryBit = std::uint32_t{1} << 31;
 
-  UnansweredKey* find(TableId table, Key key) const;
-  UnansweredKey& fresh_entry();
-  // Drops entries without unanswered operations; grows when that is not enough.
-  void rebuild();
-  std::size_t start_of(TableId table, Key key) const;
+  // The hash table's element: a part of the key's hash, and the number of an item or, with kEntryBit, of an
+  // entry.
+  struct Slot {
+    std::uint32_t tag = 0;  // 0: empty
+    std::uint32_t number = 0;
+  };
+  // The items of an operation have the numbers from `base` on, as long as it has this serial number.
+  struct Begun {
+    std::uint32_t base;
+    std::uint32_t serial;
+    OperationState* operation;
+    TableId table;
+  };
+  struct Place {
+    std::size_t at;
+    std::uint32_t tag;
+  };
+
+  Place place_of(TableId table, Key key) const {
+    const std::uint64_t hash = mix_bits(key.value() + (std::uint64_t{table.value()} << 48U));
+    return {hash & mask_, static_cast<std::uint32_t>(hash >> 32U) | 1U};
+  }
+  bool find(TableId table, Key key) const;
+  const Begun& begun_with(std::uint32_t number) const;
+  UnansweredKey& entry_of(const Slot& slot) const {
+    const std::uint32_t number = slot.number & ~kEntryBit;
+    return chunks_[number / kChunk][number % kChunk];
+  }
+  // The slot's item or entry concerns the key; false as well where its operation is no longer known.
+  bool concerns(const Slot& slot, TableId table, Key key) const;
+  bool is_unanswered(const Slot& slot) const;
+  // The key's slot names an earlier operation: as add.
+  UnansweredKey* meet(Slot& slot, std::uint32_t number, Key key);
+  UnansweredKey& fresh_entry(TableId table, Key key);
+  // The slot's entry has no unanswered operations.
+  void free_entry(const Slot& slot) {
+    free_.push_back(&entry_of(slot));
+    --entries_;
+  }
+  // Empty, for `items` items.
+  void clear(std::size_t items);
+  // Drops what has been answered; there is room for `items` more afterwards.
+  void rebuild(std::size_t items);
 
   UnansweredCount count_;
-  // the worker's
-  std::vector<UnansweredKey*> positions_;  // open addressing, a power of two
-  std::vector<std::size_t> used_;          // occupied positions
+  std::vector<Slot> slots_;  // open addressing; the first mask_ + 1 are in use
+  std::size_t mask_ = kFewestSlots - 1;
+  std::size_t used_ = 0;  // slots that are not empty
+  std::size_t entries_ = 0;  // of them, those of entries
+  std::uint32_t next_number_ = 0;
+  std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
+  std::vector<Begun> begun_;  // by base
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
 };
+
+inline UnansweredKey* UnansweredTable::add(Key key) {
+  if ((used_ + 1) * 2 > mask_ + 1) [[unlikely]]
+    rebuild(1);
+  count_.add();
+  const std::uint32_t number = next_number_++;
+  const TableId table = begun_.back().table;
+  auto [at, tag] = place_of(table, key);
+  for (;; at = (at + 1) & mask_) {
+    Slot& slot = slots_[at];
+    if (slot.tag == 0) [[likely]] {
+      slot = {tag, number};
+      ++used_;
+      return nullptr;
+    }
+    if (slot.tag == tag && concerns(slot, table, key)) {
+      if ((slot.number & kEntryBit) != 0 || slot.number < first_same_way_) return meet(slot, number, key);
+      slot.number = number;
+      return nullptr;
+    }
+  }
+}
 
 }  // namespace lapse

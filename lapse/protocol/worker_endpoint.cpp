@@ -58,8 +58,12 @@ OperationState& WorkerEndpoint::acquire() {
   }
   OperationState& operation = *free_.back();
   free_.pop_back();
+  operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   operation.items.clear();
+  operation.joins.clear();
+  operation.updates = nullptr;
   operation.payload.clear();
+  operation.update_bytes = 0;
   operation.destination = nullptr;
   operation.failure.reset();
   operation.in_hand = true;

@@ -57,13 +57,13 @@ class WorkerEndpoint {
   // The operation is about to be submitted; `items` and `remaining` are set.
   void opened(const OperationState& operation) {
     open_.fetch_add(1, std::memory_order_relaxed);
-    open_bytes_.fetch_add(operation.payload.size(), std::memory_order_relaxed);
+    open_bytes_.fetch_add(operation.update_bytes, std::memory_order_relaxed);
   }
   // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
   // worker may reuse the operation afterwards.
   void answered(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
-    const std::size_t bytes = operation.payload.size();
+    const std::size_t bytes = operation.update_bytes;
     const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
     operation.remaining.store(left, std::memory_order_release);
     if (left != 0) return;

@@ -37,7 +37,7 @@ class LocalAccess {
     cursor_.skip(first);
   }
 
-  // Carries out the other keys. Calls undone(row, cursor) for each that is not local, is leased, or has an
+  // Carries out the other keys. Calls undone(row) for each that is not local, is leased, or has an
   // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
   // its order.
   template <class Undone>
@@ -48,6 +48,10 @@ class LocalAccess {
  private:
   // Finds the slot words of the next keys.
   void find_words(std::span<const Key> keys);
+  // Whether it may be worth trying, without the order of operations being looked at.
+  static bool may_use(const Store::Word& word) {
+    return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
+  }
   bool carry_out(const Row& row, Store::Word* word);
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word) const;
@@ -70,7 +74,8 @@ void LocalAccess::carry_out_rest(Undone&& undone) {
   for (RowCursor cursor = cursor_; !cursor.at_end();) {
     if (word_ == words_.size()) find_words(cursor.remaining());
     const Row row = cursor.next();
-    if (!carry_out(row, words_[word_++])) undone(row, cursor);
+    Store::Word* const word = words_[word_++];
+    if ((word != nullptr && !may_use(*word)) || !carry_out(row, word)) undone(row);
   }
 }
 

@@ -5,26 +5,23 @@
 
 namespace lapse {
 
-OperationState& OperationBuilder::state() {
-  if (state_ == nullptr) {
-    state_ = &endpoint_.acquire();
-    static_cast<ValueOperation&>(*state_) = request_.operation;
-    state_->table = &table_;
-    state_->destination = request_.destination;
-    state_->handler = &handler_;
-  }
-  return *state_;
-}
-
-void OperationBuilder::add(const Row& row, const RowCursor& cursor) {
-  OperationState& operation = state();
-  operation.row_unit = cursor.destination_unit();
-  operation.payload_unit = std::max<std::size_t>(1, cursor.update_unit());
-  const std::size_t payload_offset = operation.payload.size() / operation.payload_unit;
-  operation.items.push_back({row.key, &endpoint_.unanswered().add(table_.id(), row.key),
-                             static_cast<std::uint32_t>(row.offset),
-                             static_cast<std::uint32_t>(payload_offset), false});
-  operation.payload.insert(operation.payload.end(), row.update.begin(), row.update.end());
+void OperationBuilder::begin() {
+  OperationState& operation = endpoint_.acquire();
+  state_ = &operation;
+  static_cast<ValueOperation&>(operation) = request_.operation;
+  operation.table = &table_;
+  operation.destination = request_.destination;
+  operation.updates = request_.updates;
+  operation.handler = &handler_;
+  const bool call = request_.operation.kind == OperationKind::call;
+  const std::size_t element = element_bytes(table_.sizes().layout().type);
+  operation.row_unit = call ? request_.operation.function->result_bytes : element;
+  operation.payload_unit =
+      std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
+  operation.items.reserve(keys_);
+  if (request_.operation.kind != OperationKind::localize)
+    // Other ranks of the domain change where a key is routed, while it is routed.
+    endpoint_.unanswered().begin(operation, table_.id(), keys_, table_.definition().members() == 1);
 }
 
 OperationState& OperationBuilder::finish() {

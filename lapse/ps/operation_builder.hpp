@@ -1,6 +1,9 @@
 // Builds the operation for the keys of a call that could not be handled in memory.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/table_shard.hpp"
@@ -14,15 +17,20 @@ namespace lapse {
 // Thread safety: the worker's.
 class OperationBuilder {
  public:
-  // `handler`: receives the operation.
+  // `handler`: receives the operation. `keys`: of the call.
   OperationBuilder(WorkerEndpoint& endpoint, TableShard& table, const AccessRequest& request,
-                   SubmissionHandler& handler)
-      : endpoint_(endpoint), table_(table), request_(request), handler_(handler) {}
+                   SubmissionHandler& handler, std::size_t keys)
+      : endpoint_(endpoint), table_(table), request_(request), handler_(handler), keys_(keys) {}
 
   // A key to be localized.
-  void add(Key key) { state().items.push_back({key, nullptr, 0, 0, false}); }
+  void add(Key key) { state().items.emplace_back(key, nullptr, 0, 0); }
   // A row of an access; the key counts as unanswered from now on.
-  void add(const Row& row, const RowCursor& cursor);
+  void add(const Row& row) {
+    OperationState& operation = state();
+    const auto offset = static_cast<std::uint32_t>(row.offset);
+    operation.items.emplace_back(row.key, endpoint_.unanswered().add(row.key), offset, offset);
+    operation.update_bytes += row.update.size();
+  }
 
   bool empty() const { return state_ == nullptr; }
   // Not empty. The operation ends with this failure of a key that was handled in memory.
@@ -34,12 +42,17 @@ class OperationBuilder {
   OperationState& finish();
 
  private:
-  OperationState& state();
+  OperationState& state() {
+    if (state_ == nullptr) begin();
+    return *state_;
+  }
+  void begin();
 
   WorkerEndpoint& endpoint_;
   TableShard& table_;
   const AccessRequest& request_;
   SubmissionHandler& handler_;
+  const std::size_t keys_;
   OperationState* state_ = nullptr;
 };
 

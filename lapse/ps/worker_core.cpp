@@ -88,11 +88,11 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   done += first;
   if (first == keys.size()) return {};
   LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
-  OperationBuilder builder(endpoint_, state, request, phase_.protocol.access());
+  OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
   {
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
-    local.carry_out_rest([&](const Row& row, const RowCursor& cursor) { builder.add(row, cursor); });
+    local.carry_out_rest([&](const Row& row) { builder.add(row); });
   }
   std::optional<UserCodeFailed>& failure = local.failure();
   if (builder.empty()) {
@@ -111,7 +111,8 @@ Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> ke
   if (gate_.busy() != Busy::lease) wait_for_room();
   const Store& store = table.state().store();
   const AccessRequest request{.operation = {.kind = OperationKind::localize}};
-  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests());
+  OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(),
+                           keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
     if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
@@ -181,7 +182,11 @@ void WorkerCore::submit(Submission& submission) {
 Operation WorkerCore::submit(OperationBuilder& builder) {
   OperationState& state = builder.finish();
   Operation handle(*this, state);
-  submit(state);
+  const BusyGuard guard(gate_, Busy::engine);
+  if (phase_.engine.try_submit(state)) return handle;
+  // Another thread will carry it out, when the call's rows may have changed.
+  state.keep_updates();
+  phase_.engine.submit(state);
   return handle;
 }
 

@@ -41,7 +41,7 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const Word* const words = words_.dense();
   std::array<SlotWord, kGroup> before;
   std::size_t done = 0;
-  for (; done + kGroup <= keys.size(); done += kGroup) {
+  for (; words != nullptr && done + kGroup <= keys.size(); done += kGroup) {
     const Key* const group = keys.data() + done;
     if (done + 3 * kGroup <= keys.size()) {
       for (std::size_t i = 2 * kGroup; i < 3 * kGroup; ++i) __builtin_prefetch(words + group[i].index());
@@ -68,7 +68,9 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
   std::size_t done = 0;
 #endif
   for (; done < keys.size(); ++done, to += bytes) {
-    if (!read_at(*words_.find(keys[done]), to, bytes)) break;
+    if (words_.is_sparse()) prefetch_run(keys, done);
+    const Word* const word = words_.find(keys[done]);
+    if (word == nullptr || !read_at(*word, to, bytes)) break;
   }
   return done;
 }

@@ -83,7 +83,7 @@ class Store : public SlotAccess {
   bool is_private(Key key) const { return word(key).slot().is_private; }
 
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
-  // leased, and returns how many that were. Dense tables whose values have one length only.
+  // leased, and returns how many that were. Tables whose values have one length only.
   std::size_t read_run(std::span<const Key> keys, std::byte* to) const;
   // Updates keys as read_run reads them: f(i, slot) with the latch of keys[i] held. When f throws, earlier
   // updates stay and no latch is held.
@@ -91,7 +91,8 @@ class Store : public SlotAccess {
   std::size_t update_run(std::span<const Key> keys, F&& f) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       prefetch_run(keys, i);
-      if (!update_at(*words_.find(keys[i]), [&](std::byte* content) { f(i, content); })) return i;
+      Word* const word = words_.find(keys[i]);
+      if (word == nullptr || !update_at(*word, [&](std::byte* content) { f(i, content); })) return i;
     }
     return keys.size();
   }
@@ -225,11 +226,14 @@ class Store : public SlotAccess {
     return latched.latched() ? std::optional(SlotWord(latched)) : std::nullopt;
   }
   void prefetch_run(std::span<const Key> keys, std::size_t at) const {
+    constexpr std::size_t kFarAhead = 28;
     constexpr std::size_t kWordsAhead = 16;
     constexpr std::size_t kValuesAhead = 6;
+    if (is_sparse() && at + kFarAhead < keys.size()) words_.prefetch_far(keys[at + kFarAhead]);
     if (at + kWordsAhead < keys.size()) words_.prefetch_near(keys[at + kWordsAhead]);
-    if (at + kValuesAhead < keys.size())
-      prefetch_content(*words_.find(keys[at + kValuesAhead]), sizes_.layout().content_bytes());
+    if (at + kValuesAhead >= keys.size()) return;
+    if (const Word* word = words_.find(keys[at + kValuesAhead]))
+      prefetch_content(*word, sizes_.layout().content_bytes());
   }
   void prefetch_content(const Word& at, std::size_t bytes) const {
     const SlotWord word(at.load(std::memory_order_relaxed));

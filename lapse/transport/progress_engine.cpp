@@ -24,21 +24,26 @@ ProgressEngine::ProgressEngine(Transport& transport, EngineClient& client, const
   };
 }
 
-bool ProgressEngine::turn(std::size_t packets) {
+void ProgressEngine::carry_out(Submission& submission) {
+  try {
+    submission.handler->handle_submission(submission);
+  } catch (...) {
+    client_.handle_failure(std::current_exception());
+  }
+}
+
+bool ProgressEngine::turn(std::size_t packets, Submission* own) {
   ++counters_.turns;
   bool progressed = false;
   try {
     Submission* submission = queue_.take_all();
-    progressed = submission != nullptr;
+    progressed = submission != nullptr || own != nullptr;
     while (submission != nullptr) {
       Submission* next = submission->next;  // the handler may give the submission back to its owner
-      try {
-        submission->handler->handle_submission(*submission);
-      } catch (...) {
-        client_.handle_failure(std::current_exception());
-      }
+      carry_out(*submission);
       submission = next;
     }
+    if (own != nullptr) carry_out(*own);
     if (progressed) client_.end_turn();
     if (deadline_.load(std::memory_order_relaxed) != kNoDeadline) [[unlikely]] {
       progressed |= meet_deadline();
@@ -103,6 +108,16 @@ void ProgressEngine::submit(Submission& submission) {
   } else {
     server_bell_.force_wake();
   }
+}
+
+bool ProgressEngine::try_submit(Submission& submission) {
+  if (!settings_.helping || !try_enter()) return false;
+  turn(1, &submission);
+  const bool busy = !transport_.idle();
+  leave();
+  if (busy) server_bell_.ring();
+  drive_submissions();
+  return true;
 }
 
 void ProgressEngine::drive_submissions() {

@@ -81,6 +81,10 @@ class ProgressEngine {
   // Queues a submission and, where allowed, drives the engine once.
   void submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
+  // Carries out a submission of the calling thread at once, after those that wait; false, having done
+  // nothing, where another thread drives the engine.
+  bool try_submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
+
   // What a thread waits for: answers, which come soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
   // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; the thread
@@ -114,9 +118,9 @@ class ProgressEngine {
     }
     drive_submissions();
   }
-  // One turn: all submissions, what the deadline asks for, then at most `packets` packets. True when anything
-  // was done.
-  bool turn(std::size_t packets = kPacketsPerTurn) LAPSE_REQUIRES(progress_role);
+  // One turn: all submissions, the last of them `own`, what the deadline asks for, then at most `packets`
+  // packets. True when anything was done.
+  bool turn(std::size_t packets = kPacketsPerTurn, Submission* own = nullptr) LAPSE_REQUIRES(progress_role);
   // The pending submissions, oldest first, for a caller that carries them out itself, in steps of its own.
   Submission* take_submissions() LAPSE_REQUIRES(progress_role) { return queue_.take_all(); }
 
@@ -167,6 +171,7 @@ class ProgressEngine {
     ProgressEngine& engine_;
   };
 
+  void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
   // Calls the client if its deadline has passed; true if so.
   bool meet_deadline() LAPSE_REQUIRES(progress_role);
   // Asks the client for its deadline; wakes the server thread if it might sleep past it.

@@ -10,14 +10,20 @@ using namespace lapse::test;
 
 namespace {
 
+// Decides about every key by itself, so that every decision may be wrong.
+class FaultyRouter : public Router {
+ public:
+  bool routes_runs() const override { return false; }
+};
+
 // The worker's unanswered operations do not matter.
-class WithoutEntryRule : public Router {
+class WithoutEntryRule : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin&) const override { return Router::route_own(view, Pin{}); }
 };
 
 // They matter for what is sent, and not for what is executed or queued locally.
-class EntryRuleForMessagesOnly : public Router {
+class EntryRuleForMessagesOnly : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     if (view.handling != Handling::forward && !view.at_home()) return route_in_domain(view);
@@ -26,7 +32,7 @@ class EntryRuleForMessagesOnly : public Router {
 };
 
 // The home reads its own role before it reads its table.
-class HomeRoutesByRole : public Router {
+class HomeRoutesByRole : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     return here(view) ? route_in_domain(view) : Router::route_own(view, pin);
@@ -40,7 +46,7 @@ class HomeRoutesByRole : public Router {
 };
 
 // A worker beside the serving rank uses memory although it has an operation unanswered.
-class NeighbourUsesMemoryAtOnce : public Router {
+class NeighbourUsesMemoryAtOnce : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     if (!view.serves && view.direct == DirectAccess::main) return Route::execute();
@@ -49,7 +55,7 @@ class NeighbourUsesMemoryAtOnce : public Router {
 };
 
 // It goes from the home to the own domain's serving rank as soon as the key arrives there.
-class NeighbourSwitchesEntry : public Router {
+class NeighbourSwitchesEntry : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     if (!view.serves && view.direct == DirectAccess::nothing && view.handling != Handling::forward &&
@@ -61,7 +67,7 @@ class NeighbourSwitchesEntry : public Router {
 };
 
 // An operation does not wait behind an operation with a lookup in flight.
-class OvertakesLookups : public Router {
+class OvertakesLookups : public FaultyRouter {
  public:
   Route route_own(const KeyView& view, const Pin& pin) const override {
     Pin other = pin;

@@ -60,8 +60,7 @@ class ArrivalTable {
 
   // Opens the record of a key that is requested, with what the store keeps for its value, or of a leased
   // key, without; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {})
-      LAPSE_REQUIRES(progress_role) {
+  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role) {
     if (free_records_.empty()) add_record();
     const std::uint32_t number = free_records_.pop(address_of_record());
     Record record;

@@ -136,11 +136,11 @@ class UnansweredTable {
   UnansweredCount count_;
   std::vector<Slot> slots_;  // open addressing; the first mask_ + 1 are in use
   std::size_t mask_ = kFewestSlots - 1;
-  std::size_t used_ = 0;  // slots that are not empty
+  std::size_t used_ = 0;     // slots that are not empty
   std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
   std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
-  std::vector<Begun> begun_;  // by base
+  std::vector<Begun> begun_;          // by base
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
 };

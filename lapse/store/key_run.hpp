@@ -24,8 +24,12 @@ class KeyRun {
   // Whether all keys of the store may be handled in runs.
   static bool suits(const Store& store) { return !store.is_sparse() && store.sizes().uniform(); }
 
-  explicit KeyRun(Store& store)
-      : store_(store), words_(store.words_.dense()), content_bytes_(store.sizes().layout().content_bytes()) {}
+  // `alone`: no other rank uses the slot words.
+  KeyRun(Store& store, bool alone)
+      : store_(store),
+        words_(store.words_.dense()),
+        content_bytes_(store.sizes().layout().content_bytes()),
+        alone_(alone) {}
   KeyRun(const KeyRun&) = delete;
   KeyRun& operator=(const KeyRun&) = delete;
   ~KeyRun() { store_.count_here(keys_, keys_ * static_cast<std::int64_t>(content_bytes_)); }
@@ -49,7 +53,12 @@ class KeyRun {
     static_assert(next_role(Role::absent, RoleEvent::localize) == Role::arriving);
     Store::Word& word = words_[key.index()];
     std::uint64_t bits = word.load(std::memory_order_relaxed);
-    // Meanwhile other threads may change the hint.
+    if (alone_) {
+      // Then hints change under the progress lock only.
+      word.store(SlotWord(bits).with_role(Role::arriving, arrival).bits(), std::memory_order_release);
+      return;
+    }
+    // Meanwhile another rank may change the hint.
     while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(Role::arriving, arrival).bits(),
                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
@@ -93,6 +102,7 @@ class KeyRun {
   Store& store_;
   Store::Word* words_;
   std::size_t content_bytes_;
+  bool alone_;
   std::int64_t keys_ = 0;  // that have become local, less those that have become absent
 };
 

@@ -27,7 +27,7 @@ class LocalAccess {
   // Starts at key number `first`. `unanswered`: the worker's. `done` counts keys that were accessed. `rank`
   // is the worker's, for errors.
   LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
-              const UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
+              UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
       : table_(table),
         request_(request),
         unanswered_(unanswered),
@@ -58,7 +58,7 @@ class LocalAccess {
 
   TableShard& table_;
   const AccessRequest& request_;
-  const UnansweredTable& unanswered_;
+  UnansweredTable& unanswered_;
   std::uint64_t& done_;
   const Rank rank_;
   RowCursor cursor_;

@@ -31,7 +31,7 @@ class RowCursor {
         update_unit_(call_ ? request.operation.function->argument_bytes : element_bytes(sizes.layout().type)),
         destination_unit_(call_ ? request.operation.function->result_bytes
                                 : element_bytes(sizes.layout().type)),
-        same_length_(call_            ? 1
+        same_length_(call_             ? 1
                      : sizes.uniform() ? sizes.layout().length
                                        : 0) {}
 

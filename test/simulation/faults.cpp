@@ -80,6 +80,7 @@ constexpr std::uint64_t kMaxSeeds = 10000;
 
 void expect_violation(const std::string& fault, ScenarioLimits limits, const Router& router) {
   limits.router = &router;
+  limits.bulk = false;
   const CampaignResult result =
       run_campaign(limits, {.steps = UINT64_MAX, .first_seed = 1, .max_seeds = kMaxSeeds});
   REQUIRE(result.failure);

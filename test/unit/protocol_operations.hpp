@@ -1,12 +1,11 @@
-// Operations of one worker without messages: what the worker does when it calls, and what the engine does when
-// it takes an operation and when an answer comes.
+// Operations of one worker without messages: what the worker does when it calls, and what the engine does
+// when it takes an operation and when an answer comes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <span>
-#include <utility>
 
 #include "lapse/protocol/worker_endpoint.hpp"
 

@@ -18,10 +18,12 @@
 //   remote push computing             2    latency  the same
 //   remote pull async                 2    rate     the same, 100 messages in flight at once
 //   remote push async                 2    rate     the same
-//   remote pull batch N               2    rate     MPI ping-pong with the payload of N keys
-//   remote push batch N               2    rate     the same
-//   remote pull batch 100 async       2    rate     the same, 10 messages in flight at once
+//   remote pull batch N               2    rate     exchange by hand: keys there, gathered rows back
+//   remote push batch N               2    rate     the same: keys and rows there, added, empty message back
+//   remote pull batch 100 async       2    rate     MPI messages of the same payload, 10 in flight at once
 //   remote push batch 100 async       2    rate     the same
+//   all ranks pull batch 4000       2 to 4 rate     exchange by hand: MPI_Alltoallv of keys, then of rows
+//   all ranks push batch 4000       2 to 4 rate     the same; rows are added on arrival
 //   neighbour pull, neighbour push    2    latency  the same loop over keys that the rank serves itself
 //   moved pull, moved push            3    latency  MPI ping-pong of messages of the same payload
 //   moved pull no caches              3    latency  MPI messages in a triangle: request, request, answer
@@ -33,16 +35,23 @@
 // to 64 MB; 2 workers with N = 1 and 100, both use all keys. 7 runs of 100,000 accesses or 64 MB of each
 // worker.
 //
-// Remote (N: 10, 100, 1000): the keys have their home at the other rank and are there; each call is waited
-// for, but for "async". The other rank waits in a barrier, where it helps; with "computing" its worker
-// computes instead and leaves the requests to its server progress thread. Moved: home, owner and requester
-// are three ranks; location caches store the owner after the first access. In both, ranks share no memory.
-// Neighbour: the ranks share memory (option domain=host); the keys are served by the other rank, which waits
-// in a barrier.
+// Remote (N: 10, 100, 1000, 10000; at most 300,000 accesses in a run): the keys have their home at the other
+// rank and are there; each call is waited for, but for "async". The other rank waits in a barrier, where it
+// helps; with "computing" its worker computes instead and leaves the requests to its server progress thread.
+// Moved: home, owner and requester are three ranks; location caches store the owner after the first access.
+// In both, ranks share no memory. Neighbour: the ranks share memory (option domain=host); the keys are served
+// by the other rank, which waits in a barrier.
 //
-// tcp: the cases when the two ranks are on different hosts, where the others are not run. 5,000 calls in a
-// run, latency is the time of a call. The calls of the last case are eight at once: each is waited for when
-// the eighth after it is to be made.
+// All ranks: every rank asks for keys drawn from all, 4,000 in a call, and waits for each call; the rate is
+// that of all ranks together. 100,000 keys, spread over the ranks; 40 calls of each rank in a run; ranks
+// share no memory. The program runs these cases with any number of ranks.
+//
+// tcp: the cases when the two ranks are on different hosts, where the others are not run.
+//   tcp pull, tcp push, tcp pull batch 64      5,000 calls in a run; the time of a call; MPI ping-pong
+//   tcp pull batch 100, tcp pull batch 1000    2,000 and 500 calls; the rate of keys; exchange by hand
+//   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
+// Eight at once: each call is waited for when the eighth after it is to be made.
+#include "bench/all_ranks_access.hpp"
 #include "bench/local_access.hpp"
 #include "bench/local_sizes.hpp"
 #include "bench/moved_access.hpp"
@@ -53,20 +62,27 @@
 #include "bench/support/hosts.hpp"
 #include "bench/tcp_access.hpp"
 
+namespace {
+
+void measure(lapse::bench::Bench& bench) {
+  using namespace lapse::bench;
+  if (bench.ranks() == 1) {
+    measure_local_access(bench);
+    measure_sparse_access(bench);
+    measure_local_sizes(bench);
+    return;
+  }
+  if (on_different_hosts(bench.plain())) return measure_tcp_access(bench);
+  if (bench.ranks() == 2) {
+    measure_remote_access(bench);
+    measure_neighbour_access(bench);
+  }
+  if (bench.ranks() == 3) measure_moved_access(bench);
+  measure_all_ranks_access(bench);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  return lapse::bench::run_benchmark(argc, argv, "Time of pulls and pushes, local and remote",
-                                     [](lapse::bench::Bench& bench) {
-                                       if (bench.ranks() == 1) {
-                                         lapse::bench::measure_local_access(bench);
-                                         lapse::bench::measure_sparse_access(bench);
-                                         lapse::bench::measure_local_sizes(bench);
-                                       } else if (lapse::bench::on_different_hosts(bench.plain())) {
-                                         lapse::bench::measure_tcp_access(bench);
-                                       } else if (bench.ranks() == 2) {
-                                         lapse::bench::measure_remote_access(bench);
-                                         lapse::bench::measure_neighbour_access(bench);
-                                       } else {
-                                         lapse::bench::measure_moved_access(bench);
-                                       }
-                                     });
+  return lapse::bench::run_benchmark(argc, argv, "Time of pulls and pushes, local and remote", measure);
 }

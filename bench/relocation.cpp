@@ -2,15 +2,16 @@
 //
 //   case                        ranks  keys of a run  baseline
 //   batch 1 waiting               2         20,000    MPI messages carrying the same bytes: request, answer
-//   batch 100 waiting             2        200,000    the same
+//   batch 100 waiting             2        200,000    rows moved by hand: keys there, gathered rows back,
+//                                                     copied into the array; both sides note the new owner
 //   batch 10000 waiting           2        500,000    the same
-//   batch 1 async                 2         20,000    the same, a hundred requests in flight at once
-//   batch 100 async               2        200,000    the same, twenty requests in flight at once
+//   batch 1 async                 2         20,000    MPI messages, a hundred requests in flight at once
+//   batch 100 async               2        200,000    rows moved by hand, twenty requests in flight at once
 //   batch 10000 async             2        500,000    the same, five requests in flight at once
-//   three ranks batch 1 waiting   3         20,000    the same in a triangle: request, request, answer
+//   three ranks batch 1 waiting   3         20,000    MPI messages in a triangle: request, request, answer
 //   N ranks fighting batch B     2, 3, 4   see relocation_fights.hpp                          none
 //   tcp batch 1 waiting           2         10,000    MPI messages carrying the same bytes: request, answer
-//   tcp batch 10000 async         2        500,000    MPI messages of 1 MiB with the same bytes, one way
+//   tcp batch 10000 async         2        200,000    rows moved by hand, five requests in flight at once
 //   tcp batch 10000 async 1 KB    2        100,000    the same; values of 256 floats
 //
 // One rank localizes all keys, batch by batch, while the other waits in a barrier, where it helps; then they
@@ -21,9 +22,11 @@
 //
 // tcp: the cases when the two ranks are on different hosts, where the others are not run. Their metric
 // bandwidth is the rate times the bytes of a key and its value.
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/plain_move.hpp"
 #include "bench/relocation_fights.hpp"
 #include "bench/relocation_turns.hpp"
 #include "bench/support/bench.hpp"
@@ -46,14 +49,14 @@ const std::vector<RelocationCase> kCases = {
     {.name = "three ranks batch 1 waiting", .ranks = 3, .keys = 10'000, .turns = 2, .batch = 1},
 };
 
-// Collective. Returns the seconds for messages with the payload of one turn; only those of rank 0 count.
+// Collective, for batches of one key. Returns the seconds for messages with the payload of one turn; only
+// those of rank 0 count.
 double plain_turn(const Bench& bench, const RelocationCase& what, std::size_t keys) {
-  const MessagePair messages{what.batch * kKeyBytes, what.batch * (kKeyBytes + kValueBytes)};
-  const std::size_t batches = keys / what.batch;
-  if (what.ranks == 3) return triangle(bench.plain(), batches, messages);
-  if (what.in_flight == 1) return ping_pong(bench.plain(), batches, messages);
+  const MessagePair messages{kKeyBytes, kKeyBytes + kValueBytes};
+  if (what.ranks == 3) return triangle(bench.plain(), keys, messages);
+  if (what.in_flight == 1) return ping_pong(bench.plain(), keys, messages);
   double seconds = 0;
-  for (std::size_t done = 0; done < batches; done += what.in_flight) {
+  for (std::size_t done = 0; done < keys; done += what.in_flight) {
     seconds += pipelined_ping_pong(bench.plain(), what.in_flight, messages);
   }
   return seconds;
@@ -62,14 +65,20 @@ double plain_turn(const Bench& bench, const RelocationCase& what, std::size_t ke
 void measure_case(Bench& bench, RelocationTurns& turns, const RelocationCase& what) {
   const RelocationTurns::Keys keys = turns.prepare(what);
   const std::size_t count = keys.keys.size();
+  std::optional<PlainMove> plain_move;
+  if (what.batch > 1) plain_move.emplace(bench.plain(), count, what.length);
   bench.measure(
       {.name = what.name,
        .metric = "rate",
        .unit = "keys/s",
        .ranks = what.ranks,
        .domain = domain_of(turns.options())},
-      kRelocationRuns, [&] { return turns.rate(what, keys); }, "MPI messages",
-      [&] { return static_cast<double>(count) / plain_turn(bench, what, count); });
+      kRelocationRuns, [&] { return turns.rate(what, keys); },
+      plain_move ? "rows moved by hand" : "MPI messages",
+      [&] {
+        return plain_move ? moved_rate(*plain_move, what, keys)
+                          : static_cast<double>(count) / plain_turn(bench, what, count);
+      });
   turns.finish(keys);
 }
 

@@ -72,4 +72,10 @@ std::uint64_t RelocationTurns::relocations(const Keys& keys) {
   return server_.statistics().table_total(keys.table.id()).relocations_in;
 }
 
+double moved_rate(PlainMove& plain, const RelocationCase& what, const RelocationTurns::Keys& keys) {
+  const double seconds =
+      plain.move_all(keys.keys, {.count = keys.turns, .batch = what.batch, .in_flight = what.in_flight});
+  return static_cast<double>(keys.turns * keys.keys.size()) / seconds;
+}
+
 }  // namespace lapse::bench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/plain_move.hpp"
 #include "bench/support/bench.hpp"
 #include "bench/support/server.hpp"
 #include "lapse/ps/parameter_server.hpp"
@@ -56,5 +57,9 @@ class RelocationTurns {
   std::uint64_t counted_ = 0;  // relocations while measuring
   std::uint64_t expected_ = 0;
 };
+
+// Collective over two ranks. The baseline of a run: moves rows by hand, in the same batches and turns.
+// Returns the keys that arrived per second while a rank took them.
+double moved_rate(PlainMove& plain, const RelocationCase& what, const RelocationTurns::Keys& keys);
 
 }  // namespace lapse::bench

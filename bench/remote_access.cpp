@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/plain_exchange.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "bench/support/server.hpp"
@@ -39,10 +40,12 @@ const std::vector<RemoteCase> kCases = {
     {.name = "remote push async", .push = true, .accesses = 20'000, .in_flight = kInFlight},
     {.name = "remote pull batch 10", .batch = 10, .accesses = 100'000},
     {.name = "remote push batch 10", .push = true, .batch = 10, .accesses = 100'000},
-    {.name = "remote pull batch 100", .batch = 100, .accesses = 100'000},
-    {.name = "remote push batch 100", .push = true, .batch = 100, .accesses = 100'000},
-    {.name = "remote pull batch 1000", .batch = 1000, .accesses = 100'000},
-    {.name = "remote push batch 1000", .push = true, .batch = 1000, .accesses = 100'000},
+    {.name = "remote pull batch 100", .batch = 100, .accesses = 200'000},
+    {.name = "remote push batch 100", .push = true, .batch = 100, .accesses = 200'000},
+    {.name = "remote pull batch 1000", .batch = 1000, .accesses = 300'000},
+    {.name = "remote push batch 1000", .push = true, .batch = 1000, .accesses = 300'000},
+    {.name = "remote pull batch 10000", .batch = 10'000, .accesses = 300'000},
+    {.name = "remote push batch 10000", .push = true, .batch = 10'000, .accesses = 300'000},
     {.name = "remote pull batch 100 async", .batch = 100, .accesses = 100'000, .in_flight = 10},
     {.name = "remote push batch 100 async", .push = true, .batch = 100, .accesses = 100'000, .in_flight = 10},
 };
@@ -55,15 +58,13 @@ class RemoteAccess {
         table_(server_.create_table<float>(
             {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})),
         finished_(
-            server_.create_table<std::int64_t>({.name = "finished", .keys = 2, .home = HomeMapKind::range})) {
-  }
+            server_.create_table<std::int64_t>({.name = "finished", .keys = 2, .home = HomeMapKind::range})),
+        plain_exchange_(bench.plain(), kKeys, kKeys) {}
 
   void measure(const RemoteCase& what) {
     const std::size_t accesses =
         bench_.size(what.accesses, what.batch * std::max<std::size_t>(10, what.in_flight));
     const std::vector<Key> keys = random_keys(kKeys, kKeys, accesses, 0);
-    const MessagePair messages = payload(what);
-    const std::size_t calls = accesses / what.batch;
     const bool rate = what.batch > 1 || what.in_flight > 1;
     // The case's figure from the seconds of a run.
     const auto figure = [&](double seconds) {
@@ -76,8 +77,9 @@ class RemoteAccess {
          .unit = rate ? "keys/s" : "ns",
          .ranks = 2,
          .domain = domain_of(server_.options())},
-        kRuns, [&] { return figure(run(what, keys)); }, "MPI ping-pong",
-        [&] { return figure(plain_run(calls, what.in_flight, messages)); });
+        kRuns, [&] { return figure(run(what, keys)); },
+        exchanges_rows(what) ? "exchange by hand" : "MPI ping-pong",
+        [&] { return figure(plain_run(what, keys)); });
     expected_ += (bench_.runs(kRuns) + 1) * accesses;
   }
 
@@ -93,12 +95,20 @@ class RemoteAccess {
     return {what.batch * kKeyBytes, what.batch * kValueBytes};
   }
 
-  // Collective. Returns the seconds of rank 0 for messages with the payload of so many calls.
-  double plain_run(std::size_t calls, std::size_t in_flight, const MessagePair& messages) const {
-    if (in_flight == 1) return ping_pong(bench_.plain(), calls, messages);
+  // Whether the baseline reads and writes rows too, rather than only sending messages with their payload.
+  static bool exchanges_rows(const RemoteCase& what) { return what.batch > 1 && what.in_flight == 1; }
+
+  // Collective. Returns the seconds of rank 0 for the keys.
+  double plain_run(const RemoteCase& what, std::span<const Key> keys) {
+    if (exchanges_rows(what)) {
+      return what.push ? plain_exchange_.push(keys, what.batch) : plain_exchange_.pull(keys, what.batch);
+    }
+    const MessagePair messages = payload(what);
+    const std::size_t calls = keys.size() / what.batch;
+    if (what.in_flight == 1) return ping_pong(bench_.plain(), calls, messages);
     double seconds = 0;
-    for (std::size_t done = 0; done < calls; done += in_flight) {
-      seconds += pipelined_ping_pong(bench_.plain(), in_flight, messages);
+    for (std::size_t done = 0; done < calls; done += what.in_flight) {
+      seconds += pipelined_ping_pong(bench_.plain(), what.in_flight, messages);
     }
     return seconds;
   }
@@ -157,6 +167,7 @@ class RemoteAccess {
   ParameterServer server_;
   Table<float> table_;
   Table<std::int64_t> finished_;
+  PlainExchange plain_exchange_;
   std::int64_t runs_ = 0;
   std::uint64_t expected_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/plain_exchange.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "bench/support/server.hpp"
@@ -24,13 +25,16 @@ struct TcpCase {
   std::size_t batch;          // keys in a call
   std::size_t calls;          // in a run
   std::size_t in_flight = 1;  // calls; 1: each is waited for
+  bool by_hand = false;       // the baseline reads rows too, rather than only sending messages of that size
 };
 
 const std::vector<TcpCase> kCases = {
     {.name = "tcp pull", .batch = 1, .calls = 5'000},
     {.name = "tcp push", .push = true, .batch = 1, .calls = 5'000},
     {.name = "tcp pull batch 64", .batch = 64, .calls = 5'000},
-    {.name = "tcp pull batch 100", .batch = 100, .calls = 5'000, .in_flight = 8},
+    {.name = "tcp pull batch 100", .batch = 100, .calls = 2'000, .by_hand = true},
+    {.name = "tcp pull batch 1000", .batch = 1000, .calls = 500, .by_hand = true},
+    {.name = "tcp pull batch 100 async", .batch = 100, .calls = 5'000, .in_flight = 8},
 };
 
 // Collective over two ranks. Rank 0 sends `rounds` requests to rank 1; at most `in_flight` requests are
@@ -68,20 +72,21 @@ class TcpAccess {
       : bench_(bench),
         server_(MPI_COMM_WORLD, quiet_options()),
         table_(server_.create_table<float>(
-            {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})) {}
+            {.name = "access", .keys = 2 * kKeys, .length = kLength, .home = HomeMapKind::range})),
+        plain_exchange_(bench.plain(), kKeys, kKeys) {}
 
   void measure(const TcpCase& what) {
     const std::size_t calls = bench_.size(what.calls, 4 * what.in_flight);
     const std::vector<Key> keys = random_keys(kKeys, kKeys, calls * what.batch, 0);
-    const bool rate = what.in_flight > 1;
+    const bool rate = what.in_flight > 1 || what.by_hand;
     // The case's figure from the seconds of a run.
     const auto figure = [&](double seconds) {
       return rate ? static_cast<double>(keys.size()) / seconds : 1e9 * seconds / static_cast<double>(calls);
     };
     bench_.measure(
         {.name = what.name, .metric = rate ? "rate" : "latency", .unit = rate ? "keys/s" : "ns", .ranks = 2},
-        kRuns, [&] { return figure(run(what, keys)); }, "MPI ping-pong",
-        [&] { return figure(plain(what, calls)); });
+        kRuns, [&] { return figure(run(what, keys)); }, what.by_hand ? "exchange by hand" : "MPI ping-pong",
+        [&] { return figure(what.by_hand ? plain_exchange_.pull(keys, what.batch) : plain(what, calls)); });
     expected_ += (bench_.runs(kRuns) + 1) * keys.size();
   }
 
@@ -132,6 +137,7 @@ class TcpAccess {
   Bench& bench_;
   ParameterServer server_;
   Table<float> table_;
+  PlainExchange plain_exchange_;
   std::uint64_t expected_ = 0;
 };
 

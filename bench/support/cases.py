@@ -33,17 +33,19 @@ def alone(*names):
     return dict.fromkeys(names, False)
 
 
-# Benchmark -> its cases; True: with a baseline. A number: the case has so many metrics, each with a baseline.
+# Benchmark -> its cases; True: with a baseline. A number: the case has so many results, by several metrics or with
+# several numbers of ranks, each with a baseline.
 CASES = {
-    "access": with_baseline(
+    "access": {**with_baseline(
         "local pull", "local push", "local pull 2 workers", "local push 2 workers", "local push 2 workers shared",
         "sparse pull", "sparse push", "sparse pull batch 100", *local_sizes(),
         "remote pull", "remote push", "remote pull computing", "remote push computing", "remote pull async",
-        "remote push async", "remote pull batch 10", "remote push batch 10", "remote pull batch 100",
-        "remote push batch 100", "remote pull batch 1000", "remote push batch 1000", "remote pull batch 100 async",
-        "remote push batch 100 async", "neighbour pull", "neighbour push", "moved pull", "moved push",
-        "moved pull no caches", "moved push no caches", "tcp pull", "tcp push", "tcp pull batch 64",
-        "tcp pull batch 100"),
+        "remote push async", *(f"remote {operation} batch {batch}" for operation in ("pull", "push")
+                               for batch in (10, 100, 1000, 10000)),
+        "remote pull batch 100 async", "remote push batch 100 async", "neighbour pull", "neighbour push",
+        "moved pull", "moved push", "moved pull no caches", "moved push no caches", "tcp pull", "tcp push",
+        "tcp pull batch 64", "tcp pull batch 100", "tcp pull batch 1000", "tcp pull batch 100 async"),
+        "all ranks pull batch 4000": 3, "all ranks push batch 4000": 3},
     "factorization": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4",
                                    "lease 2x1", "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),

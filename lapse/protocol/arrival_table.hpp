@@ -57,9 +57,27 @@ class ArrivalTable {
 
   // Opens the record of a key that is requested, with what the store keeps for its value, or of a leased
   // key, without; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role);
+  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role) {
+    if (free_record_ == kNone) add_record();
+    const std::uint32_t number = free_record_;
+    Record& record = records_[number];
+    free_record_ = record.slot_or_next_free;
+    record.first_waiter = waiter;
+    record.asked = now;
+    record.slot_is_private = prepared.is_private ? 1 : 0;
+    record.slot_or_next_free = prepared.number;
+    ++in_use_;
+    return number;
+  }
   // The arrival or the lease has ended. The record's number may be reused.
-  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
+    Record& record = records_[number];
+    if (record.extra != kNoExtra) close_extra(record);
+    record.first_waiter = Waiter();
+    record.slot_or_next_free = free_record_;
+    free_record_ = number;
+    --in_use_;
+  }
 
   // The record of a leased key; nothing when no operation or request waits for the key.
   std::optional<std::uint32_t> find_leased(Key key) const LAPSE_REQUIRES(progress_role);
@@ -96,6 +114,11 @@ class ArrivalTable {
     return {records_[number].slot_or_next_free, records_[number].slot_is_private != 0};
   }
 
+  // For records that are used soon.
+  void prefetch(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    __builtin_prefetch(records_.data() + number, 1);
+  }
+
   std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
@@ -117,7 +140,10 @@ class ArrivalTable {
     std::optional<Key> leased;  // the key under which find_leased finds the record
   };
 
+  // A free record.
+  void add_record() LAPSE_REQUIRES(progress_role);
   Extra& extra(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  void close_extra(Record& record) LAPSE_REQUIRES(progress_role);
 
   std::vector<Record> records_ LAPSE_GUARDED_BY(progress_role);
   std::uint32_t free_record_ LAPSE_GUARDED_BY(progress_role) = kNone;

@@ -31,9 +31,8 @@ class LocalizeRequests final : public ProtocolModule {
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
-  // Localizes a key that this rank serves. True when the key is local; otherwise `waiter` will be notified.
-  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
-      LAPSE_REQUIRES(progress_role);
+  class Batch;
+
   void ask_serving_rank(const OperationState& operation, Key key) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;

@@ -20,7 +20,8 @@ void OperationBuilder::begin() {
       std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
   operation.items.reserve(keys_);
   if (request_.operation.kind != OperationKind::localize)
-    endpoint_.unanswered().begin(operation, table_.id(), keys_);
+    // Other ranks of the domain change where a key is routed, while it is routed.
+    endpoint_.unanswered().begin(operation, table_.id(), keys_, table_.definition().members() == 1);
 }
 
 OperationState& OperationBuilder::finish() {

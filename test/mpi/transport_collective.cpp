@@ -116,7 +116,7 @@ TEST_CASE("close reports a packet that was not received, on the receiver") {
 TEST_CASE("close reports announced payloads that were not delivered, on both sides") {
   MpiTransport transport(MPI_COMM_WORLD, {.eager_bytes = 256, .fragment_bytes = 1000});
   if (transport.ranks() > 1) {
-    send_bytes(transport, next_rank(transport), 100'000);
+    send_bytes(transport, next_rank(transport), 1'000'000);
     REQUIRE_FALSE(transport.idle());
     REQUIRE_THROWS_AS(transport.close(), ProtocolError);
   } else {

@@ -18,7 +18,7 @@ class HostRingsLayout {
   // Bytes of all rings of a receiver together, unless that would make a ring shorter than kMinRingBytes.
   static constexpr std::size_t kReceiverBytes = std::size_t{4} << 20;
   static constexpr std::size_t kMinRingBytes = std::size_t{64} << 10;
-  static constexpr std::size_t kMaxRingBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxRingBytes = std::size_t{512} << 10;
 
   // `ranks`: on this host, at least 2. `ring_bytes`: of every ring; 0: chosen by the number of ranks.
   // It is rounded up to whole pages.

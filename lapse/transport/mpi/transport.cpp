@@ -152,11 +152,11 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
   // of this host and of others.
   own_packets_first_ = !own_packets_first_;
   std::size_t delivered = own_packets_first_ ? deliver_own(handler, limit) : 0;
-  const bool tests_mpi = uses_mpi() || ++polls_without_mpi_ % kPollsBetweenTests == 0;
-  host_first_ = !host_first_ || !tests_mpi;
+  host_first_ = !host_first_ || !uses_mpi();
   const std::size_t from_host = host_first_ ? deliver_from_host(handler, limit - delivered) : 0;
   delivered += from_host;
-  if (tests_mpi && (from_host == 0 || delivered < limit)) {
+  if ((from_host == 0 || delivered < limit) &&
+      (uses_mpi() || ++polls_without_mpi_ % kPollsBetweenTests == 0)) {
     delivered += deliver_from_mpi(handler, limit - delivered);
     if (!host_first_ && delivered < limit) delivered += deliver_from_host(handler, limit - delivered);
   }

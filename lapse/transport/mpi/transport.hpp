@@ -77,6 +77,10 @@ class MpiTransport final : public Transport {
 
   // Size of the largest packet that travels as one message.
   std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  // Size of the largest packet that goes through a ring to a rank of this host; 0: there are no rings.
+  std::size_t host_ring_packet_bytes() const {
+    return host_rings_ != nullptr ? host_rings_->largest_message() : 0;
+  }
   // The duplicate, for windows of this instance.
   const MpiCommunicator& communicator() const { return communicator_; }
 

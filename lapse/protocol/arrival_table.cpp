@@ -5,8 +5,8 @@
 namespace lapse {
 
 void ArrivalTable::add_record() {
-  free_record_ = static_cast<std::uint32_t>(records_.size());
   records_.emplace_back();
+  free_records_.push(static_cast<std::uint32_t>(records_.size() - 1), address_of_record());
 }
 
 void ArrivalTable::close_extra(Record& record) {

@@ -1,6 +1,5 @@
 #include "lapse/protocol/localize_requests.hpp"
 
-#include <array>
 #include <cstring>
 
 namespace lapse {
@@ -8,11 +7,19 @@ namespace lapse {
 // Hands the keys of a request that this rank serves to Relocation, as many at once as it takes.
 class LocalizeRequests::Batch {
  public:
-  Batch(Relocation& relocation, TableShard& table, Waiter waiter)
-      : relocation_(relocation), table_(table), waiter_(waiter), now_(Clock::now()) {}
+  Batch(LocalizeRequests& requests, TableShard& table, Waiter waiter) LAPSE_REQUIRES(progress_role)
+      : relocation_(requests.relocation_),
+        outbox_(requests.outbox_),
+        table_(table),
+        waiter_(waiter),
+        now_(Clock::now()),
+        keys_(requests.keys_) {}
 
   void add(Key key) LAPSE_REQUIRES(progress_role) {
-    if (count_ == keys_.size()) localize();
+    if (count_ == keys_.size()) {
+      localize();
+      if (++parts_ % kPartsAtOnce == 0) outbox_.send_early();
+    }
     keys_[count_++] = key;
   }
   void add_here() { ++here_; }
@@ -23,17 +30,23 @@ class LocalizeRequests::Batch {
   }
 
  private:
+  // The homes of 1024 keys begin while the next 1024 are requested. Their messages have 16 KiB at most, which
+  // MPI sends without a handshake.
+  static constexpr std::uint32_t kPartsAtOnce = 1024 / Relocation::kKeysAtOnce;
+
   void localize() LAPSE_REQUIRES(progress_role) {
     here_ += relocation_.localize(table_, std::span(keys_.data(), count_), waiter_, now_);
     count_ = 0;
   }
 
   Relocation& relocation_;
+  Outbox& outbox_;
   TableShard& table_;
   Waiter waiter_;
   Clock::time_point now_;
-  std::array<Key, Relocation::kKeysAtOnce> keys_;
+  std::vector<Key>& keys_;  // Relocation::kKeysAtOnce
   std::size_t count_ = 0;
+  std::uint32_t parts_ = 0;
   std::uint32_t here_ = 0;
 };
 
@@ -43,7 +56,7 @@ void LocalizeRequests::handle_submission(Submission& submission) {
   const Waiter waiter(operation);
   table.counters().localized_keys += operation.items.size();
   const bool serves_all = table.definition().members() == 1;
-  Batch batch(relocation_, table, waiter);
+  Batch batch(*this, table, waiter);
   for (const OperationState::Item& item : operation.items) {
     if (serves_all || table.serves(item.key)) {
       batch.add(item.key);
@@ -71,7 +84,7 @@ void LocalizeRequests::handle_frame(Rank, const FrameHeader& header, const std::
     throw ProtocolError("a request to localize has a wrong length");
   TableShard& table = registry_.table(header.table);
   const Waiter waiter(registry_.rank(header.origin), header.operation);
-  Batch batch(relocation_, table, waiter);
+  Batch batch(*this, table, waiter);
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     LocalizeRecord record;
     std::memcpy(&record, records, sizeof record);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "lapse/protocol/key_failure_records.hpp"
@@ -115,16 +114,21 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
                                    Clock::time_point now) {
   const auto count = static_cast<std::uint32_t>(keys.size());
   std::uint32_t here = 0;
-  if (!KeyRun::suits(table.store()) || !table.store().try_prepare_arrivals(count)) {
+  if (count == 1 || !KeyRun::suits(table.store()) || !table.store().try_prepare_arrivals(count)) {
     for (const Key key : keys) here += keys_.localize(table, key, waiter, now) ? 1 : 0;
     return here;
   }
-  KeyRun run(table.store());
-  for (const Key key : keys) run.prefetch_word(key);
+  KeyRun run(table.store(), table.definition().members() == 1);
   const Domain self = table.self_domain();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    run.prefetch_word(keys[i]);
+    homes_[i] = table.definition().homes.home(keys[i]);
+    if (homes_[i] == self) table.prefetch_owner(keys[i]);
+  }
   ArrivalTable& arrivals = table.arrivals();
   std::uint32_t begun = 0;
-  for (const Key key : keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Key key = keys[i];
     const SlotWord word = run.word(key);
     const Acquisition step = acquisition(word.role());
     if (step == Acquisition::here) {
@@ -137,9 +141,8 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
     }
     ++begun;
     run.begin_arrival(key, arrivals.open(waiter, now));
-    const Domain home = table.definition().homes.home(key);
-    if (home != self) {
-      localizes_.add(table.serving_rank(key, home), {key.value()});
+    if (homes_[i] != self) {
+      localizes_.add(table.serving_rank(key, homes_[i]), {key.value()});
       continue;
     }
     const auto [owner, relocations] = table.relocate(key, self);
@@ -161,40 +164,38 @@ void Relocation::take_localizes(TableShard& table, const Records& records, std::
     check_home(table, key);
     table.prefetch_owner(key);
   }
-  std::array<Leaving, kKeysAtOnce> leaving;
   std::size_t left = 0;
-  const KeyRun run(table.store());
+  const KeyRun run(table.store(), table.definition().members() == 1);
   for (const Key key : keys) {
     const auto [owner, relocations] = table.relocate(key, requester);
     check_requester(table, key, requester, owner);
     if (owner == self) {
       run.prefetch_value(key);
-      leaving[left++] = {key, relocations};
+      leaving_[left++] = {key, relocations};
     } else {
       instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
     }
   }
   instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, requester));
-  transfer(table, std::span(leaving.data(), left), requester, records.now);
+  transfer(table, std::span(leaving_.data(), left), requester, records.now);
 }
 
 // --- old owner
 
 void Relocation::take_instructs(TableShard& table, const Records& records, std::span<const Key> keys) {
-  std::array<Leaving, kKeysAtOnce> leaving;
-  const KeyRun run(table.store());
+  const KeyRun run(table.store(), table.definition().members() == 1);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     InstructRecord record;
     std::memcpy(&record, records.first + i * sizeof record, sizeof record);
     run.prefetch_value(keys[i]);
-    leaving[i] = {keys[i], record.relocations};
+    leaving_[i] = {keys[i], record.relocations};
   }
-  transfer(table, std::span(leaving.data(), keys.size()), Domain(records.header.domain), records.now);
+  transfer(table, std::span(leaving_.data(), keys.size()), Domain(records.header.domain), records.now);
 }
 
 void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, Domain next,
                           Clock::time_point now) {
-  KeyRun run(table.store());
+  KeyRun run(table.store(), table.definition().members() == 1);
   const FrameHeader header = transfer_header(table, run.content_bytes());
   const bool one_rank = table.definition().domains.members(next).size() == 1;
   while (!leaving.empty()) {
@@ -226,7 +227,7 @@ void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, D
 void Relocation::take_transfers(TableShard& table, const Records& records, std::span<const Key> keys) {
   check_transfer(records.header, table.sizes().layout().content_bytes());
   ArrivalTable& arrivals = table.arrivals();
-  KeyRun run(table.store());
+  KeyRun run(table.store(), table.definition().members() == 1);
   for (const Key key : keys) {
     const SlotWord word = run.word(key);
     if (low_half(word.role()) == LowHalf::arrival) arrivals.prefetch(word.low());
@@ -270,15 +271,15 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
         "a message about relocations has a wrong length or names a domain that does not exist");
   }
   Records part{header, records, header.count, Clock::now()};
-  if (!KeyRun::suits(table.store()) || kind == FrameKind::refuse) return take_one_by_one(table, part);
-  std::array<Key, kKeysAtOnce> keys;
+  if (header.count == 1 || kind == FrameKind::refuse || !KeyRun::suits(table.store()))
+    return take_one_by_one(table, part);
   for (std::uint32_t left = header.count; left > 0; left -= part.count) {
     part.count = std::min<std::uint32_t>(left, kKeysAtOnce);
     for (std::uint32_t i = 0; i < part.count; ++i) {
-      keys[i] = Registry::served_key(table, key_number(part.first + std::size_t{i} * header.record_bytes));
-      table.store().prefetch_word(keys[i]);
+      part_[i] = Registry::served_key(table, key_number(part.first + std::size_t{i} * header.record_bytes));
+      table.store().prefetch_word(part_[i]);
     }
-    const std::span<const Key> of_part(keys.data(), part.count);
+    const std::span<const Key> of_part(part_.data(), part.count);
     if (kind == FrameKind::localize) {
       take_localizes(table, part, of_part);
     } else if (kind == FrameKind::instruct) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/key_relocation.hpp"
@@ -37,7 +38,10 @@ class Relocation final : public ProtocolModule {
         answers_(answers),
         keys_(keys),
         localizes_(registry.ranks()),
-        instructs_(registry.ranks()) {}
+        instructs_(registry.ranks()),
+        part_(kKeysAtOnce),
+        homes_(kKeysAtOnce),
+        leaving_(kKeysAtOnce) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
@@ -83,6 +87,10 @@ class Relocation final : public ProtocolModule {
   KeyRelocation& keys_;
   RecordsByRank<LocalizeRecord> localizes_ LAPSE_GUARDED_BY(progress_role);
   RecordsByRank<InstructRecord> instructs_ LAPSE_GUARDED_BY(progress_role);
+  // Scratch memory, for keys that are handled together: of a frame, their homes, and those that leave.
+  std::vector<Key> part_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Domain> homes_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Leaving> leaving_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -56,13 +56,23 @@ UnansweredKey& UnansweredTable::fresh_entry(TableId table, Key key) {
   return entry;
 }
 
+UnansweredKey* UnansweredTable::take(Slot& slot, std::uint32_t tag, std::uint32_t number, Key key) {
+  if (!wants_entries_) {
+    slot = Slot(tag, number);
+    return nullptr;
+  }
+  UnansweredKey& entry = fresh_entry(begun_.back().table, key);
+  entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  slot = Slot(tag, kEntryBit | entry.number);
+  return &entry;
+}
+
 UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) {
   const bool has_entry = slot.is_entry();
   if (!is_unanswered(slot)) {
     // While its count was zero, the engine has left the entry without pin and held operations.
     if (has_entry) free_entry(slot);
-    slot = Slot(slot.tag(), number);
-    return nullptr;
+    return take(slot, slot.tag(), number, key);
   }
   if (has_entry) {
     UnansweredKey& entry = entry_of(slot);
@@ -84,9 +94,8 @@ UnansweredKey* UnansweredTable::enter(std::uint32_t number, Key key) {
   for (;; at = (at + 1) & mask_) {
     Slot& slot = slots_[at];
     if (slot.empty()) {
-      slot = Slot(tag, number);
       ++used_;
-      return nullptr;
+      return take(slot, tag, number, key);
     }
     if (slot.tag() == tag && concerns(slot, table, key)) {
       if (slot.is_entry() || slot.number() < first_same_way_) return meet(slot, number, key);
@@ -103,18 +112,21 @@ void UnansweredTable::enter_items() {
   for (std::uint32_t item = 0; item < next_number_; ++item) enter(item, operation.items[item].key);
 }
 
-void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, bool same_way) {
+void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, Repeats repeats) {
+  const bool one_way = repeats == Repeats::go_one_way && !operation.looks_up_owners;
   if (total() == 0) {
     clear();
-    is_late_ = same_way;
+    is_late_ = one_way;
     expected_ = items;
     if (!is_late_) resize_slots(items);
   } else {
+    // They are those of the operation before: it decides what they need.
     if (is_late_) enter_items();
     if ((used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit) rebuild(items);
   }
+  wants_entries_ = operation.looks_up_owners;
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
-  first_same_way_ = same_way ? next_number_ : kEntryBit;
+  first_same_way_ = one_way ? next_number_ : kEntryBit;
 }
 
 void UnansweredTable::clear() {

@@ -75,9 +75,15 @@ class UnansweredTable {
     return find(table, key);
   }
 
-  // The next items are those of this operation, which has none yet; about `items` follow. `same_way`: items
-  // with one key go the same way, whatever other ranks do meanwhile.
-  void begin(OperationState& operation, TableId table, std::size_t items, bool same_way);
+  // How the items of an operation that name one key are told apart.
+  enum class Repeats : std::uint8_t {
+    go_one_way,    // whatever other ranks do meanwhile
+    have_entries,  // they are pinned to a route like different operations
+  };
+  // The next items are those of this operation, which has none yet; about `items` follow. Where it looks up
+  // owners, every key gets an entry, in which it waits.
+  void begin(OperationState& operation, TableId table, std::size_t items,
+             Repeats repeats = Repeats::have_entries);
   // Counts the next item of the operation that was begun last. Null where nothing else on the key is
   // unanswered; else the entry of the key, which the item then has too.
   UnansweredKey* add(Key key);
@@ -137,6 +143,8 @@ class UnansweredTable {
   bool is_unanswered(const Slot& slot) const;
   // The key's slot names an earlier operation: as add.
   UnansweredKey* meet(Slot& slot, std::uint32_t number, Key key);
+  // The first item of an operation on a key.
+  UnansweredKey* take(Slot& slot, std::uint32_t tag, std::uint32_t number, Key key);
   UnansweredKey& fresh_entry(TableId table, Key key);
   // The slot's entry has no unanswered operations.
   void free_entry(const Slot& slot) {
@@ -159,6 +167,7 @@ class UnansweredTable {
   std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
   std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
+  bool wants_entries_ = false;        // the operation being built looks up owners
   bool is_late_ = false;              // no item is in the hash table yet: all are of the same operation
   std::size_t expected_ = 0;          // items of that operation
   std::vector<Begun> begun_;          // by base

@@ -1,6 +1,7 @@
 // Changes the roles of many keys, one after the other.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,12 @@ class KeyRun {
   // Whether all keys of the store may be handled in runs.
   static bool suits(const Store& store) { return !store.is_sparse() && store.sizes().uniform(); }
 
-  explicit KeyRun(Store& store)
-      : store_(store), words_(store.words_.dense()), content_bytes_(store.sizes().layout().content_bytes()) {}
+  // `alone`: no other rank uses the slot words.
+  KeyRun(Store& store, bool alone)
+      : store_(store),
+        words_(store.words_.dense()),
+        content_bytes_(store.sizes().layout().content_bytes()),
+        alone_(alone) {}
   KeyRun(const KeyRun&) = delete;
   KeyRun& operator=(const KeyRun&) = delete;
   ~KeyRun() { store_.count_here(keys_, keys_ * static_cast<std::int64_t>(content_bytes_)); }
@@ -34,14 +39,26 @@ class KeyRun {
   SlotWord word(Key key) const { return SlotWord(words_[key.index()].load(std::memory_order_acquire)); }
   void prefetch_word(Key key) const { __builtin_prefetch(&words_[key.index()], 1); }
   // The value, if the key is local.
-  void prefetch_value(Key key) const { store_.prefetch_content(words_[key.index()], content_bytes_); }
+  void prefetch_value(Key key) const {
+    const SlotWord word(words_[key.index()].load(std::memory_order_relaxed));
+    if (!word.is_readable()) return;
+    const std::byte* const content = store_.shared_address(word.low());
+    const std::size_t bytes = std::min(kPrefetchBytes, content_bytes_);
+    for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(content + line);
+    __builtin_prefetch(content + bytes - 1);
+  }
 
   // absent -> arriving, after try_prepare_arrivals. The key is absent.
   void begin_arrival(Key key, std::uint32_t arrival) {
     static_assert(next_role(Role::absent, RoleEvent::localize) == Role::arriving);
     Store::Word& word = words_[key.index()];
     std::uint64_t bits = word.load(std::memory_order_relaxed);
-    // Meanwhile other threads may change the hint.
+    if (alone_) {
+      // Then hints change under the progress lock only.
+      word.store(SlotWord(bits).with_role(Role::arriving, arrival).bits(), std::memory_order_release);
+      return;
+    }
+    // Meanwhile another rank may change the hint.
     while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(Role::arriving, arrival).bits(),
                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
@@ -80,9 +97,12 @@ class KeyRun {
   }
 
  private:
+  static constexpr std::size_t kPrefetchBytes = 512;
+
   Store& store_;
   Store::Word* words_;
   std::size_t content_bytes_;
+  bool alone_;
   std::int64_t keys_ = 0;  // that have become local, less those that have become absent
 };
 

@@ -174,6 +174,40 @@ TEST_CASE("The last item of a key may be answered before the others, which only 
   CHECK(worker.total() == 0);
 }
 
+TEST_CASE("Every key of an operation that looks up owners has an entry, in which it may wait") {
+  WorkerOperations worker;
+  const bool same_way = GENERATE(true, false);
+  OperationState& late = worker.call({Key(1), Key(2)}, true);
+  worker.take(late);
+  for (int round = 0; round < 3; ++round) {
+    OperationState& operation = worker.begin(TableId(0), 3, same_way, true);
+    UnansweredKey* const met = worker.add(operation, Key(1));
+    UnansweredKey* const alone = worker.add(operation, Key(3));
+    REQUIRE(met != nullptr);
+    REQUIRE(alone != nullptr);
+    CHECK(worker.add(operation, Key(3)) == alone);
+    CHECK(met->count() == 2);
+    CHECK(alone->count() == 2);
+    worker.finish(operation);
+    CHECK(operation.joins.size() == (round == 0 ? 1 : 0));
+    worker.take(operation);
+    CHECK(alone->pin.unanswered == 2);
+    for (const std::size_t item : {0, 1, 2}) {
+      CHECK(worker.contains(operation.items[item].key));
+      CHECK(worker.answer(operation, item));
+    }
+    CHECK(worker.contains(Key(1)));
+    CHECK_FALSE(worker.contains(Key(3)));
+    worker.release(operation);
+    // The next operation has no entry for it.
+    OperationState& plain = worker.call({Key(3)}, same_way);
+    CHECK(plain.items[0].entry == nullptr);
+    worker.take(plain);
+    CHECK(worker.answer(plain, 0));
+    worker.release(plain);
+  }
+}
+
 TEST_CASE("A question between two keys of an operation finds those that were added") {
   WorkerOperations worker;
   OperationState& operation = worker.begin(TableId(0), 2, true);

@@ -35,22 +35,22 @@
 // to 64 MB; 2 workers with N = 1 and 100, both use all keys. 7 runs of 100,000 accesses or 64 MB of each
 // worker.
 //
-// Remote (N: 10, 100, 1000, 10000): the keys have their home at the other rank and are there; each call is waited
-// for, but for "async". The other rank waits in a barrier, where it helps; with "computing" its worker
-// computes instead and leaves the requests to its server progress thread. Moved: home, owner and requester
-// are three ranks; location caches store the owner after the first access. In both, ranks share no memory.
-// Neighbour: the ranks share memory (option domain=host); the keys are served by the other rank, which waits
-// in a barrier.
+// Remote (N: 10, 100, 1000, 10000; at most 300,000 accesses in a run): the keys have their home at the other
+// rank and are there; each call is waited for, but for "async". The other rank waits in a barrier, where it
+// helps; with "computing" its worker computes instead and leaves the requests to its server progress thread.
+// Moved: home, owner and requester are three ranks; location caches store the owner after the first access.
+// In both, ranks share no memory. Neighbour: the ranks share memory (option domain=host); the keys are served
+// by the other rank, which waits in a barrier.
 //
 // All ranks: every rank asks for keys drawn from all, 4,000 in a call, and waits for each call; the rate is
-// that of all ranks together. 100,000 keys, spread over the ranks; 40 calls of each rank in a run; ranks share
-// no memory. The program runs these cases with any number of ranks.
+// that of all ranks together. 100,000 keys, spread over the ranks; 40 calls of each rank in a run; ranks
+// share no memory. The program runs these cases with any number of ranks.
 //
-// tcp: the cases when the two ranks are on different hosts, where the others are not run. "tcp pull", "tcp
-// push" and "tcp pull batch 64": 5,000 calls in a run, latency is the time of a call, the baseline is an MPI
-// ping-pong of the same payload. "tcp pull batch 100" and "tcp pull batch 1000": 2,000 and 500 calls, the rate
-// of keys, the baseline is the exchange by hand. "tcp pull batch 100 async": 5,000 calls, eight at once, each
-// is waited for when the eighth after it is to be made; the baseline is as many MPI messages.
+// tcp: the cases when the two ranks are on different hosts, where the others are not run.
+//   tcp pull, tcp push, tcp pull batch 64      5,000 calls in a run; the time of a call; MPI ping-pong
+//   tcp pull batch 100, tcp pull batch 1000    2,000 and 500 calls; the rate of keys; exchange by hand
+//   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
+// Eight at once: each call is waited for when the eighth after it is to be made.
 #include "bench/all_ranks_access.hpp"
 #include "bench/local_access.hpp"
 #include "bench/local_sizes.hpp"

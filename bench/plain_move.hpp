@@ -13,9 +13,9 @@
 namespace lapse::bench {
 
 // Both ranks have an array with room for all rows and note for each row which rank owns it; rank 1 owns all
-// rows at first. A rank takes rows batch by batch: it sends the keys; the other rank gathers their rows, notes
-// their new owner and sends the rows, for which it waits in MPI_Recv; on arrival the rows are copied into the
-// array and their new owner is noted.
+// rows at first. A rank takes rows batch by batch: it sends the keys; the other rank, which waits for them in
+// MPI_Recv, gathers their rows, notes the new owner and sends the rows; on arrival the first rank copies them
+// into its array and notes the new owner too.
 //
 // One object on each of two ranks.
 class PlainMove {

@@ -11,7 +11,7 @@
 //   three ranks batch 1 waiting   3         20,000    MPI messages in a triangle: request, request, answer
 //   N ranks fighting batch B     2, 3, 4   see relocation_fights.hpp                          none
 //   tcp batch 1 waiting           2         10,000    MPI messages carrying the same bytes: request, answer
-//   tcp batch 10000 async         2        500,000    rows moved by hand, five requests in flight at once
+//   tcp batch 10000 async         2        200,000    rows moved by hand, five requests in flight at once
 //   tcp batch 10000 async 1 KB    2        100,000    the same; values of 256 floats
 //
 // One rank localizes all keys, batch by batch, while the other waits in a barrier, where it helps; then they
@@ -49,8 +49,8 @@ const std::vector<RelocationCase> kCases = {
     {.name = "three ranks batch 1 waiting", .ranks = 3, .keys = 10'000, .turns = 2, .batch = 1},
 };
 
-// Collective, for batches of one key. Returns the seconds for messages with the payload of one turn; only those
-// of rank 0 count.
+// Collective, for batches of one key. Returns the seconds for messages with the payload of one turn; only
+// those of rank 0 count.
 double plain_turn(const Bench& bench, const RelocationCase& what, std::size_t keys) {
   const MessagePair messages{kKeyBytes, kKeyBytes + kValueBytes};
   if (what.ranks == 3) return triangle(bench.plain(), keys, messages);

@@ -58,8 +58,8 @@ class RelocationTurns {
   std::uint64_t expected_ = 0;
 };
 
-// Collective over two ranks. The baseline of a run: moves rows by hand, in the same batches and turns. Returns
-// the keys that arrived per second while a rank took them.
+// Collective over two ranks. The baseline of a run: moves rows by hand, in the same batches and turns.
+// Returns the keys that arrived per second while a rank took them.
 double moved_rate(PlainMove& plain, const RelocationCase& what, const RelocationTurns::Keys& keys);
 
 }  // namespace lapse::bench

@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<RelocationCase> kCases = {
     {.name = "tcp batch 1 waiting", .keys = 5'000, .turns = 2, .batch = 1},
-    {.name = "tcp batch 10000 async", .keys = 50'000, .turns = 10, .batch = 10'000, .in_flight = 5},
+    {.name = "tcp batch 10000 async", .keys = 50'000, .turns = 4, .batch = 10'000, .in_flight = 5},
     {.name = "tcp batch 10000 async 1 KB",
      .keys = 50'000,
      .turns = 2,

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/random.hpp"
 
 namespace lapse {
 
@@ -26,12 +25,12 @@ HomeMap::HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Dom
       keys_(keys),
       domains_(static_cast<std::uint64_t>(domains)),
       self_(self),
-      block_(std::max<std::uint64_t>(1, keys / domains_ + (keys % domains_ != 0 ? 1 : 0))) {}
+      block_(std::max<std::uint64_t>(1, domains_.quotient(keys) + (domains_.remainder(keys) != 0 ? 1 : 0))) {}
 
 HomeMap HomeMap::hash(std::uint64_t keys, std::int32_t domains, Domain self) {
   HomeMap map(HomeMapKind::hash, keys, domains, self);
-  map.own_keys_ = keys / map.domains_;
-  for (std::uint64_t key = map.own_keys_ * map.domains_; key < keys; ++key) {
+  map.own_keys_ = map.domains_.quotient(keys);
+  for (std::uint64_t key = map.own_keys_ * map.domains_.divisor(); key < keys; ++key) {
     if (map.home(Key(key)) == self) ++map.own_keys_;
   }
   return map;
@@ -39,8 +38,8 @@ HomeMap HomeMap::hash(std::uint64_t keys, std::int32_t domains, Domain self) {
 
 HomeMap HomeMap::range(std::uint64_t keys, std::int32_t domains, Domain self) {
   HomeMap map(HomeMapKind::range, keys, domains, self);
-  const std::uint64_t first = std::min(keys, map.block_ * self.index());
-  map.own_keys_ = std::min(keys, first + map.block_) - first;
+  const std::uint64_t first = std::min(keys, map.block_.divisor() * self.index());
+  map.own_keys_ = std::min(keys, first + map.block_.divisor()) - first;
   return map;
 }
 
@@ -76,41 +75,21 @@ HomeMap HomeMap::custom(std::uint64_t keys, std::int32_t domains, Domain self, F
 
 Domain HomeMap::custom_home(Key key) const {
   const std::int32_t home = function_(key);
-  if (home < 0 || static_cast<std::uint64_t>(home) >= domains_) {
+  if (home < 0 || static_cast<std::uint64_t>(home) >= domains_.divisor()) {
     throw ConfigurationError(fmt::format("the custom home map gives domain {} for key {}: expected 0 to {}",
-                                         home, key.value(), domains_ - 1));
+                                         home, key.value(), domains_.divisor() - 1));
   }
   return Domain(home);
 }
 
-Domain HomeMap::home(Key key) const {
-  if (domains_ == 1 && !(sparse_ && kind_ == HomeMapKind::custom)) return Domain(0);
-  switch (kind_) {
-    case HomeMapKind::hash: {
-      // Other bits than those that a hash table of the keys uses first.
-      if (sparse_) return Domain(static_cast<std::int32_t>((mix_bits(key.value()) >> 32U) % domains_));
-      // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
-      const std::uint64_t group = key.value() / domains_;
-      const std::uint64_t place = key.value() % domains_ + mix_bits(group) % domains_;
-      return Domain(static_cast<std::int32_t>(place < domains_ ? place : place - domains_));
-    }
-    case HomeMapKind::range:
-      return Domain(static_cast<std::int32_t>(key.value() / block_));
-    case HomeMapKind::custom:
-      break;
-  }
+Domain HomeMap::rare_home(Key key) const {
+  // Other bits than those that a hash table of the keys uses first.
+  if (kind_ == HomeMapKind::hash)
+    return Domain(static_cast<std::int32_t>(domains_.remainder(mix_bits(key.value()) >> 32U)));
   return sparse_ ? custom_home(key) : Domain(function_(key));
 }
 
-std::uint64_t HomeMap::home_index(Key key) const {
-  switch (kind_) {
-    case HomeMapKind::hash:
-      return key.value() / domains_;
-    case HomeMapKind::range:
-      return key.value() - block_ * self_.index();
-    case HomeMapKind::custom:
-      break;
-  }
+std::uint64_t HomeMap::custom_index(Key key) const {
   const auto found = std::lower_bound(own_list_.begin(), own_list_.end(), key.value());
   return static_cast<std::uint64_t>(found - own_list_.begin());
 }
@@ -119,9 +98,9 @@ std::optional<std::uint64_t> HomeMap::index_at_home(Key key) const {
   if (sparse_) return std::nullopt;
   switch (kind_) {
     case HomeMapKind::hash:
-      return key.value() / domains_;
+      return domains_.quotient(key.value());
     case HomeMapKind::range:
-      return key.value() % block_;
+      return block_.remainder(key.value());
     case HomeMapKind::custom:
       break;
   }
@@ -131,11 +110,12 @@ std::optional<std::uint64_t> HomeMap::index_at_home(Key key) const {
 Key HomeMap::own_key(std::uint64_t index) const {
   switch (kind_) {
     case HomeMapKind::hash: {
-      const std::uint64_t turn = mix_bits(index) % domains_;
-      return Key(index * domains_ + (self_.index() + domains_ - turn) % domains_);
+      const std::uint64_t domains = domains_.divisor();
+      const std::uint64_t turn = domains_.remainder(mix_bits(index));
+      return Key(index * domains + domains_.remainder(self_.index() + domains - turn));
     }
     case HomeMapKind::range:
-      return Key(block_ * self_.index() + index);
+      return Key(block_.divisor() * self_.index() + index);
     case HomeMapKind::custom:
       break;
   }

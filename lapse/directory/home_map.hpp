@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "lapse/core/invariant_divisor.hpp"
+#include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map_kind.hpp"
 
@@ -31,12 +33,28 @@ class HomeMap {
   Domain self() const { return self_; }
   // Throws ConfigurationError when a custom function names a domain that does not exist (sparse tables; for
   // dense tables `custom` has checked every key).
-  Domain home(Key key) const;
+  Domain home(Key key) const {
+    if (domains_.divisor() == 1 && !is_sparse_custom()) return Domain(0);
+    if (kind_ == HomeMapKind::hash && !sparse_) [[likely]] {
+      // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
+      const std::uint64_t group = domains_.quotient(key.value());
+      const std::uint64_t place =
+          key.value() - group * domains_.divisor() + domains_.remainder(mix_bits(group));
+      return Domain(
+          static_cast<std::int32_t>(place < domains_.divisor() ? place : place - domains_.divisor()));
+    }
+    if (kind_ == HomeMapKind::range) return Domain(static_cast<std::int32_t>(block_.quotient(key.value())));
+    return rare_home(key);
+  }
 
   // Keys whose home is this domain.
   std::uint64_t own_keys() const { return own_keys_; }
   // Position of `key` among the keys of its home; home(key) must be self().
-  std::uint64_t home_index(Key key) const;
+  std::uint64_t home_index(Key key) const {
+    if (kind_ == HomeMapKind::hash) [[likely]]
+      return domains_.quotient(key.value());
+    return kind_ == HomeMapKind::range ? key.value() - block_.divisor() * self_.index() : custom_index(key);
+  }
   // Position of `key` among the keys of its home, any domain; nothing where only the home can compute it
   // (custom), or no domain can (sparse).
   std::optional<std::uint64_t> index_at_home(Key key) const;
@@ -52,15 +70,19 @@ class HomeMap {
 
  private:
   HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self);
+  bool is_sparse_custom() const { return sparse_ && kind_ == HomeMapKind::custom; }
   Key own_key(std::uint64_t index) const;
+  // The home in a sparse table, or by a custom function.
+  Domain rare_home(Key key) const;
   Domain custom_home(Key key) const;
+  std::uint64_t custom_index(Key key) const;
 
   HomeMapKind kind_;
   std::uint64_t keys_;
-  std::uint64_t domains_;
+  InvariantDivisor domains_;
   Domain self_;
   bool sparse_ = false;
-  std::uint64_t block_;  // range: keys per domain
+  InvariantDivisor block_;  // range: keys per domain
   std::uint64_t own_keys_ = 0;
   Function function_;                    // custom
   std::vector<std::uint64_t> own_list_;  // custom: own keys in rising order

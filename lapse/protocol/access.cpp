@@ -109,7 +109,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   // A route is used where the router has written it: a copy would be read before the processor has it whole.
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
-    view.may_look_up = may_look_up && item.entry != nullptr && table.exposed_owners().has_value();
+    view.may_look_up = may_look_up && operation.looks_up_owners;
     const Route route = router_.route_own(view, pin);
     switch (route.action) {
       case Route::Action::execute:

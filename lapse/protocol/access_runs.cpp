@@ -29,11 +29,8 @@ constexpr bool is_pull_answer(FrameKind kind) {
 // --- requester
 
 bool Access::may_run(const OperationState& operation) const {
-  // Of few keys, the owners are looked up where that may save a hop; many are sent to their homes at once.
-  constexpr std::size_t kMaxLookups = 8;
-  if (operation.kind == OperationKind::call || !operation.table->sizes().uniform()) return false;
-  if (operation.table->exposed_owners() && operation.items.size() <= kMaxLookups) return false;
-  return router_.routes_runs();
+  return operation.kind != OperationKind::call && operation.table->sizes().uniform() &&
+         !operation.looks_up_owners && router_.routes_runs();
 }
 
 void Access::submit_runs(OperationState& operation) {

@@ -4,40 +4,20 @@
 
 namespace lapse {
 
-std::uint32_t ArrivalTable::open(Waiter waiter, Clock::time_point now, Slot prepared) {
-  std::uint32_t number;
-  if (free_record_ != kNone) {
-    number = free_record_;
-    free_record_ = records_[number].slot_or_next_free;
-  } else {
-    number = static_cast<std::uint32_t>(records_.size());
-    records_.emplace_back();
-  }
-  Record& record = records_[number];
-  record = Record();
-  record.first_waiter = waiter;
-  record.asked = now;
-  record.slot_is_private = prepared.is_private ? 1 : 0;
-  record.slot_or_next_free = prepared.number;
-  ++in_use_;
-  return number;
+void ArrivalTable::add_record() {
+  records_.emplace_back();
+  free_records_.push(static_cast<std::uint32_t>(records_.size() - 1), address_of_record());
 }
 
-void ArrivalTable::close(std::uint32_t number) {
-  Record& record = records_[number];
-  if (record.extra != kNoExtra) {
-    Extra& extra = extras_[record.extra];
-    extra.waiters.clear();
-    extra.relocalizes.clear();
-    extra.queue.clear();
-    if (extra.leased) leased_.erase(extra.leased->value());
-    extra.leased.reset();
-    free_extras_.push_back(record.extra);
-  }
-  record = Record();
-  record.slot_or_next_free = free_record_;
-  free_record_ = number;
-  --in_use_;
+void ArrivalTable::close_extra(Record& record) {
+  Extra& extra = extras_[record.extra];
+  extra.waiters.clear();
+  extra.relocalizes.clear();
+  extra.queue.clear();
+  if (extra.leased) leased_.erase(extra.leased->value());
+  extra.leased.reset();
+  free_extras_.push_back(record.extra);
+  record.extra = kNoExtra;
 }
 
 ArrivalTable::Extra& ArrivalTable::extra(std::uint32_t number) {

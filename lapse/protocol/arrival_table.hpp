@@ -1,9 +1,11 @@
 // What waits for keys that are in flight to this domain, or leased by one of its workers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/operation_state.hpp"
+#include "lapse/store/free_slots.hpp"
 #include "lapse/store/slot_word.hpp"
 
 namespace lapse {
@@ -57,9 +60,25 @@ class ArrivalTable {
 
   // Opens the record of a key that is requested, with what the store keeps for its value, or of a leased
   // key, without; there may be no waiter.
-  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role);
+  std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role) {
+    if (free_records_.empty()) add_record();
+    const std::uint32_t number = free_records_.pop(address_of_record());
+    Record record;
+    record.first_waiter = waiter;
+    record.asked = now;
+    record.slot_is_private = prepared.is_private ? 1 : 0;
+    record.slot = prepared.number;
+    records_[number] = record;
+    ++in_use_;
+    return number;
+  }
   // The arrival or the lease has ended. The record's number may be reused.
-  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
+    Record& record = records_[number];
+    if (record.extra != kNoExtra) close_extra(record);
+    free_records_.push(number, address_of_record());
+    --in_use_;
+  }
 
   // The record of a leased key; nothing when no operation or request waits for the key.
   std::optional<std::uint32_t> find_leased(Key key) const LAPSE_REQUIRES(progress_role);
@@ -93,13 +112,17 @@ class ArrivalTable {
   }
   // What the store keeps for the value of an arriving key.
   Slot prepared(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
-    return {records_[number].slot_or_next_free, records_[number].slot_is_private != 0};
+    return {records_[number].slot, records_[number].slot_is_private != 0};
+  }
+
+  // For records that are used soon.
+  void prefetch(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    __builtin_prefetch(records_.data() + number, 1);
   }
 
   std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
-  static constexpr std::uint32_t kNone = 0xffff'ffffU;
   static constexpr std::uint32_t kNoExtra = 0x7fff'ffffU;
 
   struct Record {
@@ -107,9 +130,9 @@ class ArrivalTable {
     Clock::time_point asked;
     std::uint32_t extra : 31 = kNoExtra;
     std::uint32_t slot_is_private : 1 = 0;
-    std::uint32_t slot_or_next_free = kNone;  // in use: the slot's number; free: the next free record
+    std::uint32_t slot = 0;
   };
-  static_assert(sizeof(Record) == 32);
+  static_assert(sizeof(Record) == 32 && std::is_trivially_copyable_v<Record>);
   struct Extra {
     std::vector<Waiter> waiters;  // further waiters, after the first
     std::vector<Waiter> relocalizes;
@@ -117,10 +140,21 @@ class ArrivalTable {
     std::optional<Key> leased;  // the key under which find_leased finds the record
   };
 
+  // Where a free record is.
+  struct AddressOfRecord {
+    Record* records;
+    std::byte* operator()(std::uint32_t number) const {
+      return reinterpret_cast<std::byte*>(records + number);
+    }
+  };
+  AddressOfRecord address_of_record() LAPSE_REQUIRES(progress_role) { return {records_.data()}; }
+  // A free record.
+  void add_record() LAPSE_REQUIRES(progress_role);
   Extra& extra(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  void close_extra(Record& record) LAPSE_REQUIRES(progress_role);
 
   std::vector<Record> records_ LAPSE_GUARDED_BY(progress_role);
-  std::uint32_t free_record_ LAPSE_GUARDED_BY(progress_role) = kNone;
+  FreeSlots free_records_ LAPSE_GUARDED_BY(progress_role) = FreeSlots(sizeof(Record));
   // Stable addresses: records may be opened while a queue is drained.
   std::deque<Extra> extras_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_extras_ LAPSE_GUARDED_BY(progress_role);

@@ -7,11 +7,11 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/key_failure.hpp"
+#include "lapse/protocol/key_relocation.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/registry.hpp"
-#include "lapse/protocol/relocation.hpp"
 
 namespace lapse {
 
@@ -44,7 +44,7 @@ class Leases final : public ProtocolModule, public LeaseTurns {
       {FrameKind::lease_release},
   };
 
-  Leases(const Registry& registry, Outbox& outbox, Relocation& relocation)
+  Leases(const Registry& registry, Outbox& outbox, KeyRelocation& relocation)
       : registry_(registry), outbox_(outbox), relocation_(relocation) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -97,7 +97,7 @@ class Leases final : public ProtocolModule, public LeaseTurns {
 
   const Registry& registry_;
   Outbox& outbox_;
-  Relocation& relocation_;
+  KeyRelocation& relocation_;
   std::vector<Turn> turns_ LAPSE_GUARDED_BY(progress_role);
 };
 

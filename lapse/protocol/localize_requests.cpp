@@ -2,45 +2,71 @@
 
 #include <cstring>
 
-#include "lapse/protocol/prefetch.hpp"
-
 namespace lapse {
 
-bool LocalizeRequests::localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
-  const SlotWord word = table.store().word(key);
-  switch (acquisition(word.role())) {
-    case Acquisition::here:
-      return true;
-    case Acquisition::join:
-      table.arrivals().add_waiter(word.low(), waiter);
-      return false;
-    case Acquisition::begin:
-      break;
+// Hands the keys of a request that this rank serves to Relocation, as many at once as it takes.
+class LocalizeRequests::Batch {
+ public:
+  Batch(LocalizeRequests& requests, TableShard& table, Waiter waiter) LAPSE_REQUIRES(progress_role)
+      : relocation_(requests.relocation_),
+        outbox_(requests.outbox_),
+        table_(table),
+        waiter_(waiter),
+        now_(Clock::now()),
+        keys_(requests.keys_) {}
+
+  void add(Key key) LAPSE_REQUIRES(progress_role) {
+    if (count_ == keys_.size()) {
+      localize();
+      if (++parts_ % kPartsAtOnce == 0) outbox_.send_early();
+    }
+    keys_[count_++] = key;
   }
-  if (table.is_uninitialized(key)) return true;
-  if (const auto failure = relocation_.begin(table, key, waiter, now)) answers_.fail(waiter, table, *failure);
-  return false;
-}
+  void add_here() { ++here_; }
+  // How many keys of the request are local.
+  std::uint32_t finish() LAPSE_REQUIRES(progress_role) {
+    localize();
+    return here_;
+  }
+
+ private:
+  // The homes of 1024 keys begin while the next 1024 are requested. Their messages have 16 KiB at most, which
+  // MPI sends without a handshake.
+  static constexpr std::uint32_t kPartsAtOnce = 1024 / Relocation::kKeysAtOnce;
+
+  void localize() LAPSE_REQUIRES(progress_role) {
+    here_ += relocation_.localize(table_, std::span(keys_.data(), count_), waiter_, now_);
+    count_ = 0;
+  }
+
+  Relocation& relocation_;
+  Outbox& outbox_;
+  TableShard& table_;
+  Waiter waiter_;
+  Clock::time_point now_;
+  std::vector<Key>& keys_;  // Relocation::kKeysAtOnce
+  std::size_t count_ = 0;
+  std::uint32_t parts_ = 0;
+  std::uint32_t here_ = 0;
+};
 
 void LocalizeRequests::handle_submission(Submission& submission) {
   auto& operation = static_cast<OperationState&>(submission);
   TableShard& table = *operation.table;
-  const Clock::time_point now = Clock::now();
-  std::uint32_t here = 0;
-  const std::size_t items = operation.items.size();
-  table.counters().localized_keys += items;
-  for (std::size_t item = 0; item < items; ++item) {
-    const Key key = operation.items[item].key;
-    if (item + 8 < items) table.store().prefetch_word(operation.items[item + 8].key);
-    if (table.serves(key)) {
-      if (localize(table, key, Waiter(operation), now)) ++here;
-    } else if (has_main_copy(table.store().word(key).role())) {
-      ++here;
+  const Waiter waiter(operation);
+  table.counters().localized_keys += operation.items.size();
+  const bool serves_all = table.definition().members() == 1;
+  Batch batch(*this, table, waiter);
+  for (const OperationState::Item& item : operation.items) {
+    if (serves_all || table.serves(item.key)) {
+      batch.add(item.key);
+    } else if (has_main_copy(table.store().word(item.key).role())) {
+      batch.add_here();
     } else {
-      ask_serving_rank(operation, key);
+      ask_serving_rank(operation, item.key);
     }
   }
-  if (here > 0) answers_.notify(Waiter(operation), here);
+  if (const std::uint32_t here = batch.finish(); here > 0) answers_.notify(waiter, here);
 }
 
 void LocalizeRequests::ask_serving_rank(const OperationState& operation, Key key) {
@@ -58,15 +84,13 @@ void LocalizeRequests::handle_frame(Rank, const FrameHeader& header, const std::
     throw ProtocolError("a request to localize has a wrong length");
   TableShard& table = registry_.table(header.table);
   const Waiter waiter(registry_.rank(header.origin), header.operation);
-  const Clock::time_point now = Clock::now();
-  std::uint32_t here = 0;
+  Batch batch(*this, table, waiter);
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    prefetch_ahead(table, header, records, i);
     LocalizeRecord record;
     std::memcpy(&record, records, sizeof record);
-    if (localize(table, Registry::served_key(table, record.key), waiter, now)) ++here;
+    batch.add(Registry::served_key(table, record.key));
   }
-  if (here > 0) answers_.notify(waiter, here);
+  if (const std::uint32_t here = batch.finish(); here > 0) answers_.notify(waiter, here);
 }
 
 }  // namespace lapse

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/localize_answers.hpp"
@@ -21,7 +22,11 @@ class LocalizeRequests final : public ProtocolModule {
   static constexpr FrameSpec kFrames[] = {{FrameKind::localize_for}};
 
   LocalizeRequests(const Registry& registry, Outbox& outbox, LocalizeAnswers& answers, Relocation& relocation)
-      : registry_(registry), outbox_(outbox), answers_(answers), relocation_(relocation) {}
+      : registry_(registry),
+        outbox_(outbox),
+        answers_(answers),
+        relocation_(relocation),
+        keys_(Relocation::kKeysAtOnce) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
@@ -31,15 +36,15 @@ class LocalizeRequests final : public ProtocolModule {
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
-  // Localizes a key that this rank serves. True when the key is local; otherwise `waiter` will be notified.
-  bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
-      LAPSE_REQUIRES(progress_role);
+  class Batch;
+
   void ask_serving_rank(const OperationState& operation, Key key) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
   LocalizeAnswers& answers_;
   Relocation& relocation_;
+  std::vector<Key> keys_ LAPSE_GUARDED_BY(progress_role);  // scratch memory
 };
 
 }  // namespace lapse

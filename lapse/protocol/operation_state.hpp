@@ -90,6 +90,7 @@ struct OperationState : Submission, ValueOperation {
   std::size_t row_unit = 1;                 // bytes that an offset at the destination counts
   std::size_t payload_unit = 1;             // bytes that an offset among the updates counts
   std::size_t update_bytes = 0;             // of all items
+  bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
   // Items in the order of their routes; empty where it is that of `items`.

@@ -28,7 +28,7 @@ bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {
   const std::size_t bytes =
       same_frame ? header.record_bytes : kFrameAlignment - 1 + sizeof header + header.record_bytes;
   if (pending.packet.size() + bytes <= packet_bytes_) return same_frame;
-  send_full(pending);
+  send_in_turn(pending);
   return false;
 }
 
@@ -109,12 +109,18 @@ void Outbox::send(Pending& pending) {
   pending.packet = PacketBuffer();
 }
 
-void Outbox::send_full(Pending& pending) {
+void Outbox::send_in_turn(Pending& pending) {
   try {
     send(pending);
   } catch (const std::exception& error) {
     // As at the end of a turn: the packet is lost, and no other rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", error.what()));
+  }
+}
+
+void Outbox::send_early() {
+  for (const std::uint32_t position : waiting_) {
+    if (!pending_[position].packet.empty()) send_in_turn(pending_[position]);
   }
 }
 

@@ -52,6 +52,8 @@ class Outbox {
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
+  // Sends what waits, in the middle of a turn: for long turns, so that other ranks begin meanwhile.
+  void send_early() LAPSE_REQUIRES(progress_role);
   // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);
   bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }
@@ -77,8 +79,8 @@ class Outbox {
       LAPSE_REQUIRES(progress_role);
   void set_count(Pending& pending, std::uint32_t count) LAPSE_REQUIRES(progress_role);
   void send(Pending& pending) LAPSE_REQUIRES(progress_role);
-  // Sends a packet that has no room for the next record, in the middle of a turn.
-  void send_full(Pending& pending) LAPSE_REQUIRES(progress_role);
+  // Sends a packet in the middle of a turn.
+  void send_in_turn(Pending& pending) LAPSE_REQUIRES(progress_role);
 
   Transport& transport_;
   const FrameTable& frames_;

@@ -7,6 +7,7 @@
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/collective.hpp"
+#include "lapse/protocol/key_relocation.hpp"
 #include "lapse/protocol/leases.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/localize_requests.hpp"
@@ -41,6 +42,7 @@ class RankProtocol final : public ModuleHost {
   OwnerLookups lookups_;
   Access access_;
   LocalizeAnswers localize_answers_;
+  KeyRelocation key_relocation_;
   Relocation relocation_;
   LocalizeRequests localize_requests_;
   Leases leases_;

@@ -6,33 +6,98 @@
 #include <cstring>
 
 #include "lapse/protocol/key_failure_records.hpp"
-#include "lapse/protocol/lease_race.hpp"
 #include "lapse/protocol/prefetch.hpp"
+#include "lapse/store/key_run.hpp"
 
 namespace lapse {
 
 namespace {
 
-std::uint64_t nanoseconds(std::chrono::nanoseconds duration) {
-  return static_cast<std::uint64_t>(duration.count());
+// Room for records at the end of a packet. Those that were not filled are rolled back in the end.
+class RecordRoom {
+ public:
+  RecordRoom(Outbox& outbox, Rank to, const FrameHeader& header, std::size_t count)
+      LAPSE_REQUIRES(progress_role)
+      : outbox_(outbox),
+        run_(outbox.append_run(to, header, static_cast<std::uint32_t>(count))),
+        record_bytes_(header.record_bytes) {}
+  RecordRoom(const RecordRoom&) = delete;
+  RecordRoom& operator=(const RecordRoom&) = delete;
+  ~RecordRoom() {
+    progress_role.assert_held();  // By the function whose variable it is.
+    if (filled_ < run_.count) outbox_.cancel(run_.count - filled_);
+  }
+
+  bool full() const { return filled_ == run_.count; }
+  std::uint32_t filled() const { return filled_; }
+  std::byte* next() const { return run_.records + std::size_t{filled_} * record_bytes_; }
+  void fill() { ++filled_; }
+
+ private:
+  Outbox& outbox_;
+  Outbox::Run run_;
+  std::uint32_t record_bytes_;
+  std::uint32_t filled_ = 0;
+};
+
+// Counts the arrivals of keys with one waiter, and notifies it of all of them together.
+class Notification {
+ public:
+  explicit Notification(LocalizeAnswers& answers) : answers_(answers) {}
+  void add(Waiter waiter) LAPSE_REQUIRES(progress_role) {
+    if (!(waiter == waiter_)) send();
+    waiter_ = waiter;
+    ++keys_;
+  }
+  void send() LAPSE_REQUIRES(progress_role) {
+    if (keys_ > 0) answers_.notify(waiter_, keys_);
+    keys_ = 0;
+  }
+
+ private:
+  LocalizeAnswers& answers_;
+  Waiter waiter_;
+  std::uint32_t keys_ = 0;
+};
+
+// The statistics of keys that have come.
+class Arrived {
+ public:
+  void add(std::chrono::nanoseconds took) {
+    ++keys_;
+    sum_ += took;
+    longest_ = std::max(longest_, took);
+  }
+  void count_in(TableCounters& counters) const {
+    const auto number = [](std::chrono::nanoseconds time) {
+      return static_cast<std::uint64_t>(time.count());
+    };
+    counters.relocations_in += keys_;
+    counters.relocation_nanoseconds += number(sum_);
+    counters.relocation_max_nanoseconds = std::max(counters.relocation_max_nanoseconds, number(longest_));
+  }
+
+ private:
+  std::uint64_t keys_ = 0;
+  std::chrono::nanoseconds sum_{0};
+  std::chrono::nanoseconds longest_{0};
+};
+
+std::uint64_t key_number(const std::byte* record) {
+  std::uint64_t number;
+  std::memcpy(&number, record, sizeof number);
+  return number;
 }
 
-std::uint32_t transfer_bytes(const TableShard& table, Key key) {
-  return static_cast<std::uint32_t>(sizeof(TransferRecord) + table.content_bytes(key));
+void check_home(const TableShard& table, Key key) {
+  if (table.definition().homes.home(key) == table.self_domain()) return;
+  throw ProtocolError(fmt::format("domain {} is asked for key {} of table '{}' and is not its home",
+                                  table.self_domain().value(), key.value(), table.name()));
 }
 
-// `domain`: as the kind of the frame requires it.
-FrameHeader header_of(FrameKind kind, const TableShard& table, Domain domain) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(kind);
-  header.table = table.id().value();
-  header.domain = domain.value();
-  return header;
-}
-
-// True when the key is in flight to this domain; false when the key is local and its lease is ending.
-bool is_arriving(const TableShard& table, Key key) {
-  return acquisition(table.store().word(key).role()) == Acquisition::join;
+void check_transfer(const FrameHeader& header, std::size_t content_bytes) {
+  if (header.record_bytes != sizeof(TransferRecord) + content_bytes)
+    throw ProtocolError("a message transfers ownership of a key with a value of a wrong length");
 }
 
 }  // namespace
@@ -45,261 +110,158 @@ bool Relocation::idle(IdleLevel) const {
 
 // --- requester
 
-std::unique_ptr<KeyFailure> Relocation::begin(TableShard& table, Key key, Waiter waiter,
-                                              Clock::time_point now) {
-  Slot slot;
-  std::unique_ptr<KeyFailure> failure = failure_of(table.name(), key, registry_.self(), [&] {
-    progress_role.assert_held();  // Called in place.
-    slot = table.store().prepare_arrival(key);
-  });
-  if (failure) return failure;
-  table.store().begin_arrival(key, table.arrivals().open(waiter, now, slot));
-  const Domain home = table.definition().homes.home(key);
-  if (home == table.self_domain()) {
-    // A key that has left its home exists.
-    instruct_owner(table, key, home, table.relocate(key, home), now);
-    return failure;
+std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys, Waiter waiter,
+                                   Clock::time_point now) {
+  const auto count = static_cast<std::uint32_t>(keys.size());
+  std::uint32_t here = 0;
+  if (count == 1 || !KeyRun::suits(table.store()) || !table.store().try_prepare_arrivals(count)) {
+    for (const Key key : keys) here += keys_.localize(table, key, waiter, now) ? 1 : 0;
+    return here;
   }
-  outbox_.append_record(table.serving_rank(key, home),
-                        header_of(FrameKind::localize, table, table.self_domain()),
-                        LocalizeRecord{key.value()});
-  return failure;
+  KeyRun run(table.store(), table.definition().members() == 1);
+  const Domain self = table.self_domain();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    run.prefetch_word(keys[i]);
+    homes_[i] = table.definition().homes.home(keys[i]);
+    if (homes_[i] == self) table.prefetch_owner(keys[i]);
+  }
+  ArrivalTable& arrivals = table.arrivals();
+  std::uint32_t begun = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Key key = keys[i];
+    const SlotWord word = run.word(key);
+    const Acquisition step = acquisition(word.role());
+    if (step == Acquisition::here) {
+      ++here;
+      continue;
+    }
+    if (step == Acquisition::join) {
+      arrivals.add_waiter(word.low(), waiter);
+      continue;
+    }
+    ++begun;
+    run.begin_arrival(key, arrivals.open(waiter, now));
+    if (homes_[i] != self) {
+      localizes_.add(table.serving_rank(key, homes_[i]), {key.value()});
+      continue;
+    }
+    const auto [owner, relocations] = table.relocate(key, self);
+    check_requester(table, key, self, owner);
+    instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
+  }
+  table.store().cancel_arrivals(count - begun);
+  localizes_.append_to(outbox_, relocation_header(FrameKind::localize, table, self));
+  instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, self));
+  return here;
 }
 
 // --- home
 
-void Relocation::take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now) {
-  OwnershipTable::Change change;
-  const auto failure = failure_of(table.name(), key, registry_.self(), [&] {
-    progress_role.assert_held();  // Called in place.
-    table.ensure_exists(key);
-    change = table.relocate(key, requester);
-  });
-  if (!failure) {
-    instruct_owner(table, key, requester, change, now);
-    return;
+void Relocation::take_localizes(TableShard& table, const Records& records, std::span<const Key> keys) {
+  const Domain requester(records.header.domain);
+  const Domain self = table.self_domain();
+  for (const Key key : keys) {
+    check_home(table, key);
+    table.prefetch_owner(key);
   }
-  append_failure(outbox_, table.serving_rank(key, requester),
-                 header_of(FrameKind::refuse, table, table.self_domain()), KeyFailureRecord{key.value()},
-                 *failure);
-}
-
-void Relocation::instruct_owner(TableShard& table, Key key, Domain requester, OwnershipTable::Change change,
-                                Clock::time_point now) {
-  const auto [old_owner, relocations] = change;
-  if (old_owner == requester) {
-    throw ProtocolError(fmt::format("domain {} localizes key {} of table '{}', which it owns",
-                                    requester.value(), key.value(), table.name()));
+  std::size_t left = 0;
+  const KeyRun run(table.store(), table.definition().members() == 1);
+  for (const Key key : keys) {
+    const auto [owner, relocations] = table.relocate(key, requester);
+    check_requester(table, key, requester, owner);
+    if (owner == self) {
+      run.prefetch_value(key);
+      leaving_[left++] = {key, relocations};
+    } else {
+      instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
+    }
   }
-  if (old_owner == table.self_domain()) {
-    instruct(table, key, {requester, relocations}, now);
-    return;
-  }
-  outbox_.append_record(table.serving_rank(key, old_owner), header_of(FrameKind::instruct, table, requester),
-                        InstructRecord{.key = key.value(), .relocations = relocations});
+  instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, requester));
+  transfer(table, std::span(leaving_.data(), left), requester, records.now);
 }
 
 // --- old owner
 
-template <class Fill>
-bool Relocation::transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill) {
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::transfer);
-  header.table = table.id().value();
-  header.record_bytes = transfer_bytes(table, key);
-  std::byte* record = outbox_.append(table.serving_rank(key, instruct.next), header);
-  const TransferRecord head{.key = key.value(), .relocations = instruct.relocations};
-  std::memcpy(record, &head, sizeof head);
-  try {
-    if (fill(record + sizeof head)) {
-      ++table.counters().relocations_out;
-      return true;
-    }
-  } catch (...) {
-    if (acquisition(table.store().word(key).role()) != Acquisition::begin) outbox_.cancel();
-    throw;
+void Relocation::take_instructs(TableShard& table, const Records& records, std::span<const Key> keys) {
+  const KeyRun run(table.store(), table.definition().members() == 1);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    InstructRecord record;
+    std::memcpy(&record, records.first + i * sizeof record, sizeof record);
+    run.prefetch_value(keys[i]);
+    leaving_[i] = {keys[i], record.relocations};
   }
-  outbox_.cancel();
-  return false;
+  transfer(table, std::span(leaving_.data(), keys.size()), Domain(records.header.domain), records.now);
 }
 
-void Relocation::instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
+void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, Domain next,
                           Clock::time_point now) {
-  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
-    const SlotWord word = table.store().word(key);
-    switch (instruction(word.role(), word.leased())) {
-      case Instruction::transfer:
-        return transfer(table, key, instruct, [&](std::byte* to) {
-          return table.store().transfer_ownership(key, to, instruct.next);
-        });
-      case Instruction::queue: {
-        const auto record = table.arrival_record(key);
-        if (!record) return false;
-        if (table.arrivals().holds_instruct(*record)) {
-          throw ProtocolError(
-              fmt::format("a second INSTRUCT waits for key {} of table '{}'", key.value(), table.name()));
-        }
-        table.arrivals().queue(*record).push(instruct, now);
-        return true;
+  KeyRun run(table.store(), table.definition().members() == 1);
+  const FrameHeader header = transfer_header(table, run.content_bytes());
+  const bool one_rank = table.definition().domains.members(next).size() == 1;
+  while (!leaving.empty()) {
+    const Rank to = table.serving_rank(leaving.front().key, next);
+    std::uint32_t sent = 0;
+    {
+      RecordRoom room(outbox_, to, header, leaving.size());
+      for (; !room.full(); room.fill()) {
+        const auto [key, relocations] = leaving[room.filled()];
+        if (!one_rank && table.serving_rank(key, next) != to) break;
+        if (!run.transfer(key, room.next() + sizeof(TransferRecord), next)) break;
+        const TransferRecord head{.key = key.value(), .relocations = relocations};
+        std::memcpy(room.next(), &head, sizeof head);
       }
-      case Instruction::illegal:
-        break;
+      sent = room.filled();
     }
-    throw ProtocolError(fmt::format(
-        "the home instructs domain {} to transfer ownership of key {} of table '{}', which it does not have",
-        table.self_domain().value(), key.value(), table.name()));
-  });
+    table.counters().relocations_out += sent;
+    if (sent == 0) {
+      const auto [key, relocations] = leaving.front();
+      keys_.instruct(table, key, {next, relocations}, now);
+      sent = 1;
+    }
+    leaving = leaving.subspan(sent);
+  }
 }
 
 // --- new owner
 
-void Relocation::arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
-                        Clock::time_point now) {
-  const Key key(record.key);
-  const SlotWord word = table.store().word(key);
-  if (low_half(word.role()) != LowHalf::arrival) {
-    throw ProtocolError(fmt::format("key {} of table '{}' came to domain {}, which did not ask for it",
-                                    key.value(), table.name(), table.self_domain().value()));
+void Relocation::take_transfers(TableShard& table, const Records& records, std::span<const Key> keys) {
+  check_transfer(records.header, table.sizes().layout().content_bytes());
+  ArrivalTable& arrivals = table.arrivals();
+  KeyRun run(table.store(), table.definition().members() == 1);
+  for (const Key key : keys) {
+    const SlotWord word = run.word(key);
+    if (low_half(word.role()) == LowHalf::arrival) arrivals.prefetch(word.low());
   }
-  const std::uint32_t arrival = word.low();
-  const Slot slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
-  std::memcpy(table.store().address(slot), content, table.content_bytes(key));
-  TableCounters& counters = table.counters();
-  const std::uint64_t took = nanoseconds(now - table.arrivals().asked(arrival));
-  ++counters.relocations_in;
-  counters.relocation_nanoseconds += took;
-  counters.relocation_max_nanoseconds = std::max(counters.relocation_max_nanoseconds, took);
-  if (!table.arrivals().is_plain(arrival)) {
-    drain(table, key, arrival, slot, now);
-    return;
-  }
-  const Waiter waiter = table.arrivals().first_waiter(arrival);
-  table.store().publish_owner(key, slot);
-  table.arrivals().close(arrival);
-  answers_.notify(waiter);
-}
-
-// --- queues
-
-class Relocation::Drain {
- public:
-  // `refusal`: why no value comes to `slot`, null where one has come.
-  Drain(Relocation& relocation, TableShard& table, Key key, Slot slot, Clock::time_point now,
-        const KeyFailure* refusal = nullptr)
-      : relocation_(relocation), table_(table), key_(key), slot_(slot), now_(now), refusal_(refusal) {}
-
-  void waited(Clock::time_point since) LAPSE_REQUIRES(progress_role) {
-    table_.counters().waiting_nanoseconds += nanoseconds(now_ - std::min(now_, since));
-  }
-  void execute(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
-    relocation_.access_.execute_waiting(table_, part, table_.store().address(slot_));
-  }
-  void grant(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
-    relocation_.lease_turns_.granted(asker, table_, key_);
-  }
-  void transfer(const KeyQueue::Instruct& instruct) LAPSE_REQUIRES(progress_role) {
-    relocation_.transfer(table_, key_, instruct, [&](std::byte* to) {
-      if (is_arriving(table_, key_)) {
-        std::memcpy(to, table_.store().address(slot_), table_.content_bytes(key_));
-        table_.store().release_slot(key_, slot_);
-        table_.store().pass_on(key_, instruct.next);
-      } else {
-        table_.store().transfer_leased_ownership(key_, to, instruct.next);
-      }
-      return true;
-    });
-  }
-  void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
-    relocation_.access_.forward_to_home(table_, part);
-  }
-  void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
-    if (refusal_ != nullptr) {
-      relocation_.lease_turns_.refused(asker, table_, *refusal_);
+  Notification notification(answers_);
+  Arrived arrived;
+  const std::byte* from = records.first;
+  for (const Key key : keys) {
+    const SlotWord word = run.word(key);
+    const std::byte* const content = from + sizeof(TransferRecord);
+    const bool plain = low_half(word.role()) == LowHalf::arrival && arrivals.is_plain(word.low()) &&
+                       !arrivals.prepared(word.low()).is_private;
+    if (plain) {
+      arrived.add(records.now - arrivals.asked(word.low()));
+      const Waiter waiter = arrivals.first_waiter(word.low());
+      run.arrive(key, content);
+      arrivals.close(word.low());
+      notification.add(waiter);
     } else {
-      relocation_.lease_turns_.left(asker, table_, key_);
+      TransferRecord record;
+      std::memcpy(&record, from, sizeof record);
+      keys_.arrive(table, record, content, records.now);
     }
+    from += records.header.record_bytes;
   }
-
- private:
-  Relocation& relocation_;
-  TableShard& table_;
-  Key key_;
-  Slot slot_;
-  Clock::time_point now_;
-  const KeyFailure* refusal_;
-};
-
-void Relocation::drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now) {
-  KeyQueue& queue = table.arrivals().queue(record);
-  switch (queue.drain(Drain(*this, table, key, slot, now))) {
-    case KeyQueue::End::open:
-      settle(table, key, record, slot, LeaseState::none);
-      break;
-    case KeyQueue::End::leased:
-      settle(table, key, record, slot, queue.empty() ? LeaseState::held : LeaseState::held_and_queued);
-      break;
-    case KeyQueue::End::left:
-      relocalize(table, key, record, now);
-      break;
-  }
+  notification.send();
+  arrived.count_in(table.counters());
 }
 
-void Relocation::take_refusal(TableShard& table, const KeyFailure& failure) {
-  const Key key = failure.key;
-  const SlotWord word = table.store().word(key);
-  const bool asked = low_half(word.role()) == LowHalf::arrival;
-  if (!asked || table.arrivals().holds_instruct(word.low())) {
-    throw ProtocolError(fmt::format("key {} of table '{}' is refused to domain {}, which {}", key.value(),
-                                    table.name(), table.self_domain().value(),
-                                    asked ? "the home has given it to" : "did not ask for it"));
-  }
-  const std::uint32_t arrival = word.low();
-  table.store().refuse(key);
-  table.store().cancel_arrival(key, table.arrivals().prepared(arrival));
-  if (!table.arrivals().is_plain(arrival))
-    table.arrivals().queue(arrival).send_away(Drain(*this, table, key, {}, Clock::now(), &failure));
-  const std::vector<Waiter> waiters = table.arrivals().take_waiters(arrival);
-  table.arrivals().close(arrival);
-  for (const Waiter waiter : waiters) answers_.fail(waiter, table, failure);
-}
-
-void Relocation::settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease) {
-  const std::vector<Waiter> waiters = table.arrivals().take_waiters(record);
-  if (is_arriving(table, key)) {
-    table.store().publish_owner(key, slot, lease);
-  } else {
-    table.store().set_lease(key, lease);
-  }
-  if (lease == LeaseState::held_and_queued) {
-    table.arrivals().keep_for_lease(record, key);
-  } else {
-    table.arrivals().close(record);
-  }
-  for (const Waiter waiter : waiters) answers_.notify(waiter);
-}
-
-void Relocation::relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now) {
-  const std::vector<Waiter> waiters = table.arrivals().take_waiters(record);
-  const std::vector<Waiter> relocalizes = table.arrivals().take_relocalizes(record);
-  table.arrivals().close(record);
-  for (const Waiter waiter : waiters) answers_.notify(waiter);
-  // Waiters added after the INSTRUCT localize the key again: the first sends the request, the others join it.
-  for (const Waiter waiter : relocalizes) {
-    const SlotWord word = table.store().word(key);
-    if (low_half(word.role()) == LowHalf::arrival) {
-      table.arrivals().add_waiter(word.low(), waiter);
-    } else if (const auto failure = begin(table, key, waiter, now)) {
-      answers_.fail(waiter, table, *failure);
-    }
-  }
-}
-
-// --- messages
+// --- frames
 
 void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
   TableShard& table = registry_.table(header.table);
   const auto kind = static_cast<FrameKind>(header.kind);
-  const Clock::time_point now = Clock::now();
   const std::uint32_t expected = kind == FrameKind::localize   ? std::uint32_t{sizeof(LocalizeRecord)}
                                  : kind == FrameKind::instruct ? std::uint32_t{sizeof(InstructRecord)}
                                                                : header.record_bytes;
@@ -308,34 +270,52 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
     throw ProtocolError(
         "a message about relocations has a wrong length or names a domain that does not exist");
   }
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    prefetch_ahead(table, header, records, i);
-    std::uint64_t number;
-    std::memcpy(&number, records, sizeof number);
-    const Key key = Registry::served_key(table, number);
-    if (kind == FrameKind::transfer && header.record_bytes != transfer_bytes(table, key))
-      throw ProtocolError("a message transfers ownership of a key with a value of a wrong length");
-    switch (kind) {
+  Records part{header, records, header.count, Clock::now()};
+  if (header.count == 1 || kind == FrameKind::refuse || !KeyRun::suits(table.store()))
+    return take_one_by_one(table, part);
+  for (std::uint32_t left = header.count; left > 0; left -= part.count) {
+    part.count = std::min<std::uint32_t>(left, kKeysAtOnce);
+    for (std::uint32_t i = 0; i < part.count; ++i) {
+      part_[i] = Registry::served_key(table, key_number(part.first + std::size_t{i} * header.record_bytes));
+      table.store().prefetch_word(part_[i]);
+    }
+    const std::span<const Key> of_part(part_.data(), part.count);
+    if (kind == FrameKind::localize) {
+      take_localizes(table, part, of_part);
+    } else if (kind == FrameKind::instruct) {
+      take_instructs(table, part, of_part);
+    } else {
+      take_transfers(table, part, of_part);
+    }
+    part.first += std::size_t{part.count} * header.record_bytes;
+  }
+}
+
+void Relocation::take_one_by_one(TableShard& table, const Records& records) {
+  const FrameHeader& header = records.header;
+  const std::byte* record = records.first;
+  for (std::uint32_t i = 0; i < header.count; ++i, record += header.record_bytes) {
+    prefetch_ahead(table, header, record, i);
+    const Key key = Registry::served_key(table, key_number(record));
+    switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::localize:
-        if (table.definition().homes.home(key) != table.self_domain()) {
-          throw ProtocolError(fmt::format("domain {} is asked for key {} of table '{}' and is not its home",
-                                          table.self_domain().value(), number, table.name()));
-        }
-        take_localize(table, key, Domain(header.domain), now);
+        check_home(table, key);
+        keys_.take_localize(table, key, Domain(header.domain), records.now);
         break;
       case FrameKind::instruct: {
-        InstructRecord record;
-        std::memcpy(&record, records, sizeof record);
-        instruct(table, key, {Domain(header.domain), record.relocations}, now);
+        InstructRecord instruct;
+        std::memcpy(&instruct, record, sizeof instruct);
+        keys_.instruct(table, key, {Domain(header.domain), instruct.relocations}, records.now);
         break;
       }
       case FrameKind::refuse:
-        take_refusal(table, read_key_failure(table.name(), header, records));
+        keys_.take_refusal(table, read_key_failure(table.name(), header, record));
         break;
       default: {
-        TransferRecord record;
-        std::memcpy(&record, records, sizeof record);
-        arrive(table, record, records + sizeof record, now);
+        check_transfer(header, table.content_bytes(key));
+        TransferRecord transfer;
+        std::memcpy(&transfer, record, sizeof transfer);
+        keys_.arrive(table, transfer, record + sizeof transfer, records.now);
         break;
       }
     }

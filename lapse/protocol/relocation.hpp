@@ -1,82 +1,47 @@
 // Moving keys: LOCALIZE, INSTRUCT, TRANSFER (Lapse paper, section 3.2), and REFUSE.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <utility>
+#include <vector>
 
 #include "lapse/core/progress_role.hpp"
-#include "lapse/protocol/access.hpp"
-#include "lapse/protocol/key_failure.hpp"
+#include "lapse/protocol/key_relocation.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/records_by_rank.hpp"
 #include "lapse/protocol/registry.hpp"
+#include "lapse/protocol/relocation_records.hpp"
 
 namespace lapse {
 
-// localize, and localize_for within a domain.
-struct LocalizeRecord {
-  std::uint64_t key = 0;
-};
-static_assert(sizeof(LocalizeRecord) == 8);
-
-struct InstructRecord {
-  std::uint64_t key = 0;
-  std::uint32_t relocations = 0;  // how often the key has moved, this time included
-  std::uint32_t padding = 0;
-};
-static_assert(sizeof(InstructRecord) == 16);
-
-// transfer: this, then the value's elements and the state of the update rule.
-struct TransferRecord {
-  std::uint64_t key = 0;
-  std::uint32_t relocations = 0;
-  std::uint32_t padding = 0;
-};
-static_assert(sizeof(TransferRecord) == 16);
-
-// Is notified of the turn of a lease request that was queued for a key. Called while the queue is drained:
-// the callee must not use the key yet.
-class LeaseTurns {
- public:
-  // The key is leased to the asker.
-  virtual void granted(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
-  // The key has left the domain: the request must be repeated.
-  virtual void left(const LeaseAsker& asker, TableShard& table, Key key) LAPSE_REQUIRES(progress_role) = 0;
-  // The key cannot come to the domain: the request has failed.
-  virtual void refused(const LeaseAsker& asker, TableShard& table, const KeyFailure& failure)
-      LAPSE_REQUIRES(progress_role) = 0;
-
- protected:
-  ~LeaseTurns() = default;
-};
-
-// Thread safety: the holder of the progress lock.
+// Takes the frames, and moves many keys in runs: what is equal for the keys of a run is done once. That is
+// the plain case, in dense tables whose values have one length: a key that is local and open leaves, an
+// absent one is requested, an arriving one for which nothing has queued comes. Every other key goes through
+// KeyRelocation, in its turn.
 //
-// Invariants:
-// 1. The home orders all relocations of a key: changing its table and instructing the old owner are one step.
-// 2. The queue of a key that arrives is drained, in order, before its slot word gets the role owner (I3).
-// 3. An INSTRUCT that reaches an arriving key queues with the operations; when its turn comes, the value is
-//    transferred, and the operations queued behind it are forwarded to the home, in order.
-// 4. A leased key behaves like an arriving one; the end of the lease is the arrival.
-// 5. At every moment at most one domain owns a key (I1): the old owner makes it absent in the step that
-//    appends the TRANSFER.
-// 6. A key that is arriving has room for its value already: a value that comes is never without memory.
-// 7. Where the home cannot make a key, it changes nothing and answers LOCALIZE with REFUSE. The requester
-//    becomes absent, sends the queued operations to the home, in order, and fails what waits for the key. No
-//    INSTRUCT is queued then: the home sends one to domains only to which it has given the key.
+// Thread safety: the holder of the progress lock.
 class Relocation final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::localize},
                                           {FrameKind::instruct},
                                           {.kind = FrameKind::transfer, .lane = FrameLane::free},
                                           {.kind = FrameKind::refuse, .lane = FrameLane::free}};
+  // Keys that are handled together: what is prefetched for one of them stays in the cache until its turn.
+  static constexpr std::size_t kKeysAtOnce = 128;
 
-  Relocation(const Registry& registry, Outbox& outbox, Access& access, LocalizeAnswers& answers,
-             LeaseTurns& lease_turns)
-      : registry_(registry), outbox_(outbox), access_(access), answers_(answers), lease_turns_(lease_turns) {}
+  Relocation(const Registry& registry, Outbox& outbox, LocalizeAnswers& answers, KeyRelocation& keys)
+      : registry_(registry),
+        outbox_(outbox),
+        answers_(answers),
+        keys_(keys),
+        localizes_(registry.ranks()),
+        instructs_(registry.ranks()),
+        part_(kKeysAtOnce),
+        homes_(kKeysAtOnce),
+        leaving_(kKeysAtOnce) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
@@ -84,51 +49,48 @@ class Relocation final : public ProtocolModule {
   // True when no key is arriving and nothing waits for the end of a lease.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role);
 
-  // Requests an absent key that this rank serves; `waiter`, if there is one, is notified when it has arrived.
-  // Where this rank has no room for the key, returns the failure: nothing has changed, and `waiter` is the
-  // caller's.
-  [[nodiscard]] std::unique_ptr<KeyFailure> begin(TableShard& table, Key key, Waiter waiter,
-                                                  Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Drains the queue of a key's arrival record. The value is stored in `slot`; no worker can access it before
-  // draining has left the key open, leased or transferred.
-  void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now)
+  // Localizes at most kKeysAtOnce keys that this rank serves. Returns how many are local; for each of the
+  // others `waiter` will be notified.
+  std::uint32_t localize(TableShard& table, std::span<const Key> keys, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
  private:
-  class Drain;
+  // A key that leaves this domain, and how often it has moved then.
+  struct Leaving {
+    Key key;
+    std::uint32_t relocations;
+  };
+  // A frame, or the next kKeysAtOnce of its records.
+  struct Records {
+    const FrameHeader& header;
+    const std::byte* first;
+    std::uint32_t count;
+    Clock::time_point now;
+  };
 
-  // At the home: the request of another domain, which is refused where the key cannot be made.
-  void take_localize(TableShard& table, Key key, Domain requester, Clock::time_point now)
+  void take_one_by_one(TableShard& table, const Records& records) LAPSE_REQUIRES(progress_role);
+  // --- one kind of records each, for which runs suit; all keys are served by this rank
+  void take_localizes(TableShard& table, const Records& records, std::span<const Key> keys)
       LAPSE_REQUIRES(progress_role);
-  // At the home: the second half of the step that has changed its table.
-  void instruct_owner(TableShard& table, Key key, Domain requester, OwnershipTable::Change change,
-                      Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // At the old owner.
-  void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now)
+  void take_instructs(TableShard& table, const Records& records, std::span<const Key> keys)
       LAPSE_REQUIRES(progress_role);
-  // At the new owner.
-  void arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
-              Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // At the requester: the home has refused the key.
-  void take_refusal(TableShard& table, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
-  // After draining: publishes the key, open or leased, and notifies the waiters.
-  void settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease)
-      LAPSE_REQUIRES(progress_role);
-  // After the value was transferred: notifies the waiters, and begins the pending re-localizes.
-  void relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now)
+  void take_transfers(TableShard& table, const Records& records, std::span<const Key> keys)
       LAPSE_REQUIRES(progress_role);
 
-  // Appends a TRANSFER. fill(std::byte*) writes value and rule state into it, and then makes the slot word
-  // absent. The TRANSFER is not sent when fill returns false, or throws while the key is still local.
-  template <class Fill>
-  bool transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill)
+  // Sends the keys to the domain `next`, which the home has given them to.
+  void transfer(TableShard& table, std::span<const Leaving> leaving, Domain next, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;
-  Access& access_;
   LocalizeAnswers& answers_;
-  LeaseTurns& lease_turns_;
+  KeyRelocation& keys_;
+  RecordsByRank<LocalizeRecord> localizes_ LAPSE_GUARDED_BY(progress_role);
+  RecordsByRank<InstructRecord> instructs_ LAPSE_GUARDED_BY(progress_role);
+  // Scratch memory, for keys that are handled together: of a frame, their homes, and those that leave.
+  std::vector<Key> part_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Domain> homes_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Leaving> leaving_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

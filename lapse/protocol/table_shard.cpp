@@ -69,24 +69,6 @@ KeyView TableShard::view(Key key) const {
   return view;
 }
 
-bool TableShard::view_absent(Key key, bool alone, KeyView& view) const {
-  const std::optional<Store::Known> known = store_.is_sparse() ? store_.known(key) : std::nullopt;
-  const SlotWord word = !store_.is_sparse() ? store_.word(key) : known ? known->word : SlotWord();
-  if (word.role() != Role::absent) return false;
-  view.home = definition_.homes.home(key);
-  view.serves = alone || serves(key);
-  view.hint.reset();
-  if (view.home != view.self) {
-    view.hint = definition_.cache.look_up(word.hint());
-  } else if (view.serves) {
-    if (store_.is_sparse() && !known) return false;
-    view.owner_by_table =
-        ownership_.owner(store_.is_sparse() ? known->number : definition_.homes.home_index(key));
-    if (view.owner_by_table == view.self) return false;
-  }
-  return true;
-}
-
 bool TableShard::is_uninitialized(Key key) const {
   if (!store_.is_sparse()) return false;
   const std::optional<Store::Known> known = store_.known(key);
@@ -116,12 +98,6 @@ void TableShard::create_own_keys() {
 }
 
 // --- owners
-
-OwnershipTable::Change TableShard::relocate(Key key, Domain next) {
-  const std::uint64_t index =
-      store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
-  return ownership_.relocate(index, next);
-}
 
 void TableShard::remember_location(Key key, Domain responder) {
   if (!definition_.cache.enabled()) return;

@@ -74,7 +74,18 @@ class TableShard {
   // As view, for a key whose value is neither here nor coming here and which exists: fills in what the
   // caller does not know, which is everything but `self`. False, with no view, for other keys. `alone`: the
   // domain has one member.
-  bool view_absent(Key key, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role);
+  bool view_absent(Key key, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role) {
+    const Store::Word* const word = store_.find(key);
+    if (word == nullptr) {
+      // Here, it is uninitialized.
+      view.home = definition_.homes.home(key);
+      if (view.home == view.self) return false;
+      view.hint.reset();
+      view.serves = alone || serves(key);
+      return true;
+    }
+    return view_absent(key, SlotWord(word->load(std::memory_order_acquire)), alone, view);
+  }
   bool is_uninitialized(Key key) const LAPSE_REQUIRES(progress_role);
   // Writes the value and rule state that a key has before its first push.
   void write_initial(Key key, std::byte* content) const;
@@ -91,7 +102,15 @@ class TableShard {
   // --- owners and their locations
 
   // At the home: the key belongs to `next` from now on; a sparse key gets a slot word.
-  OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role);
+  OwnershipTable::Change relocate(Key key, Domain next) LAPSE_REQUIRES(progress_role) {
+    const std::uint64_t index =
+        store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
+    return ownership_.relocate(index, next);
+  }
+  // At the home of a key of a dense table, for a call of relocate that follows soon.
+  void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
+    ownership_.prefetch(definition_.homes.home_index(key));
+  }
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);
   // Whether a lookup of a key's owner in its home's memory is useful. With two domains, a key that is not
@@ -133,6 +152,22 @@ class TableShard {
   }
 
  private:
+  bool view_absent(Key key, SlotWord word, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role) {
+    if (word.role() != Role::absent) return false;
+    view.home = definition_.homes.home(key);
+    view.serves = alone || serves(key);
+    if (view.home != view.self) {
+      view.hint = definition_.cache.look_up(word.hint());
+      return true;
+    }
+    view.hint.reset();
+    if (!view.serves) return true;
+    const std::uint64_t index =
+        store_.is_sparse() ? store_.known(key)->number : definition_.homes.home_index(key);
+    view.owner_by_table = ownership_.owner(index);
+    return view.owner_by_table != view.self;
+  }
+
   // constant
   const TableDefinition definition_;
   std::optional<std::uint32_t> exposed_owners_;

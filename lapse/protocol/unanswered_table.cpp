@@ -12,31 +12,31 @@ const UnansweredTable::Begun& UnansweredTable::begun_with(std::uint32_t number) 
 }
 
 bool UnansweredTable::concerns(const Slot& slot, TableId table, Key key) const {
-  if ((slot.number & kEntryBit) != 0) {
+  if (slot.is_entry()) {
     const UnansweredKey& entry = entry_of(slot);
     return entry.key == key && entry.table == table;
   }
-  const Begun& begun = begun_with(slot.number);
+  const Begun& begun = begun_with(slot.number());
   const OperationState& operation = *begun.operation;
   // The worker alone begins an operation anew.
   if (operation.serial.load(std::memory_order_relaxed) != begun.serial) return false;
-  return operation.items[slot.number - begun.base].key == key && begun.table == table;
+  return operation.items[slot.number() - begun.base].key == key && begun.table == table;
 }
 
 bool UnansweredTable::is_unanswered(const Slot& slot) const {
-  if ((slot.number & kEntryBit) != 0) return entry_of(slot).count() != 0;
-  const Begun& begun = begun_with(slot.number);
+  if (slot.is_entry()) return entry_of(slot).count() != 0;
+  const Begun& begun = begun_with(slot.number());
   const OperationState& operation = *begun.operation;
   return operation.serial.load(std::memory_order_relaxed) == begun.serial &&
-         operation.items[slot.number - begun.base].state() != OperationState::ItemState::answered;
+         operation.items[slot.number() - begun.base].state() != OperationState::ItemState::answered;
 }
 
 bool UnansweredTable::find(TableId table, Key key) const {
   auto [at, tag] = place_of(table, key);
   for (;; at = (at + 1) & mask_) {
     const Slot& slot = slots_[at];
-    if (slot.tag == 0) return false;
-    if (slot.tag == tag && concerns(slot, table, key)) return is_unanswered(slot);
+    if (slot.empty()) return false;
+    if (slot.tag() == tag && concerns(slot, table, key)) return is_unanswered(slot);
   }
 }
 
@@ -50,54 +50,100 @@ UnansweredKey& UnansweredTable::fresh_entry(TableId table, Key key) {
   }
   UnansweredKey& entry = *free_.back();
   free_.pop_back();
+  ++entries_;
   entry.table = table;
   entry.key = key;
   return entry;
 }
 
+UnansweredKey* UnansweredTable::take(Slot& slot, std::uint32_t tag, std::uint32_t number, Key key) {
+  if (!wants_entries_) {
+    slot = Slot(tag, number);
+    return nullptr;
+  }
+  UnansweredKey& entry = fresh_entry(begun_.back().table, key);
+  entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  slot = Slot(tag, kEntryBit | entry.number);
+  return &entry;
+}
+
 UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) {
-  const bool has_entry = (slot.number & kEntryBit) != 0;
+  const bool has_entry = slot.is_entry();
   if (!is_unanswered(slot)) {
     // While its count was zero, the engine has left the entry without pin and held operations.
-    if (has_entry) free_.push_back(&entry_of(slot));
-    slot.number = number;
-    return nullptr;
+    if (has_entry) free_entry(slot);
+    return take(slot, slot.tag(), number, key);
   }
   if (has_entry) {
     UnansweredKey& entry = entry_of(slot);
     entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return &entry;
   }
-  const Begun& begun = begun_with(slot.number);
+  const Begun& begun = begun_with(slot.number());
   UnansweredKey& entry = fresh_entry(begun.table, key);
   entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 2, std::memory_order_relaxed);
-  begun_.back().operation->joins.push_back({&entry, begun.operation, begun.serial, slot.number - begun.base});
-  slot.number = kEntryBit | entry.number;
+  begun_.back().operation->joins.push_back(
+      {&entry, begun.operation, begun.serial, slot.number() - begun.base});
+  slot = Slot(slot.tag(), kEntryBit | entry.number);
   return &entry;
 }
 
-void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items) {
-  if (total() == 0) {
-    clear(items);
-  } else if ((used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit) {
-    rebuild(items);
-  }
-  begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
-}
-
-void UnansweredTable::clear(std::size_t items) {
-  if (used_ != 0) {
-    for (std::size_t at = 0; at <= mask_; ++at) {
-      if ((slots_[at].number & kEntryBit) != 0) free_.push_back(&entry_of(slots_[at]));
-      slots_[at] = {};
+UnansweredKey* UnansweredTable::enter(std::uint32_t number, Key key) {
+  const TableId table = begun_.back().table;
+  auto [at, tag] = place_of(table, key);
+  for (;; at = (at + 1) & mask_) {
+    Slot& slot = slots_[at];
+    if (slot.empty()) {
+      ++used_;
+      return take(slot, tag, number, key);
+    }
+    if (slot.tag() == tag && concerns(slot, table, key)) {
+      if (slot.is_entry() || slot.number() < first_same_way_) return meet(slot, number, key);
+      slot = Slot(tag, number);
+      return nullptr;
     }
   }
-  const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 2 * items + 2));
-  if (slots > slots_.size()) slots_.resize(slots);
-  mask_ = slots - 1;
+}
+
+void UnansweredTable::enter_items() {
+  is_late_ = false;
+  resize_slots(std::max<std::size_t>(expected_, next_number_));
+  const OperationState& operation = *begun_.back().operation;
+  for (std::uint32_t item = 0; item < next_number_; ++item) enter(item, operation.items[item].key);
+}
+
+void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, Repeats repeats) {
+  const bool one_way = repeats == Repeats::go_one_way && !operation.looks_up_owners;
+  if (total() == 0) {
+    clear();
+    is_late_ = one_way;
+    expected_ = items;
+    if (!is_late_) resize_slots(items);
+  } else {
+    // They are those of the operation before: it decides what they need.
+    if (is_late_) enter_items();
+    if ((used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit) rebuild(items);
+  }
+  wants_entries_ = operation.looks_up_owners;
+  begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
+  first_same_way_ = one_way ? next_number_ : kEntryBit;
+}
+
+void UnansweredTable::clear() {
+  if (entries_ != 0) {
+    for (std::size_t at = 0; at <= mask_; ++at)
+      if (slots_[at].is_entry()) free_entry(slots_[at]);
+  }
+  if (used_ != 0) std::fill_n(slots_.begin(), mask_ + 1, Slot());
   used_ = 0;
   next_number_ = 0;
   begun_.clear();
+}
+
+void UnansweredTable::resize_slots(std::size_t items) {
+  const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 2 * items + 2));
+  if (slots > slots_.size()) slots_.resize(slots);
+  mask_ = slots - 1;
 }
 
 void UnansweredTable::rebuild(std::size_t items) {
@@ -123,15 +169,15 @@ void UnansweredTable::rebuild(std::size_t items) {
   std::vector<Live> kept;
   for (std::size_t at = 0; at <= mask_; ++at) {
     const Slot& slot = slots_[at];
-    if (slot.tag == 0) continue;
-    const bool has_entry = (slot.number & kEntryBit) != 0;
+    if (slot.empty()) continue;
+    const bool has_entry = slot.is_entry();
     if (!is_unanswered(slot)) {
-      if (has_entry) free_.push_back(&entry_of(slot));
+      if (has_entry) free_entry(slot);
     } else if (has_entry) {
-      kept.push_back({entry_of(slot).table, entry_of(slot).key, slot.number});
+      kept.push_back({entry_of(slot).table, entry_of(slot).key, slot.number()});
     } else {
-      const Begun& begun = begun_with(slot.number);
-      const std::uint32_t item = slot.number - begun.base;
+      const Begun& begun = begun_with(slot.number());
+      const std::uint32_t item = slot.number() - begun.base;
       kept.push_back({begun.table, begun.operation->items[item].key,
                       new_base[static_cast<std::size_t>(&begun - begun_.data())] + item});
     }
@@ -140,12 +186,14 @@ void UnansweredTable::rebuild(std::size_t items) {
   slots_.assign(std::max(slots, slots_.size()), {});
   mask_ = slots - 1;
   used_ = kept.size();
+  // The operation being built is the last.
+  if (first_same_way_ != kEntryBit && !live.empty()) first_same_way_ = live.back().base;
   begun_ = std::move(live);
   next_number_ = next;
   for (const Live& live_key : kept) {
     auto [at, tag] = place_of(live_key.table, live_key.key);
-    while (slots_[at].tag != 0) at = (at + 1) & mask_;
-    slots_[at] = {tag, live_key.number};
+    while (!slots_[at].empty()) at = (at + 1) & mask_;
+    slots_[at] = Slot(tag, live_key.number);
   }
 }
 

@@ -50,6 +50,12 @@ struct UnansweredKey {
 // when a second operation of the worker names it while the first is unanswered. The engine then counts the
 // first operation in the entry as well (OperationState::joins).
 //
+// The items of an operation that is begun when nothing is unanswered enter the hash table only when a question
+// needs it: a worker that waits for each operation never pays for it.
+//
+// Where one operation names a key more than once, the last of these items stands for all, if all go the same
+// way: then they are executed in their order, and nothing of the others is left to wait for but answers.
+//
 // Thread safety: the worker's; UnansweredKey::pin, held and finish are for the holder of the progress lock.
 //
 // Guarantees:
@@ -63,10 +69,21 @@ class UnansweredTable {
   std::uint32_t total() const { return count_.total(); }
   const UnansweredCount& count() const { return count_; }
   // True when the worker has an unanswered operation on the key.
-  bool contains(TableId table, Key key) const { return total() != 0 && find(table, key); }
+  bool contains(TableId table, Key key) {
+    if (total() == 0) return false;
+    if (is_late_) enter_items();
+    return find(table, key);
+  }
 
-  // The next items are those of this operation, which has none yet; about `items` follow.
-  void begin(OperationState& operation, TableId table, std::size_t items);
+  // How the items of an operation that name one key are told apart.
+  enum class Repeats : std::uint8_t {
+    go_one_way,    // whatever other ranks do meanwhile
+    have_entries,  // they are pinned to a route like different operations
+  };
+  // The next items are those of this operation, which has none yet; about `items` follow. Where it looks up
+  // owners, every key gets an entry, in which it waits.
+  void begin(OperationState& operation, TableId table, std::size_t items,
+             Repeats repeats = Repeats::have_entries);
   // Counts the next item of the operation that was begun last. Null where nothing else on the key is
   // unanswered; else the entry of the key, which the item then has too.
   UnansweredKey* add(Key key);
@@ -87,9 +104,17 @@ class UnansweredTable {
 
   // The hash table's element: a part of the key's hash, and the number of an item or, with kEntryBit, of an
   // entry.
-  struct Slot {
-    std::uint32_t tag = 0;  // 0: empty
-    std::uint32_t number = 0;
+  class Slot {
+   public:
+    Slot() = default;
+    Slot(std::uint32_t tag, std::uint32_t number) : bits_(std::uint64_t{tag} << 32U | number) {}
+    bool empty() const { return bits_ == 0; }  // A tag is not zero.
+    std::uint32_t tag() const { return static_cast<std::uint32_t>(bits_ >> 32U); }
+    std::uint32_t number() const { return static_cast<std::uint32_t>(bits_); }
+    bool is_entry() const { return (bits_ & kEntryBit) != 0; }
+
+   private:
+    std::uint64_t bits_ = 0;  // one number, which is stored and loaded as a whole
   };
   // The items of an operation have the numbers from `base` on, as long as it has this serial number.
   struct Begun {
@@ -110,7 +135,7 @@ class UnansweredTable {
   bool find(TableId table, Key key) const;
   const Begun& begun_with(std::uint32_t number) const;
   UnansweredKey& entry_of(const Slot& slot) const {
-    const std::uint32_t number = slot.number & ~kEntryBit;
+    const std::uint32_t number = slot.number() & ~kEntryBit;
     return chunks_[number / kChunk][number % kChunk];
   }
   // The slot's item or entry concerns the key; false as well where its operation is no longer known.
@@ -118,38 +143,46 @@ class UnansweredTable {
   bool is_unanswered(const Slot& slot) const;
   // The key's slot names an earlier operation: as add.
   UnansweredKey* meet(Slot& slot, std::uint32_t number, Key key);
+  // The first item of an operation on a key.
+  UnansweredKey* take(Slot& slot, std::uint32_t tag, std::uint32_t number, Key key);
   UnansweredKey& fresh_entry(TableId table, Key key);
-  // Empty, for `items` items.
-  void clear(std::size_t items);
+  // The slot's entry has no unanswered operations.
+  void free_entry(const Slot& slot) {
+    free_.push_back(&entry_of(slot));
+    --entries_;
+  }
+  // No operation; the hash table is empty.
+  void clear();
+  void resize_slots(std::size_t items);
+  // The items go into the hash table, which is empty.
+  void enter_items();
+  UnansweredKey* enter(std::uint32_t number, Key key);
   // Drops what has been answered; there is room for `items` more afterwards.
   void rebuild(std::size_t items);
 
   UnansweredCount count_;
   std::vector<Slot> slots_;  // open addressing; the first mask_ + 1 are in use
   std::size_t mask_ = kFewestSlots - 1;
-  std::size_t used_ = 0;  // slots that are not empty
+  std::size_t used_ = 0;     // slots that are not empty
+  std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
-  std::vector<Begun> begun_;  // by base
+  std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
+  bool wants_entries_ = false;        // the operation being built looks up owners
+  bool is_late_ = false;              // no item is in the hash table yet: all are of the same operation
+  std::size_t expected_ = 0;          // items of that operation
+  std::vector<Begun> begun_;          // by base
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
 };
 
 inline UnansweredKey* UnansweredTable::add(Key key) {
-  if ((used_ + 1) * 2 > mask_ + 1) [[unlikely]]
-    rebuild(1);
   count_.add();
-  const std::uint32_t number = next_number_++;
-  const TableId table = begun_.back().table;
-  auto [at, tag] = place_of(table, key);
-  for (;; at = (at + 1) & mask_) {
-    Slot& slot = slots_[at];
-    if (slot.tag == 0) [[likely]] {
-      slot = {tag, number};
-      ++used_;
-      return nullptr;
-    }
-    if (slot.tag == tag && concerns(slot, table, key)) return meet(slot, number, key);
+  if (is_late_) {
+    ++next_number_;
+    return nullptr;
   }
+  if ((used_ + 1) * 2 > mask_ + 1) rebuild(1);
+  return enter(next_number_++, key);
 }
 
 }  // namespace lapse

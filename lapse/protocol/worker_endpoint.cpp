@@ -64,6 +64,7 @@ OperationState& WorkerEndpoint::acquire() {
   operation.updates = nullptr;
   operation.payload.clear();
   operation.update_bytes = 0;
+  operation.looks_up_owners = false;
   operation.destination = nullptr;
   operation.failure.reset();
   operation.in_hand = true;

@@ -29,7 +29,7 @@ void LeaseTaker::begin(std::span<const LeaseKeys> parts) {
 }
 
 bool LeaseTaker::may_advance() const {
-  const WorkerEndpoint& endpoint = worker_.endpoint();
+  WorkerEndpoint& endpoint = worker_.endpoint();
   switch (stage_) {
     case Stage::own_operations:
       return endpoint.unanswered().total() == 0 || std::ranges::none_of(parts_, [&](const LeaseKeys& part) {

@@ -12,8 +12,6 @@ void LocalAccess::find_words(std::span<const Key> keys) {
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
-  if (word != nullptr && !has_usable_value(SlotWord(word->load(std::memory_order_relaxed)).role()))
-    return false;
   if (unanswered_.contains(table_.id(), row.key)) return false;
   try {
     if (!try_key(row, word)) return false;

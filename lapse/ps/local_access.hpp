@@ -27,7 +27,7 @@ class LocalAccess {
   // Starts at key number `first`. `unanswered`: the worker's. `done` counts keys that were accessed. `rank`
   // is the worker's, for errors.
   LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
-              const UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
+              UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
       : table_(table),
         request_(request),
         unanswered_(unanswered),
@@ -48,13 +48,17 @@ class LocalAccess {
  private:
   // Finds the slot words of the next keys.
   void find_words(std::span<const Key> keys);
+  // Whether it may be worth trying, without the order of operations being looked at.
+  static bool may_use(const Store::Word& word) {
+    return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
+  }
   bool carry_out(const Row& row, Store::Word* word);
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word) const;
 
   TableShard& table_;
   const AccessRequest& request_;
-  const UnansweredTable& unanswered_;
+  UnansweredTable& unanswered_;
   std::uint64_t& done_;
   const Rank rank_;
   RowCursor cursor_;
@@ -70,7 +74,8 @@ void LocalAccess::carry_out_rest(Undone&& undone) {
   for (RowCursor cursor = cursor_; !cursor.at_end();) {
     if (word_ == words_.size()) find_words(cursor.remaining());
     const Row row = cursor.next();
-    if (!carry_out(row, words_[word_++])) undone(row);
+    Store::Word* const word = words_[word_++];
+    if ((word != nullptr && !may_use(*word)) || !carry_out(row, word)) undone(row);
   }
 }
 

@@ -5,6 +5,11 @@
 
 namespace lapse {
 
+namespace {
+// Of few keys, the owners are looked up, which saves a hop; many are sent to their homes at once.
+constexpr std::size_t kMaxLookups = 8;
+}  // namespace
+
 void OperationBuilder::begin() {
   OperationState& operation = endpoint_.acquire();
   state_ = &operation;
@@ -19,8 +24,13 @@ void OperationBuilder::begin() {
   operation.payload_unit =
       std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
   operation.items.reserve(keys_);
-  if (request_.operation.kind != OperationKind::localize)
-    endpoint_.unanswered().begin(operation, table_.id(), keys_);
+  if (request_.operation.kind == OperationKind::localize) return;
+  operation.looks_up_owners = table_.exposed_owners() && keys_ <= kMaxLookups;
+  // Where other ranks serve keys of the domain, they may change a route between two items.
+  using Repeats = UnansweredTable::Repeats;
+  const bool alone = table_.definition().members() == 1;
+  endpoint_.unanswered().begin(operation, table_.id(), keys_,
+                               alone ? Repeats::go_one_way : Repeats::have_entries);
 }
 
 OperationState& OperationBuilder::finish() {

@@ -30,7 +30,10 @@ class RowCursor {
         // A row of values counts in elements; arguments and results count by themselves.
         update_unit_(call_ ? request.operation.function->argument_bytes : element_bytes(sizes.layout().type)),
         destination_unit_(call_ ? request.operation.function->result_bytes
-                                : element_bytes(sizes.layout().type)) {}
+                                : element_bytes(sizes.layout().type)),
+        same_length_(call_             ? 1
+                     : sizes.uniform() ? sizes.layout().length
+                                       : 0) {}
 
   bool at_end() const { return position_ == keys_.size(); }
   std::span<const Key> remaining() const { return keys_.subspan(position_); }
@@ -39,7 +42,7 @@ class RowCursor {
     Row row;
     row.key = keys_[position_++];
     row.offset = offset_;
-    const std::size_t length = call_ ? 1 : sizes_->length(row.key);
+    const std::size_t length = same_length_ != 0 ? same_length_ : sizes_->length(row.key);
     offset_ += length;
     if (request_->updates != nullptr)
       row.update = {request_->updates + row.offset * update_unit_, length * update_unit_};
@@ -60,6 +63,7 @@ class RowCursor {
   bool call_;
   std::size_t update_unit_;
   std::size_t destination_unit_;
+  std::size_t same_length_;  // of all rows; 0 when it differs
   std::size_t position_ = 0;
   std::size_t offset_ = 0;
 };

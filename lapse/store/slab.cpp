@@ -78,7 +78,7 @@ void SlabAllocator::throw_exhausted(std::uint32_t units) const {
       owner_label_, kLargeSlab, in_use_ * unit_bytes_, committed_bytes(), available_memory().to_text()));
 }
 
-FreeSlots& SlabAllocator::free_slots(std::uint32_t units) {
+FreeSlots& SlabAllocator::find_free_slots(std::uint32_t units) {
   const auto found = std::ranges::lower_bound(free_, units, {}, &FreeOfSize::units);
   if (found != free_.end() && found->units == units) return found->slots;
   return free_.insert(found, {units, FreeSlots(units * unit_bytes_)})->slots;
@@ -93,14 +93,6 @@ bool SlabAllocator::has_room(std::uint64_t units) {
   }
   refused_ = 0;
   return true;
-}
-
-std::uint32_t SlabAllocator::take(FreeSlots& free, std::uint32_t units) {
-  in_use_ += units;
-  if (!free.empty()) return free.pop([this](std::uint32_t which) { return address(which); });
-  const std::uint64_t slot = first_unit_ + used_units_;
-  used_units_ += units;
-  return static_cast<std::uint32_t>(slot);
 }
 
 std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
@@ -123,21 +115,11 @@ void SlabAllocator::promise(std::uint32_t units) {
   if (!try_promise(units)) throw_exhausted(units);
 }
 
-std::uint32_t SlabAllocator::take_promised(std::uint32_t units) {
-  promised_units_ -= units;
-  return take(free_slots(units), units);
-}
-
 std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
   refused_ = 0;
   const std::optional<std::uint32_t> slot = try_allocate(units);
   if (!slot) throw_exhausted(units);
   return *slot;
-}
-
-void SlabAllocator::release(std::uint32_t slot, std::uint32_t units) {
-  free_slots(units).push(slot, [this](std::uint32_t which) { return address(which); });
-  in_use_ -= units;
 }
 
 }  // namespace lapse

@@ -65,11 +65,17 @@ class SlabAllocator {
   void promise(std::uint32_t units = 1);
   bool try_promise(std::uint32_t units = 1);
   // Ends a promise: with the slot, or without.
-  std::uint32_t take_promised(std::uint32_t units = 1);
+  std::uint32_t take_promised(std::uint32_t units = 1) {
+    promised_units_ -= units;
+    return take(free_slots(units), units);
+  }
   void withdraw_promise(std::uint32_t units = 1) { promised_units_ -= units; }
 
   // `units` as it was allocated.
-  void release(std::uint32_t slot, std::uint32_t units = 1);
+  void release(std::uint32_t slot, std::uint32_t units = 1) {
+    free_slots(units).push(slot, [this](std::uint32_t which) { return address(which); });
+    in_use_ -= units;
+  }
 
   // Commits what `units` more units need. Throws OutOfMemory.
   void commit_for(std::uint64_t units);
@@ -85,11 +91,23 @@ class SlabAllocator {
     std::uint32_t units;
     FreeSlots slots;
   };
-  FreeSlots& free_slots(std::uint32_t units);
+  FreeSlots& free_slots(std::uint32_t units) {
+    // The only ones where all slots have one size.
+    if (!free_.empty() && free_.front().units == units) [[likely]]
+      return free_.front().slots;
+    return find_free_slots(units);
+  }
+  FreeSlots& find_free_slots(std::uint32_t units);
   // Whether the first `units` units are usable; may commit a slab.
   bool has_room(std::uint64_t units);
   // There is one.
-  std::uint32_t take(FreeSlots& free, std::uint32_t units);
+  std::uint32_t take(FreeSlots& free, std::uint32_t units) {
+    in_use_ += units;
+    if (!free.empty()) return free.pop([this](std::uint32_t which) { return address(which); });
+    const std::uint64_t slot = first_unit_ + used_units_;
+    used_units_ += units;
+    return static_cast<std::uint32_t>(slot);
+  }
   // Makes the first `units` units usable; false when there is no memory.
   bool try_commit_up_to(std::uint64_t units);
   [[noreturn]] void throw_exhausted(std::uint32_t units) const;

@@ -123,14 +123,6 @@ void Store::throw_illegal_event(Key key, Role role, RoleEvent event) {
                                   static_cast<int>(event)));
 }
 
-void Store::count_here(Key key, bool here) {
-  const std::uint64_t bytes = sizes_.content_bytes(key);
-  const std::uint64_t keys = keys_here_.load(std::memory_order_relaxed);
-  const std::uint64_t all_bytes = content_bytes_here_.load(std::memory_order_relaxed);
-  keys_here_.store(here ? keys + 1 : keys - 1, std::memory_order_relaxed);
-  content_bytes_here_.store(here ? all_bytes + bytes : all_bytes - bytes, std::memory_order_relaxed);
-}
-
 void Store::begin_arrival(Key key, std::uint32_t arrival) {
   publish(key, words_.find_or_insert(key), RoleEvent::localize,
           [&](SlotWord word) { return word.with_role(Role::arriving, arrival); });

@@ -147,6 +147,10 @@ class Store : public SlotAccess {
     if (!sizes_.uniform()) return release_slot(key, prepared);
     slots_of(prepared).withdraw_promise(sizes_.units(key));
   }
+  // As prepare_arrival for `keys` keys of a dense table whose values have one length, in memory that the
+  // domain shares. False where there is no room for all of them: nothing has changed.
+  bool try_prepare_arrivals(std::uint32_t keys) { return slots_.try_promise(keys); }
+  void cancel_arrivals(std::uint32_t keys) { slots_.withdraw_promise(keys); }
   // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a value, not yet visible to other threads.
@@ -199,6 +203,8 @@ class Store : public SlotAccess {
   }
 
  private:
+  friend class KeyRun;
+
   static constexpr std::size_t kPrefetchBytes = 512;
 
   struct ReleaseUnlessPublished {
@@ -257,7 +263,19 @@ class Store : public SlotAccess {
     }
   }
   [[noreturn]] static void throw_illegal_event(Key key, Role role, RoleEvent event);
-  void count_here(Key key, bool here);
+  void count_here(Key key, bool here) {
+    const auto bytes = static_cast<std::int64_t>(sizes_.content_bytes(key));
+    count_here(here ? 1 : -1, here ? bytes : -bytes);
+  }
+  // So many have become local, or no longer are.
+  void count_here(std::int64_t keys, std::int64_t bytes) {
+    const auto add = [](std::atomic<std::uint64_t>& count, std::int64_t change) {
+      count.store(count.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(change),
+                  std::memory_order_relaxed);
+    };
+    add(keys_here_, keys);
+    add(content_bytes_here_, bytes);
+  }
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;
 

@@ -121,3 +121,10 @@ TEST_CASE("history: sparse tables and values with lengths of their own") {
         Options::from_environment());
   }
 }
+
+TEST_CASE("history: operations on many keys beside single ones, from rows that change behind the call") {
+  for (const std::uint64_t keys : {std::uint64_t{12}, std::uint64_t{150}}) {
+    run({.seed = 10, .workers = {2, 3}, .phases = 1, .calls = 80, .keys = keys, .bulk = 0.5},
+        Options::from_environment());
+  }
+}

@@ -15,6 +15,7 @@ struct RunResult {
   std::uint64_t steps = 0;
   TableCounters counters;
   Simulation::Failures failures;
+  Simulation::Runs runs;
   std::optional<std::string> problem;
 };
 
@@ -30,6 +31,7 @@ RunResult run_once(const Scenario& scenario, const Router& router, std::function
   result.steps = simulation.steps();
   result.counters = simulation.counters();
   result.failures = simulation.failures();
+  result.runs = simulation.runs();
   return result;
 }
 
@@ -82,6 +84,9 @@ CampaignResult run_campaign(const ScenarioLimits& limits, const CampaignSize& si
     result.failures.calls += run.failures.calls;
     result.failures.localizes += run.failures.localizes;
     result.failures.leases += run.failures.leases;
+    result.runs.frames += run.runs.frames;
+    result.runs.keys += run.runs.keys;
+    result.runs.continued += run.runs.continued;
   }
   return result;
 }

@@ -28,6 +28,7 @@ struct CampaignResult {
   // Of the runs without a violation: what the runs have exercised.
   TableCounters counters;
   Simulation::Failures failures;
+  Simulation::Runs runs;
 
   struct Failure {
     std::uint64_t seed = 0;

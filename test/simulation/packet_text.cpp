@@ -37,13 +37,26 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "LEASE_RELEASE",
                                                            "REFUSE",
                                                            "LOCALIZE_FAILED",
-                                                           "LEASE_REFUSED"};
+                                                           "LEASE_REFUSED",
+                                                           "KEY_INQUIRY",
+                                                           "KEY_INQUIRY_ANSWER",
+                                                           "WORKER_INQUIRY",
+                                                           "WORKER_INQUIRY_ANSWER",
+                                                           "PULL_RUN",
+                                                           "PUSH_RUN",
+                                                           "SET_RUN",
+                                                           "PULL_RUN_ANSWER",
+                                                           "PUSH_RUN_ANSWER"};
 
 std::string describe_keys(const FrameHeader& header, const std::byte* records) {
   std::string text;
   const auto kind = static_cast<FrameKind>(header.kind);
+  if (kind == FrameKind::pull_run_answer || kind == FrameKind::push_run_answer)
+    return fmt::format(" items {} to {}", header.origin, header.origin + static_cast<int>(header.count) - 1);
   const bool answer = kind == FrameKind::pull_answer || kind == FrameKind::push_answer;
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
+  const bool run = kind == FrameKind::pull_run || kind == FrameKind::push_run || kind == FrameKind::set_run;
+  const std::size_t step = run ? sizeof(std::uint64_t) : header.record_bytes;
+  for (std::uint32_t i = 0; i < header.count; ++i, records += step) {
     std::uint64_t number = 0;
     std::memcpy(&number, records, answer ? sizeof(std::uint32_t) : sizeof number);
     text += fmt::format("{}{}", i == 0 ? (answer ? " items " : " keys ") : ",", number);
@@ -55,12 +68,9 @@ std::string describe_keys(const FrameHeader& header, const std::byte* records) {
 
 std::string describe_packet(std::span<const std::byte> packet) {
   std::string text;
-  while (!packet.empty()) {
-    FrameHeader header;
-    std::memcpy(&header, packet.data(), sizeof header);
-    const std::size_t bytes = std::size_t{header.count} * header.record_bytes;
+  for_each_frame(packet, [&](const FrameHeader& header, const std::byte* records) {
     text += fmt::format("{}{} table {}{}", text.empty() ? "" : "; ", kNames[header.kind], header.table,
-                        describe_keys(header, packet.data() + sizeof header));
+                        describe_keys(header, records));
     switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::pull:
       case FrameKind::push:
@@ -69,6 +79,15 @@ std::string describe_packet(std::span<const std::byte> packet) {
                             header.operation & 0xffff'ffffU,
                             (header.flags & FrameHeader::kByHome) != 0 ? ", by home" : "");
         break;
+      case FrameKind::pull_run:
+      case FrameKind::push_run:
+      case FrameKind::set_run:
+        text += fmt::format(" from item {}, worker {} call {}{}", header.domain, header.operation >> 32U,
+                            header.operation & 0xffff'ffffU,
+                            (header.flags & FrameHeader::kByHome) != 0 ? ", by home" : "");
+        break;
+      case FrameKind::pull_run_answer:
+      case FrameKind::push_run_answer:
       case FrameKind::pull_answer:
       case FrameKind::push_answer:
         text += fmt::format(" from domain {}, worker {} call {}", header.domain, header.operation >> 32U,
@@ -83,8 +102,7 @@ std::string describe_packet(std::span<const std::byte> packet) {
       default:
         break;
     }
-    packet = packet.subspan(std::min(packet.size(), sizeof header + (bytes + 7) / 8 * 8));
-  }
+  });
   return text;
 }
 

@@ -1,11 +1,27 @@
-// Packets as text, for traces.
+// Packets taken apart, and as text, for traces.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 
+#include "lapse/protocol/frames.hpp"
+
 namespace lapse::test {
+
+// Calls f(header, records) for every frame of a well-formed packet.
+template <class F>
+void for_each_frame(std::span<const std::byte> packet, F&& f) {
+  while (!packet.empty()) {
+    FrameHeader header;
+    std::memcpy(&header, packet.data(), sizeof header);
+    f(header, packet.data() + sizeof header);
+    const std::size_t bytes = std::size_t{header.count} * header.record_bytes;
+    packet = packet.subspan(std::min(packet.size(), sizeof header + (bytes + 7) / 8 * 8));
+  }
+}
 
 // The frames of a packet: kinds, keys, requesters. The packet is well-formed.
 std::string describe_packet(std::span<const std::byte> packet);

@@ -22,7 +22,7 @@ namespace lapse::test {
 // memory for a key that exists, or join a request that the home refused when the key did not exist.
 class RefusalClient final : public TableClient {
  public:
-  using Value = std::int64_t;
+  using Value = double;
 
   RefusalClient(Worker& worker, const Table<Value>& table, const CountFunction<Value>& function,
                 const TableShape& shape, const CounterLayout& layout, std::size_t index, RefusalLog& log,

@@ -6,7 +6,7 @@ namespace lapse::test {
 
 Initialiser Refusals::initialiser() {
   // The simulation outlives its tables.
-  return Initialiser::function<std::int64_t>([this](Key, std::span<std::int64_t> value) {
+  return Initialiser::function<double>([this](Key, std::span<double> value) {
     if (active_ && random_.below(100) < initialiser_chance_) throw std::runtime_error("no value now");
     std::ranges::fill(value, 0);
   });

@@ -50,6 +50,15 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   } else if (scenario.refusals) {
     scenario.memory_chance = between(60, 99);
   }
+  if (!scenario.refusals && limits.bulk.value_or(between(0, 3) == 0)) {
+    scenario.bulk = coin() ? 0.2 : 0.6;
+    scenario.shape.keys = between(6, 40);
+    scenario.shape.own_lengths = between(0, 3) == 0;
+    scenario.calls = between(5, 25);
+  }
+  // A worker that drives the engine is not in the middle of a step of it.
+  scenario.direct_calls = !scenario.refusals && limits.direct_calls.value_or(between(0, 3) == 0);
+  if (scenario.direct_calls) scenario.interruptions = false;
   return scenario;
 }
 
@@ -80,6 +89,7 @@ HomeMap Scenario::home_map(const DomainMap& domains, Domain self) const {
 
 WorkloadSettings Scenario::workload(RandomEngine& random) const {
   WorkloadSettings settings = WorkloadSettings::random(random, calls);
+  settings.bulk = bulk;
   // A failure would be reported by any later call.
   if (refusals) settings.detached = 0;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
@@ -96,13 +106,15 @@ std::string Scenario::to_string() const {
       "lookups {}, "
       "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
-      "{} interruptions, {} speeds, {} calls of each worker{}",
+      "{} interruptions, {} speeds, {} calls of each worker{}{}{}",
       seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys,
       shape.sparse ? "sparse" : "dense", shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off",
       location_caches ? "on" : "off", lookups ? "on" : "off", separate_bulk_lane ? 2 : 1,
       packet_bytes ? fmt::format("up to {} bytes", *packet_bytes) : "as usual", home_map_name(home),
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
       long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls,
+      bulk > 0 ? fmt::format(", {} of them on many keys", bulk) : "",
+      direct_calls ? ", carried out by the worker" : "",
       !refusals ? ""
                 : fmt::format(", initial values throw {} %, no memory {} %, room for {} keys",
                               initialiser_chance, memory_chance, max_keys.value_or(shape.keys)));

@@ -26,6 +26,8 @@ struct ScenarioLimits {
   std::optional<bool> leases = {};
   std::optional<std::int32_t> domain_ranks = {};  // ranks of each domain; the last may have fewer
   std::optional<bool> lookups = {};
+  std::optional<bool> bulk = {};
+  std::optional<bool> direct_calls = {};
   bool refusals = false;           // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;       // a lookup reads any number
   bool holders_wait = false;       // a fault: the holder of a lease waits for further keys
@@ -52,6 +54,8 @@ struct Scenario {
   bool interruptions = false;               // workers call in the middle of an engine's step
   bool biased = true;                       // some actors are slow for a while
   std::size_t calls = 20;                   // of each worker
+  double bulk = 0;                          // of the calls, those on many keys
+  bool direct_calls = false;                // workers find the engine free and carry out their calls
   bool refusals = false;                    // table 0: what follows
   std::uint64_t initialiser_chance = 0;     // that an initial value throws, in percent
   std::uint64_t memory_chance = 0;          // that a rank gets no further memory, in percent

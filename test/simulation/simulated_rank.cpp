@@ -33,8 +33,9 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
       domains_(scenario.domains()),
       logger_(transport.rank(), LogLevel::error),
       protocol_(transport_, router),
-      // Workers only submit; who drives the engine is decided from outside.
-      engine_(transport_, protocol_, {.idle = {}, .helping = false, .polling = true}),
+      // Where workers do not carry out their calls themselves, they only submit; who drives the engine is
+      // decided from outside.
+      engine_(transport_, protocol_, {.idle = {}, .helping = scenario.direct_calls, .polling = true}),
       group_(protocol_, engine_),
       phase_{.server = this,
              .protocol = protocol_,
@@ -48,21 +49,20 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              .local_workers = scenario.workers[transport.rank().index()],
              .workers = scenario.all_workers()} {
   transport_.shared_memory()->join_group(domains_.domain_of(transport.rank()).value());
-  create_table(scenario, UpdateRule::add(), histories.layout.length(), scenario.shape.own_lengths,
-               histories.refusals.get());
-  create_table(scenario, UpdateRule::assign(), Assignment::kLength, false, nullptr);
+  create_table(scenario, ElementType::float64, UpdateRule::add(), histories.layout.length(),
+               scenario.shape.own_lengths, histories.refusals.get());
+  create_table(scenario, ElementType::int64, UpdateRule::assign(), Assignment::kLength, false, nullptr);
   scarce_regions_.set_refusals(histories.refusals);
-  protocol_.registry().add(
-      make_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>));
+  protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
   protocol_.registry().prepare_workers(phase_.local_workers);
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
 }
 
 void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Histories& histories) {
-  const Table<std::int64_t> counters(table(0), this);
+  const Table<double> counters(table(0), this);
   const Table<std::int64_t> assignments(table(1), this);
-  const CountFunction<std::int64_t> function(*protocol_.registry().functions()[0], this);
+  const CountFunction<double> function(*protocol_.registry().functions()[0], this);
   WorkerEndpoint& endpoint = *protocol_.registry().workers()[index - phase_.first_worker];
   Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(phase_, endpoint));
   TableShape plain = scenario.shape;
@@ -72,9 +72,9 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
                                                        histories.layout, index,
                                                        histories.with_failures[index], *histories.refusals));
   } else {
-    clients_.push_back(std::make_unique<CounterClient<std::int64_t>>(
-        worker, counters, function, scenario.shape, histories.layout, histories.counters[index],
-        &histories.live));
+    clients_.push_back(std::make_unique<CounterClient<double>>(worker, counters, function, scenario.shape,
+                                                               histories.layout, histories.counters[index],
+                                                               &histories.live));
   }
   clients_.push_back(
       std::make_unique<AssignmentClient>(worker, assignments, plain, histories.assignments[index]));
@@ -92,8 +92,8 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call))));
 }
 
-void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length,
-                                 bool own_lengths, Refusals* refusals) {
+void SimulatedRank::create_table(const Scenario& scenario, ElementType type, const UpdateRule& rule,
+                                 std::size_t length, bool own_lengths, Refusals* refusals) {
   TableOptions options;
   TableShape shape = scenario.shape;
   shape.own_lengths = own_lengths;
@@ -108,8 +108,7 @@ void SimulatedRank::create_table(const Scenario& scenario, const UpdateRule& rul
   const TableFactory factory(refusals != nullptr ? static_cast<RegionAllocator&>(scarce_regions_) : regions_,
                              transport_);
   const auto& tables = protocol_.registry().tables();
-  TableFactory::Plan plan =
-      factory.plan(options, element_type<std::int64_t>(), scenario.location_caches, tables);
+  TableFactory::Plan plan = factory.plan(options, type, scenario.location_caches, tables);
   HomeMap homes = scenario.home_map(domains_, domains_.domain_of(phase_.rank));
   std::optional<SharedTablePart> part;
   if (domains_.members(homes.self()).size() > 1)

@@ -50,6 +50,8 @@ class InterruptedTransport final : public BorrowedTransport {
     interrupt_();
     return BorrowedTransport::acquire_buffer();
   }
+  // The simulation delivers packets itself.
+  std::size_t poll(const Handler&, std::size_t) override { return 0; }
 
  private:
   std::function<void()> interrupt_;
@@ -70,7 +72,7 @@ class SimulatedRank {
   // --- steps
   std::size_t workers() const { return workloads_.size(); }
   RandomWorkload& workload(std::size_t worker) { return *workloads_[worker]; }
-  // The worker makes its next call; what it submits waits in the rank's queue.
+  // The worker makes its next call; what it submits waits in the rank's queue, or is carried out at once.
   void step_worker(std::size_t worker);
   // Submissions that wait, oldest first.
   std::size_t waiting_submissions() const { return submissions_.size(); }
@@ -91,8 +93,8 @@ class SimulatedRank {
   void check_at_rest() const;
 
  private:
-  void create_table(const Scenario& scenario, const UpdateRule& rule, std::size_t length, bool own_lengths,
-                    Refusals* refusals);
+  void create_table(const Scenario& scenario, ElementType type, const UpdateRule& rule, std::size_t length,
+                    bool own_lengths, Refusals* refusals);
   void expose_owners(const Scenario& scenario, TableShard& table);
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);

@@ -155,10 +155,21 @@ void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
   network_.deliver(
       choice,
       [&](Rank from, std::span<const std::byte> packet) {
+        count_runs(packet);
         if (sink_) trace("{} -> {}: {}", from.value(), to.value(), describe_packet(packet));
         ranks_[to.index()]->handle_packet(from, packet);
       },
       index);
+}
+
+void Simulation::count_runs(std::span<const std::byte> packet) {
+  for_each_frame(packet, [&](const FrameHeader& header, const std::byte*) {
+    const auto kind = static_cast<FrameKind>(header.kind);
+    if (kind < FrameKind::pull_run || kind > FrameKind::set_run) return;
+    ++runs_.frames;
+    runs_.keys += header.count;
+    runs_.continued += header.domain > 0 ? 1 : 0;
+  });
 }
 
 void Simulation::interrupt(std::size_t rank) {
@@ -187,10 +198,40 @@ void Simulation::end_turn_or_go_on(SimulatedRank& rank) {
 
 // --- checking
 
+void Simulation::check_routes(Key key, std::size_t number) {
+  for (const auto& rank : ranks_) {
+    const TableShard& table = rank->table(number);
+    const KeyView view = table.view(key);
+    const bool home_has_it = view.at_home() && view.owner_by_table == view.self;
+    const bool absent = view.direct == DirectAccess::nothing && view.handling == Handling::forward;
+    KeyView in_run;
+    in_run.self = view.self;
+    const bool runs = table.view_absent(key, table.definition().members() == 1, in_run);
+    if (runs != (absent && !home_has_it)) {
+      throw InvariantViolation(
+          fmt::format("key {} of table {} is {}routed in runs", key.value(), number, runs ? "" : "not "));
+    }
+    if (!runs) continue;
+    const Route route = Router::route_absent(in_run);
+    const Route alone = Router().route_own(view, Pin{});
+    if (route.action != alone.action || route.to != alone.to || route.by_home != alone.by_home ||
+        route.is_entry != alone.is_entry) {
+      throw InvariantViolation(
+          fmt::format("key {} of table {} is routed to domain {} in runs and to domain {} alone", key.value(),
+                      number, route.to.value(), alone.to.value()));
+    }
+  }
+}
+
 void Simulation::check_ownership(bool at_rest) {
+  // Of many keys some at each step, others at the next.
+  constexpr std::uint64_t kKeysOfStep = 5;
+  const std::uint64_t keys = scenario_.shape.keys;
   for (std::size_t table = 0; table < SimulatedRank::kTables; ++table) {
-    for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
+    for (std::uint64_t i = 0; i < (at_rest ? keys : std::min(keys, kKeysOfStep)); ++i) {
+      const std::uint64_t number = (steps_ * kKeysOfStep + i) % keys;
       const Key key = scenario_.shape.name(Key(number));
+      check_routes(key, table);
       const auto serving = [&](Domain domain) -> const TableShard& {
         return ranks_[domains_.serving_rank(key, domain).index()]->table(table);
       };
@@ -243,8 +284,8 @@ void Simulation::check_end() {
   std::vector<Assignment> assignments;
   for (std::uint64_t number = 0; number < scenario_.shape.keys; ++number) {
     const Key key = scenario_.shape.name(Key(number));
-    const auto value_at_owner = [&](std::size_t table) {
-      std::vector<std::int64_t> value(ranks_[0]->table(table).sizes().length(key));
+    const auto value_at_owner = [&](std::size_t table, auto element) {
+      std::vector<decltype(element)> value(ranks_[0]->table(table).sizes().length(key));
       for (const auto& rank : ranks_) {
         if (rank->table(table).read(key, reinterpret_cast<std::byte*>(value.data()))) break;
       }
@@ -252,8 +293,8 @@ void Simulation::check_end() {
     };
     const CounterLayout layout{histories_.layout.workers,
                                histories_.layout.width * scenario_.shape.width(key)};
-    counters.push_back(layout.counts(std::span<const std::int64_t>(value_at_owner(0))));
-    assignments.push_back(Assignment::from(value_at_owner(1)));
+    counters.push_back(layout.counts(std::span<const double>(value_at_owner(0, double{}))));
+    assignments.push_back(Assignment::from(value_at_owner(1, std::int64_t{})));
   }
   check_counters(histories_.counters, counters);
   check_assignments(histories_.assignments, assignments);

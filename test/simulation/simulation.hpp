@@ -36,6 +36,13 @@ class Simulation {
     std::uint64_t leases = 0;
   };
 
+  // Frames with runs of operations that were delivered.
+  struct Runs {
+    std::uint64_t frames = 0;
+    std::uint64_t keys = 0;
+    std::uint64_t continued = 0;  // frames that do not begin with the first key of their operation
+  };
+
   explicit Simulation(const Scenario& scenario, const Router& router);
 
   // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
@@ -46,6 +53,7 @@ class Simulation {
   TableCounters counters() const;
   // Calls, localizes and leases that failed, as they may.
   Failures failures() const;
+  const Runs& runs() const { return runs_; }
   // Calls sink(text) for every step.
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 
@@ -71,7 +79,10 @@ class Simulation {
   template <class... Arguments>
   void trace(fmt::format_string<Arguments...> format, Arguments&&... arguments);
 
+  void count_runs(std::span<const std::byte> packet);
   void check_ownership(bool at_rest);
+  // Runs of keys go where the router would send each key alone.
+  void check_routes(Key key, std::size_t table);
   void check_end();
 
   const Scenario scenario_;
@@ -81,6 +92,7 @@ class Simulation {
   Histories histories_;
   std::vector<std::unique_ptr<SimulatedRank>> ranks_;
   std::uint64_t steps_ = 0;
+  Runs runs_;
   bool interrupted_ = false;
   std::function<void(std::string)> sink_;
 

@@ -143,6 +143,28 @@ TEST_CASE("threads: little room for unanswered operations and large values") {
   check_that_keys_moved(counters);
 }
 
+TEST_CASE("threads: operations on many keys, from rows that change as soon as the call returns") {
+  for (const Helping helping : {Helping::on, Helping::off}) {
+    Options options = quiet_options();
+    options.helping = helping;
+    TableCounters counters;
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+      for (const std::uint64_t keys : {std::uint64_t{12}, std::uint64_t{150}}) {
+        CHECK_NOTHROW(counters += run({.seed = seed,
+                                       .workers = {2, 3, 1},
+                                       .phases = 1,
+                                       .calls = 60,
+                                       .keys = keys,
+                                       .sparse = seed == 2 && keys == 12,
+                                       .bulk = 0.5},
+                                      {.separate_bulk_lane = true, .delay_seed = seed}, options));
+      }
+    }
+    check_that_keys_moved(counters);
+    CHECK(counters.queued_accesses > 0);
+  }
+}
+
 TEST_CASE("threads: many short phases") {
   TableCounters counters;
   CHECK_NOTHROW(counters += run({.seed = 7, .workers = {1, 2, 0, 1}, .phases = 30, .rounds = 1, .calls = 20},

@@ -102,8 +102,7 @@ void RandomWorkload::make_call() {
   }
   last_.client = random_.below(clients_.size());
   TableClient& client = *clients_[last_.client];
-  const std::size_t keys = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.max_keys);
-  for (std::size_t i = 0; i < keys; ++i) last_.keys.push_back(Key(random_.below(client.keys())));
+  draw_keys(client.keys());
 
   ++calls_;
   std::unique_ptr<PendingCall> pending = client.call(last_.call, last_.keys);
@@ -124,6 +123,34 @@ void RandomWorkload::make_call() {
     wait_for_ = pending_.size();
   } else if (pending_.size() >= settings_.max_pending) {
     wait_for_ = 1;
+  }
+}
+
+void RandomWorkload::draw_keys(std::uint64_t keys) {
+  constexpr std::uint64_t kFewKeys = 4;
+  if (settings_.bulk > 0) {
+    if (random_.uniform() < settings_.bulk) return draw_bulk_keys(keys);
+    if (random_.below(2) == 0) keys = std::min(keys, kFewKeys);
+  }
+  const std::size_t count = random_.uniform() < 0.5 ? 1 : 1 + random_.below(settings_.max_keys);
+  for (std::size_t i = 0; i < count; ++i) last_.keys.push_back(Key(random_.below(keys)));
+}
+
+void RandomWorkload::draw_bulk_keys(std::uint64_t keys) {
+  const std::uint64_t count = 10 + random_.below(91);
+  if (random_.below(4) == 0) {
+    for (std::uint64_t i = 0; i < count; ++i) last_.keys.push_back(Key(random_.below(keys)));
+    return;
+  }
+  // Keys that follow each other, in a stride, each once; then a few of them again.
+  const std::uint64_t first = random_.below(keys);
+  const std::uint64_t stride = 1 + 2 * random_.below(2);
+  for (std::uint64_t i = 0; i < std::min(count, keys); ++i)
+    last_.keys.push_back(Key((first + i * stride) % keys));
+  if (random_.below(2) == 0) return;
+  for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
+    const Key again = last_.keys[random_.below(last_.keys.size())];
+    last_.keys[random_.below(last_.keys.size())] = again;
   }
 }
 

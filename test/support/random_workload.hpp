@@ -23,6 +23,9 @@ struct WorkloadSettings {
   double synchronous = 0.3;     // wait for the answer before the next call
   double wait_for_all = 0.05;   // wait for all answers before the next call
   double detached = 0.05;       // give up the handle of a pending call
+  // Of the calls, those on 10 to 100 keys, of which some may be named twice. Half of the others then name one
+  // of a few keys, so that they meet with them.
+  double bulk = 0;
   std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1};  // of the calls, in the order of Call
   std::size_t max_touches = 4;                                        // of the keys under a lease
 
@@ -54,6 +57,8 @@ class RandomWorkload {
 
  private:
   void make_call();
+  void draw_keys(std::uint64_t keys);
+  void draw_bulk_keys(std::uint64_t keys);
   void begin_lease();
   void finish_answered();
 

@@ -89,12 +89,17 @@ std::unique_ptr<PendingCall> AssignmentClient::write(Call call, std::span<const 
     values.insert(values.end(), value.begin(), value.end());
   }
   const bool one = keys.size() == 1;
+  Operation operation;
   if (call == Call::set) {
-    return std::make_unique<PendingCall>(one ? worker_.set(table_, shape_.name(keys[0]), values)
-                                             : worker_.set(table_, names(keys), values));
+    operation =
+        one ? worker_.set(table_, shape_.name(keys[0]), values) : worker_.set(table_, names(keys), values);
+  } else {
+    operation =
+        one ? worker_.push(table_, shape_.name(keys[0]), values) : worker_.push(table_, names(keys), values);
   }
-  return std::make_unique<PendingCall>(one ? worker_.push(table_, shape_.name(keys[0]), values)
-                                           : worker_.push(table_, names(keys), values));
+  // They have been consumed: a value that is no worker's.
+  std::ranges::fill(values, 77);
+  return std::make_unique<PendingCall>(std::move(operation));
 }
 
 void AssignmentClient::pull_if_local(Key key) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <memory>
 #include <span>
 #include <utility>
@@ -202,17 +203,28 @@ class CounterClient final : public TableClient {
     return std::make_unique<PendingPull>(std::move(operation), *this, std::move(values), std::move(seen));
   }
 
+  // A power of two, so that all sums are exact; integers have no scale.
+  float next_scale() {
+    if constexpr (!std::floating_point<T>) return 1;
+    constexpr std::array<float, 4> kScales{1, 0.5F, 1, 4};
+    return kScales[pushes_++ % kScales.size()];
+  }
+
   std::unique_ptr<PendingCall> push(std::span<const Key> keys) {
     std::vector<std::pair<Key, std::int64_t>> pushed;
     std::vector<T> updates;
+    const float scale = next_scale();
     for (const Key key : keys) {
       count_push(key);
       pushed.emplace_back(key, log_.pushes(key));
-      const std::vector<T> unit = layout(key).template unit<T>(log_.worker());
+      std::vector<T> unit = layout(key).template unit<T>(log_.worker());
+      for (T& element : unit) element /= static_cast<T>(scale);
       updates.insert(updates.end(), unit.begin(), unit.end());
     }
-    Operation operation = keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates)
-                                           : worker_.push(table_, names(keys), updates);
+    Operation operation = keys.size() == 1 ? worker_.push(table_, name(keys[0]), updates, scale)
+                                           : worker_.push(table_, names(keys), updates, scale);
+    // They have been consumed.
+    std::ranges::fill(updates, T{77});
     if (live_ == nullptr) return std::make_unique<PendingCall>(std::move(operation));
     return std::make_unique<PendingPush>(std::move(operation), *this, std::move(pushed));
   }
@@ -225,9 +237,10 @@ class CounterClient final : public TableClient {
       count_push(key);
       numbers.push_back(log_.pushes(key));
     }
-    const std::vector<CountArgument> arguments(keys.size(), {layout_.workers, log_.worker()});
+    std::vector<CountArgument> arguments(keys.size(), {layout_.workers, log_.worker()});
     std::vector<CountResult> results(keys.size());
     Operation operation = worker_.call(table_, function_, names(keys), arguments, results);
+    std::ranges::fill(arguments, CountArgument{layout_.workers, (log_.worker() + 1) % layout_.workers});
     return std::make_unique<PendingFunction>(std::move(operation), *this, std::move(results), std::move(seen),
                                              std::move(numbers));
   }
@@ -258,6 +271,7 @@ class CounterClient final : public TableClient {
   const CounterLayout layout_;
   CounterLog& log_;
   LiveCounters* live_;
+  std::size_t pushes_ = 0;
   std::vector<Key> leased_;
   std::vector<Key> leased_names_;
 };

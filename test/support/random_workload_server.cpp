@@ -112,10 +112,9 @@ ServerWorkloadRun::ServerWorkloadRun(ParameterServer& server, const ServerWorklo
       workload_(workload),
       layout_{workload.all_workers(), 1},
       large_layout_{workload.all_workers(), workload.large_length / workload.all_workers()},
-      count_(
-          server.register_function<std::int64_t, CountArgument, CountResult>("count", &count<std::int64_t>)),
+      count_(server.register_function<double, CountArgument, CountResult>("count", &count<double>)),
       count_large_(server.register_function<float, CountArgument, CountResult>("count large", &count<float>)),
-      counters_(server.create_table<std::int64_t>(
+      counters_(server.create_table<double>(
           counting_table("counters", workload.shape(), layout_.length(), workload.home))),
       assignments_(server.create_table<std::int64_t>(assigning_table(workload.shape()))) {
   if (workload.large_length > 0) {
@@ -143,8 +142,8 @@ void ServerWorkloadRun::run() {
 void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
   const std::size_t local = worker.local_index();
   const TableShape shape = workload_.shape();
-  CounterClient<std::int64_t> counting(worker, counters_, count_, shape, layout_, history_.counters[local],
-                                       nullptr);
+  CounterClient<double> counting(worker, counters_, count_, shape, layout_, history_.counters[local],
+                                 nullptr);
   AssignmentClient assigning(worker, assignments_, shape, history_.assignments[local]);
   std::vector<TableClient*> clients{&counting, &assigning};
   std::optional<CounterClient<float>> large;
@@ -155,7 +154,8 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
   }
   for (std::size_t round = 0; round < workload_.rounds; ++round) {
     RandomEngine random(workload_.seed + 1000 * phase + 100 * round, worker.index());
-    const WorkloadSettings settings = WorkloadSettings::random(random, workload_.calls);
+    WorkloadSettings settings = WorkloadSettings::random(random, workload_.calls);
+    settings.bulk = workload_.bulk;
     auto leases =
         workload_.leases ? std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::blocks) : nullptr;
     RandomWorkload(clients, settings, random, std::move(leases)).run();

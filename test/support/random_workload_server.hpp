@@ -29,6 +29,7 @@ struct ServerWorkload {
   bool sparse = false;       // of the first two tables
   bool own_lengths = false;  // of the first table
   bool leases = true;
+  double bulk = 0;               // WorkloadSettings::bulk
   std::size_t large_length = 0;  // about so many floats in each value of a third table; 0: there is none
 
   std::size_t all_workers() const;
@@ -75,9 +76,9 @@ class ServerWorkloadRun {
   const ServerWorkload workload_;
   const CounterLayout layout_;
   const CounterLayout large_layout_;
-  const CountFunction<std::int64_t> count_;
+  const CountFunction<double> count_;
   const CountFunction<float> count_large_;
-  const Table<std::int64_t> counters_;
+  const Table<double> counters_;
   const Table<std::int64_t> assignments_;
   std::optional<Table<float>> large_;
   ServerHistory history_;  // each worker writes to its own logs

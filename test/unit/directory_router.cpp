@@ -1,6 +1,7 @@
 #include "lapse/directory/router.hpp"
 
 #include <string>
+#include <vector>
 
 #include "test/support/catch.hpp"
 #include "test/support/key_presence.hpp"
@@ -214,4 +215,35 @@ TEST_CASE(
     if (serves) CHECK(own(view, kInFlightByHome) != "execute");
     CHECK(received(view, false) == "send to 2");
   }
+}
+
+TEST_CASE("Keys that are absent, with nothing in flight, are routed in runs as alone") {
+  const std::vector<std::optional<Domain>> hints{std::nullopt, Domain(0), kLocal, kRemote, kThird};
+  std::size_t views = 0;
+  for (const bool serves : {false, true}) {
+    for (std::int32_t home = 0; home < 4; ++home) {
+      for (std::int32_t owner = 0; owner < 4; ++owner) {
+        for (const std::optional<Domain>& hint : hints) {
+          const KeyView view{.direct = lapse::DirectAccess::nothing,
+                             .handling = lapse::Handling::forward,
+                             .home = Domain(home),
+                             .self = kLocal,
+                             .owner_by_table = Domain(owner),
+                             .hint = hint,
+                             .serves = serves,
+                             .may_look_up = false};
+          // The home has a key that its own table says it owns.
+          if (view.at_home() && view.owner_by_table == view.self) {
+            CHECK(own(view) == "illegal");
+            continue;
+          }
+          INFO("serves " << serves << ", home " << home << ", owner " << owner << ", hint "
+                         << (hint ? hint->value() : -1));
+          CHECK(text(Router::route_absent(view)) == own(view));
+          ++views;
+        }
+      }
+    }
+  }
+  CHECK(views == 2 * 4 * 4 * 5 - 5);
 }

@@ -2,141 +2,25 @@
 // lengths, numbers and positions have been changed. Every packet is handled or refused
 // with a ProtocolError; with AddressSanitizer and UndefinedBehaviorSanitizer nothing is read or written
 // where it should not be.
+#include <array>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
-#include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/catch.hpp"
-#include "test/support/table_shard_builder.hpp"
+#include "test/unit/protocol_fuzz_rank.hpp"
 
 namespace lapse {
 namespace {
 
-constexpr std::int32_t kRanks = 3;
-constexpr std::uint64_t kKeys = 24;
-constexpr std::size_t kWorkers = 2;
-constexpr TableId kTables[] = {TableId(0), TableId(1), TableId(2)};  // the last one is sparse
+using test::FuzzRank;
+using test::kRanks;
 
-// One rank without threads: its protocol, and workers with calls that the test makes.
-class FuzzRank {
- public:
-  FuzzRank(LoopbackNetwork& network, Rank self)
-      : domains_(DomainMap::of_ranks(kRanks)), protocol_(network.endpoint(self), router_) {
-    for (const TableId id : kTables) {
-      const Domain domain(self.value());
-      const bool sparse = id == kTables[2];
-      HomeMap homes = sparse             ? HomeMap::sparse_hash(kRanks, domain)
-                      : id == kTables[0] ? HomeMap::hash(kKeys, kRanks, domain)
-                                         : HomeMap::range(kKeys, kRanks, domain);
-      // Values of 12 bytes are padded on the wire, values of 16 are not;
-      // sparse ones have lengths of their own.
-      const UpdateRule rule = sparse ? UpdateRule::adagrad() : UpdateRule::add();
-      const ElementType type = sparse ? ElementType::float32 : ElementType::int32;
-      const ValueLayout layout{type, id == kTables[0] ? std::size_t{3} : std::size_t{4}, rule.state_size()};
-      ValueSizes sizes = sparse ? ValueSizes::computed(layout, [](Key key) { return 1 + key.value() % 3; })
-                                : ValueSizes(layout);
-      protocol_.registry().add(test::build_table_shard(
-          {.id = id, .location_caches = id == kTables[0], .rule = rule, .max_units = sparse ? 10'000 : kKeys},
-          domains_, self, std::move(homes), sparse, sparse ? 1000 : kKeys, std::move(sizes), regions_));
-    }
-    protocol_.registry().add(
-        RegisteredFunction{.name = "function",
-                           .type = ElementType::int32,
-                           .argument_bytes = 12,
-                           .result_bytes = 4,
-                           .run = [](Key key, std::byte*, std::size_t, const std::byte*, std::byte* result) {
-                             if (key.value() % 5 == 0) throw std::runtime_error("no such luck");
-                             std::memset(result, 1, 4);
-                           }});
-    protocol_.registry().prepare_workers(kWorkers);
-    std::vector<Rank> all;
-    for (std::int32_t rank = 0; rank < kRanks; ++rank) all.push_back(Rank(rank));
-    const auto combine = [](Bytes& into, const Bytes& from) {
-      if (into.size() != from.size()) throw ProtocolError("contributions of different lengths");
-    };
-    protocol_.worker_collective().start(all, self, combine);
-    protocol_.termination().start();
-  }
-
-  RankProtocol& protocol() { return protocol_; }
-
-  // A call of a worker with keys that may repeat; destinations are of exactly the right size.
-  void call(RandomEngine& random) {
-    WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
-    TableShard& table = *protocol_.registry().tables()[random.below(3)];
-    OperationState& operation = worker.acquire();
-    operation.kind = static_cast<OperationKind>(random.below(5));
-    operation.table = &table;
-    operation.function = protocol_.registry().functions()[0].get();
-    const std::size_t keys = 1 + random.below(5);
-    const bool localize = operation.kind == OperationKind::localize;
-    const bool call = operation.kind == OperationKind::call;
-    std::size_t rows = 0;
-    std::size_t updates = 0;
-    for (std::uint32_t i = 0; i < keys; ++i) {
-      const Key key(random.below(kKeys));
-      operation.items.push_back({key, localize ? nullptr : &worker.unanswered().add(table.id(), key),
-                                 static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(updates),
-                                 false});
-      rows += call ? 4 : table.value_bytes(key);
-      updates += call ? 12 : table.value_bytes(key);
-    }
-    if (operation.kind == OperationKind::pull || call) {
-      destinations_.push_back(std::make_unique<std::byte[]>(rows));
-      operation.destination = destinations_.back().get();
-    }
-    if (!localize && operation.kind != OperationKind::pull) operation.payload.resize(updates, std::byte{1});
-    operation.remaining = static_cast<std::uint32_t>(keys);
-    worker.opened(operation);
-    if (localize) {
-      protocol_.localize_requests().handle_submission(operation);
-    } else {
-      protocol_.access().handle_submission(operation);
-    }
-    protocol_.end_turn();
-    // Some are detached at once, the others stay until the end.
-    if (random.below(4) == 0) {
-      operation.destination = nullptr;
-      worker.release(operation);
-    } else {
-      calls_.push_back({&worker, &operation});
-    }
-  }
-
-  // Gives back what is finished, so that operation objects are used again.
-  void release_finished() {
-    std::erase_if(calls_, [](const Call& call) {
-      if (!call.operation->done()) return false;
-      call.worker->release(*call.operation);
-      return true;
-    });
-  }
-  std::size_t unfinished() const { return calls_.size(); }
-
-  void collective_call() {
-    contribution_.bytes.assign(8, std::byte{1});
-    protocol_.worker_collective().handle_submission(contribution_);
-    protocol_.end_turn();
-  }
-
- private:
-  struct Call {
-    WorkerEndpoint* worker;
-    OperationState* operation;
-  };
-
-  PrivateRegionAllocator regions_;
-  DomainMap domains_;
-  Router router_;
-  RankProtocol protocol_;
-  Contribution contribution_;
-  std::vector<Call> calls_;
-  std::vector<std::unique_ptr<std::byte[]>> destinations_;
-};
+constexpr FrameKind kRuns[] = {FrameKind::pull_run, FrameKind::push_run, FrameKind::set_run,
+                               FrameKind::pull_run_answer, FrameKind::push_run_answer};
 
 using Packet = std::vector<std::byte>;
 
@@ -215,6 +99,25 @@ void change_record(Packet& packet, std::size_t at, RandomEngine& random) {
   std::memcpy(packet.data() + place, &number, sizeof number);
 }
 
+struct Outcome {
+  std::array<std::uint64_t, kFrameKinds> frames{};  // by kind, in packets that were not damaged
+  std::array<std::uint64_t, kFrameKinds> damaged{};
+  std::uint64_t max_records = 0;  // of a run
+  std::uint64_t handled = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t unfinished = 0;
+};
+
+void count_frames(const Packet& packet, std::array<std::uint64_t, kFrameKinds>& frames, Outcome& outcome) {
+  for (const std::size_t at : frame_offsets(packet)) {
+    FrameHeader header;
+    std::memcpy(&header, packet.data() + at, sizeof header);
+    ++frames.at(header.kind);
+    if (header.kind >= static_cast<std::uint16_t>(FrameKind::pull_run))
+      outcome.max_records = std::max<std::uint64_t>(outcome.max_records, header.count);
+  }
+}
+
 void damage(Packet& packet, RandomEngine& random) {
   const auto offsets = frame_offsets(packet);
   switch (random.below(6)) {
@@ -235,12 +138,6 @@ void damage(Packet& packet, RandomEngine& random) {
       break;
   }
 }
-
-struct Outcome {
-  std::uint64_t handled = 0;
-  std::uint64_t refused = 0;
-  std::uint64_t unfinished = 0;
-};
 
 // Lets workers call and delivers packets. One packet in `damage_one_in` is damaged,
 // repeated or misdirected (0: none).
@@ -285,7 +182,9 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outco
     network.deliver(
         choice, [&](Rank, std::span<const std::byte> bytes) { packet.assign(bytes.begin(), bytes.end()); },
         bag ? random.below(choice.count) : 0);
-    if (damage_one_in == 0 || random.below(damage_one_in) != 0) {
+    const bool damaged = damage_one_in != 0 && random.below(damage_one_in) == 0;
+    count_frames(packet, damaged ? outcome.damaged : outcome.frames, outcome);
+    if (!damaged) {
       handle(choice.to, choice.from, packet);
     } else {
       const std::uint64_t what = random.below(8);
@@ -308,6 +207,9 @@ TEST_CASE("Undamaged traffic is handled and every operation ends") {
   CHECK(outcome.refused == 0);
   CHECK(outcome.handled > 10'000);
   CHECK(outcome.unfinished == 0);
+  CHECK(outcome.max_records > 15);
+  for (const lapse::FrameKind kind : lapse::kRuns)
+    CHECK(outcome.frames.at(static_cast<std::size_t>(kind)) > 300);
 }
 
 TEST_CASE("Damaged packets are handled or refused with a ProtocolError") {
@@ -316,6 +218,8 @@ TEST_CASE("Damaged packets are handled or refused with a ProtocolError") {
   // Both happen: the damage is neither always found at once nor never.
   CHECK(outcome.refused > 5'000);
   CHECK(outcome.handled > 100'000);
+  for (const lapse::FrameKind kind : lapse::kRuns)
+    CHECK(outcome.damaged.at(static_cast<std::size_t>(kind)) > 300);
 }
 
 TEST_CASE("Much damage") {

@@ -43,10 +43,11 @@ class InquiringRanks {
     OperationState& operation = worker(number).acquire();
     operation.kind = kind;
     operation.table = rank(number).registry().tables()[0].get();
+    const bool localize = kind == OperationKind::localize;
+    if (!localize) worker(number).unanswered().begin(operation, TableId(0), keys.size(), false);
     for (const Key key : keys) {
-      operation.items.push_back({key});
-      if (kind != OperationKind::localize)
-        operation.items.back().unanswered = &worker(number).unanswered().add(TableId(0), key);
+      UnansweredKey* const entry = localize ? nullptr : worker(number).unanswered().add(key);
+      operation.items.emplace_back(key, entry, 0, 0);
     }
     operation.destination = value_;
     operation.remaining = static_cast<std::uint32_t>(keys.size());
@@ -172,18 +173,20 @@ TEST_CASE("An inquiry finds the rank that has the value of a key that others hav
 TEST_CASE("A key that is answered already is not asked about, whatever its entry holds by now") {
   InquiringRanks ranks;
   constexpr Key kAnswered(6);  // at home on rank 2
-  const OperationState& first = ranks.submit(0, OperationKind::pull, {kKey, kAnswered});
+  const OperationState& first = ranks.submit(0, OperationKind::pull, {kKey, kAnswered, kAnswered});
   ranks.deliver(0, 2);
   ranks.deliver(2, 0);
   REQUIRE(first.remaining == 1);
   // The entry is used again by a later operation, which is held.
   OperationState& later = ranks.worker(0).acquire();
-  first.items[1].unanswered->held.push_back({&later, 0});
+  UnansweredKey* const entry = first.items[1].entry;
+  REQUIRE(entry != nullptr);
+  entry->held.push_back({&later, 0});
   const StallQuestion& question = ranks.ask(0);
   REQUIRE(question.keys.size() == 1);
   CHECK(question.keys[0].key == kKey);
   CHECK(question.further_keys == 0);
-  first.items[1].unanswered->held.clear();
+  entry->held.clear();
 }
 
 TEST_CASE("A rank that does not answer in time is silent, and what it answers later is ignored") {

@@ -1,56 +1,220 @@
 #include "lapse/protocol/unanswered_table.hpp"
 
-#include <deque>
-#include <map>
-#include <thread>
+#include <set>
 #include <vector>
 
-#include "lapse/core/random.hpp"
-#include "lapse/transport/submission_queue.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/protocol_operations.hpp"
 
 using lapse::Key;
+using lapse::OperationState;
 using lapse::TableId;
 using lapse::UnansweredCount;
 using lapse::UnansweredKey;
-using lapse::UnansweredTable;
-
-namespace {
-
-void finish(UnansweredTable& table, UnansweredKey& entry) {
-  UnansweredTable::finish(entry);
-  table.finish_total(1);
-}
-
-}  // namespace
+using lapse::test::WorkerOperations;
 
 TEST_CASE("A key is contained from its first operation until the answer to its last") {
-  UnansweredTable table;
-  CHECK(table.total() == 0);
-  CHECK_FALSE(table.contains(TableId(0), Key(7)));
-  UnansweredKey& entry = table.add(TableId(0), Key(7));
-  CHECK(&table.add(TableId(0), Key(7)) == &entry);
-  CHECK(table.total() == 2);
-  CHECK(table.contains(TableId(0), Key(7)));
-  CHECK_FALSE(table.contains(TableId(1), Key(7)));
-  CHECK_FALSE(table.contains(TableId(0), Key(8)));
-  finish(table, entry);
-  CHECK(table.contains(TableId(0), Key(7)));
-  finish(table, entry);
-  CHECK(table.total() == 0);
-  CHECK_FALSE(table.contains(TableId(0), Key(7)));
+  WorkerOperations worker;
+  CHECK(worker.total() == 0);
+  CHECK_FALSE(worker.contains(Key(7)));
+  OperationState& first = worker.call({Key(7), Key(8)});
+  CHECK(worker.total() == 2);
+  CHECK(worker.contains(Key(7)));
+  CHECK_FALSE(worker.contains(Key(7), TableId(1)));
+  CHECK_FALSE(worker.contains(Key(9)));
+  worker.take(first);
+  OperationState& second = worker.call({Key(7)});
+  worker.take(second);
+  CHECK(worker.total() == 3);
+  CHECK(worker.answer(first, 0));
+  CHECK(worker.contains(Key(7)));
+  CHECK(worker.answer(second, 0));
+  CHECK_FALSE(worker.contains(Key(7)));
+  CHECK(worker.contains(Key(8)));
+  CHECK(worker.answer(first, 1));
+  CHECK(worker.total() == 0);
+  CHECK_FALSE(worker.contains(Key(8)));
+}
+
+TEST_CASE("A key that one operation names has no entry, and then one for all that meet on it") {
+  WorkerOperations worker;
+  OperationState& first = worker.call({Key(1), Key(2), Key(3)});
+  worker.take(first);
+  for (const OperationState::Item& item : first.items) CHECK(item.entry == nullptr);
+  OperationState& second = worker.call({Key(2), Key(4)});
+  UnansweredKey* const entry = second.items[0].entry;
+  REQUIRE(entry != nullptr);
+  CHECK(entry->key == Key(2));
+  CHECK(entry->count() == 2);
+  CHECK(second.items[1].entry == nullptr);
+  REQUIRE(second.joins.size() == 1);
+  CHECK(first.items[1].entry == nullptr);  // The worker writes nothing of an operation that the engine has.
+  worker.take(second);
+  CHECK(first.items[1].entry == entry);
+  CHECK(first.items[0].entry == nullptr);
+  CHECK(entry->pin.unanswered == 2);
+  OperationState& third = worker.call({Key(2)});
+  CHECK(third.items[0].entry == entry);
+  CHECK(third.joins.empty());
+  worker.take(third);
+  CHECK(entry->count() == 3);
+  CHECK(entry->pin.unanswered == 3);
+  CHECK(worker.answer(third, 0));
+  CHECK(worker.answer(first, 1));
+  CHECK(worker.contains(Key(2)));
+  CHECK(worker.answer(second, 0));
+  CHECK_FALSE(worker.contains(Key(2)));
+  CHECK(worker.contains(Key(1)));
+  // Nothing is left of them: the next operation is alone.
+  CHECK(worker.call({Key(2)}).items[0].entry == nullptr);
+}
+
+TEST_CASE("An operation that is answered before the engine takes the one that it meets is not counted") {
+  WorkerOperations worker;
+  OperationState& first = worker.call({Key(1), Key(2)});
+  worker.take(first);
+  OperationState& second = worker.call({Key(1)});
+  UnansweredKey* const entry = second.items[0].entry;
+  CHECK(worker.answer(first, 0));
+  CHECK(worker.contains(Key(1)));
+  SECTION("its object has other items unanswered") {
+    worker.take(second);
+  }
+  SECTION("its object is finished") {
+    CHECK(worker.answer(first, 1));
+    worker.take(second);
+  }
+  SECTION("its object is used again, for the key itself") {
+    CHECK(worker.answer(first, 1));
+    worker.release(first);
+    OperationState& again = worker.call({Key(1)});
+    REQUIRE(&again == &first);
+    CHECK(again.items[0].entry == entry);
+    worker.take(second);
+    worker.take(again);
+    CHECK(entry->count() == 2);
+    CHECK(worker.answer(again, 0));
+  }
+  CHECK(entry->count() == 1);
+  CHECK(entry->pin.unanswered == 1);
+  CHECK(worker.answer(second, 0));
+  CHECK_FALSE(worker.contains(Key(1)));
+}
+
+TEST_CASE("A key that an operation names several times has an entry in all of its items") {
+  WorkerOperations worker;
+  OperationState& operation = worker.call({Key(5), Key(6), Key(5), Key(5)});
+  CHECK(worker.total() == 4);
+  CHECK(operation.joins.size() == 1);
+  worker.take(operation);
+  UnansweredKey* const entry = operation.items[2].entry;
+  REQUIRE(entry != nullptr);
+  CHECK(operation.items[0].entry == entry);
+  CHECK(operation.items[3].entry == entry);
+  CHECK(operation.items[1].entry == nullptr);
+  CHECK(entry->count() == 3);
+  CHECK(entry->pin.unanswered == 3);
+  for (const std::size_t item : {3, 0, 1}) CHECK(worker.answer(operation, item));
+  CHECK(worker.contains(Key(5)));
+  CHECK_FALSE(worker.contains(Key(6)));
+  CHECK(worker.answer(operation, 2));
+  CHECK(worker.total() == 0);
+}
+
+TEST_CASE("Where the items of a key go the same way, the last of them stands for all") {
+  WorkerOperations worker;
+  // Something else may be unanswered, or nothing: then the items are entered only when they are asked for.
+  const bool alone = GENERATE(true, false);
+  const bool asked = GENERATE(true, false);
+  if (!alone) worker.take(worker.call({Key(100)}));
+  OperationState& operation = worker.call({Key(5), Key(6), Key(5), Key(5), Key(7)}, true);
+  for (const OperationState::Item& item : operation.items) CHECK(item.entry == nullptr);
+  CHECK(operation.joins.empty());
+  worker.take(operation);
+  if (asked) CHECK(worker.contains(Key(5)));
+  for (const std::size_t item : {0, 1, 2}) CHECK(worker.answer(operation, item));
+  CHECK(worker.contains(Key(5)));
+  CHECK_FALSE(worker.contains(Key(6)));
+  SECTION("answered last") {
+    CHECK(worker.answer(operation, 3));
+  }
+  SECTION("another operation meets with it") {
+    OperationState& second = worker.call({Key(5), Key(8), Key(5), Key(8)}, true);
+    UnansweredKey* const entry = second.items[0].entry;
+    REQUIRE(entry != nullptr);
+    CHECK(second.items[2].entry == entry);
+    CHECK(second.items[3].entry == nullptr);
+    REQUIRE(second.joins.size() == 1);
+    CHECK(second.joins[0].item == 3);
+    worker.take(second);
+    CHECK(entry->count() == 3);
+    CHECK(worker.answer(second, 0));
+    CHECK(worker.answer(operation, 3));
+    CHECK(worker.contains(Key(5)));
+    CHECK(worker.answer(second, 2));
+  }
+  CHECK_FALSE(worker.contains(Key(5)));
+  CHECK(worker.contains(Key(7)));
+  CHECK(worker.contains(Key(100)) == !alone);
+}
+
+TEST_CASE("The last item of a key may be answered before the others, which only wait for their answers") {
+  WorkerOperations worker;
+  OperationState& operation = worker.call({Key(5), Key(5)}, true);
+  worker.take(operation);
+  CHECK(worker.answer(operation, 1));
+  CHECK_FALSE(worker.contains(Key(5)));
+  CHECK(worker.total() == 1);
+  OperationState& second = worker.call({Key(5)}, true);
+  CHECK(second.items[0].entry == nullptr);
+  CHECK(worker.contains(Key(5)));
+  worker.take(second);
+  CHECK(worker.answer(second, 0));
+  CHECK(worker.answer(operation, 0));
+  CHECK(worker.total() == 0);
+}
+
+TEST_CASE("A question between two keys of an operation finds those that were added") {
+  WorkerOperations worker;
+  OperationState& operation = worker.begin(TableId(0), 2, true);
+  for (std::uint64_t key = 0; key < 1000; ++key) {
+    if (key % 3 == 0) CHECK_FALSE(worker.contains(Key(key)));
+    worker.add(operation, Key(key));
+    if (key % 7 == 0) CHECK(worker.contains(Key(key)));
+  }
+  worker.finish(operation);
+  for (std::uint64_t key = 0; key < 1001; ++key) REQUIRE(worker.contains(Key(key)) == (key < 1000));
+}
+
+TEST_CASE("What a used object named before does not count") {
+  WorkerOperations worker;
+  OperationState& stays = worker.call({Key(100)});  // The total is not zero: nothing is cleared.
+  worker.take(stays);
+  for (std::uint64_t key = 0; key < 50; ++key) {
+    OperationState& operation = worker.call({Key(key), Key(key + 1)});
+    CHECK(operation.items[0].entry == nullptr);
+    CHECK(operation.items[1].entry == nullptr);
+    if (key > 0) CHECK_FALSE(worker.contains(Key(key - 1)));
+    CHECK(worker.contains(Key(key + 1)));
+    worker.take(operation);
+    CHECK(worker.answer(operation, 1));
+    CHECK(worker.answer(operation, 0));
+    CHECK_FALSE(worker.contains(Key(key + 1)));
+    worker.release(operation);
+  }
+  CHECK(worker.total() == 1);
+  CHECK(worker.contains(Key(100)));
 }
 
 TEST_CASE("The total may be lowered later, for many keys at once") {
-  UnansweredTable table;
-  UnansweredKey& first = table.add(TableId(0), Key(1));
-  UnansweredKey& second = table.add(TableId(0), Key(2));
-  UnansweredTable::finish(first);
-  UnansweredTable::finish(second);
-  CHECK(table.total() == 2);
-  CHECK_FALSE(table.contains(TableId(0), Key(1)));
-  table.finish_total(2);
-  CHECK(table.total() == 0);
+  WorkerOperations worker;
+  OperationState& first = worker.call({Key(1), Key(2)});
+  worker.take(first);
+  for (OperationState::Item& item : first.items) item.set_state(OperationState::ItemState::answered);
+  CHECK(worker.total() == 2);
+  CHECK_FALSE(worker.contains(Key(1)));
+  worker.unanswered().finish_total(2);
+  CHECK(worker.total() == 0);
 }
 
 TEST_CASE("A closed count is not clear, and still right, also when it wraps") {
@@ -72,120 +236,89 @@ TEST_CASE("A closed count is not clear, and still right, also when it wraps") {
 }
 
 TEST_CASE("The same key of different tables, and keys that differ in their high bits, are different") {
-  UnansweredTable table;
-  std::vector<std::pair<TableId, Key>> all;
+  WorkerOperations worker;
+  std::vector<Key> keys{Key(0)};
+  for (std::uint32_t bit = 0; bit < 64; ++bit) keys.emplace_back(std::uint64_t{1} << bit);
+  std::vector<OperationState*> operations;
   for (std::uint32_t id = 0; id < 8; ++id) {
-    for (std::uint32_t bit = 0; bit < 40; ++bit) all.emplace_back(TableId(id), Key(std::uint64_t{1} << bit));
+    for (const Key key : keys) CHECK_FALSE(worker.contains(key, TableId(id)));
+    operations.push_back(&worker.call(TableId(id), keys));
+    for (const OperationState::Item& item : operations.back()->items) CHECK(item.entry == nullptr);
+    for (const Key key : keys) CHECK(worker.contains(key, TableId(id)));
+    worker.take(*operations.back());
   }
-  for (const auto& [id, key] : all) {
-    CHECK_FALSE(table.contains(id, key));
-    table.add(id, key);
-    CHECK(table.contains(id, key));
+  CHECK(worker.total() == 8 * keys.size());
+  // They meet with their own table's only.
+  OperationState& second = worker.call(TableId(5), keys);
+  REQUIRE(second.joins.size() == keys.size());
+  for (const OperationState::Join& join : second.joins) {
+    CHECK(join.operation == operations[5]);
+    CHECK(join.entry->table == TableId(5));
+    CHECK(join.entry->key == operations[5]->items[join.item].key);
   }
-  CHECK(table.total() == all.size());
 }
 
-TEST_CASE("Entries keep their addresses while the table grows, and room is used again") {
-  UnansweredTable table;
+TEST_CASE("An operation may have more keys than it was begun for, and meet others while the table grows") {
+  constexpr std::uint64_t kKeys = 5000;
+  WorkerOperations worker;
+  OperationState& first = worker.begin(TableId(0), 1);
+  for (std::uint64_t key = 0; key < kKeys; ++key) worker.add(first, Key(key));
+  worker.finish(first);
+  for (std::uint64_t key = 0; key < kKeys; ++key) REQUIRE(worker.contains(Key(key)));
+  worker.take(first);
+  // Every other key, twice, and as many others between them.
+  OperationState& second = worker.begin(TableId(0), 1);
   std::vector<UnansweredKey*> entries;
-  for (int round = 0; round < 3; ++round) {
-    entries.clear();
-    for (std::uint64_t key = 0; key < 10'000; ++key) entries.push_back(&table.add(TableId(0), Key(key)));
-    for (std::uint64_t key = 0; key < 10'000; ++key) {
-      REQUIRE(entries[key]->key == Key(key));
-      REQUIRE(entries[key]->count() == 1);
-      REQUIRE(&table.add(TableId(0), Key(key)) == entries[key]);
-      finish(table, *entries[key]);
-    }
-    for (UnansweredKey* entry : entries) finish(table, *entry);
-    CHECK(table.total() == 0);
-    for (std::uint64_t key = 0; key < 10'000; key += 97) REQUIRE_FALSE(table.contains(TableId(0), Key(key)));
-  }
-}
-
-TEST_CASE("The table is exact in any order of operations and answers, in order or not") {
-  UnansweredTable table;
-  lapse::RandomEngine random(3);
-  struct Open {
-    Key key;
-    UnansweredKey* entry;
-  };
-  std::deque<Open> open;
-  std::map<std::uint64_t, int> expected;
-  for (int step = 0; step < 200'000; ++step) {
-    // Long phases of growing and of shrinking, over many and over few keys.
-    const bool grow = (step / 5000) % 2 == 0 ? random.below(10) < 7 : random.below(10) < 3;
-    if (grow || open.empty()) {
-      const Key key(random.below(step % 40'000 < 20'000 ? 100'000 : 20));
-      open.push_back({key, &table.add(TableId(1), key)});
-      ++expected[key.value()];
-    } else {
-      const std::size_t which = random.below(open.size());
-      std::swap(open[which], open.front());
-      const Open done = open.front();
-      open.pop_front();
-      REQUIRE(done.entry->key == done.key);
-      finish(table, *done.entry);
-      if (--expected[done.key.value()] == 0) expected.erase(done.key.value());
-    }
-    REQUIRE(table.total() == open.size());
-    const Key probe(random.below(100'000));
-    REQUIRE(table.contains(TableId(1), probe) == (expected.count(probe.value()) == 1));
-    if (!open.empty()) REQUIRE(table.contains(TableId(1), open.front().key));
-  }
-}
-
-namespace {
-
-struct Question : lapse::Submission {
-  UnansweredKey* entry = nullptr;
-};
-
-}  // namespace
-
-TEST_CASE(
-    "A worker and an engine thread agree: what the worker submitted is contained until it is answered") {
-  constexpr std::uint64_t kQuestions = 100'000;
-  UnansweredTable table;
-  lapse::SubmissionQueue queue;
-  std::vector<Question> questions(kQuestions);
-  std::atomic<std::uint64_t> answered{0};
-  std::atomic<std::uint64_t> wrong_pins{0};
-
-  std::thread engine([&] {
-    for (std::uint64_t done = 0; done < kQuestions;) {
-      lapse::Submission* next = queue.take_all();
-      if (next == nullptr) std::this_thread::yield();
-      while (next != nullptr) {
-        auto& question = static_cast<Question&>(*next);
-        next = next->next;
-        // The pin is the engine's: it finds it as it left it.
-        if (question.entry->pin.unanswered != 0) wrong_pins.fetch_add(1);
-        question.entry->pin.unanswered = 1;
-        question.entry->pin.unanswered = 0;
-        UnansweredTable::finish(*question.entry);
-        table.finish_total(1);
-        answered.store(++done, std::memory_order_release);
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint64_t key = 0; key < kKeys; key += 2) {
+      UnansweredKey* const entry = worker.add(second, Key(key));
+      REQUIRE(entry != nullptr);
+      REQUIRE(entry->key == Key(key));
+      if (round == 0) {
+        entries.push_back(entry);
+      } else {
+        REQUIRE(entries[key / 2] == entry);
+        REQUIRE(entry->count() == 3);
       }
-    }
-  });
-
-  lapse::RandomEngine random(9);
-  std::uint64_t lost = 0;
-  for (std::uint64_t i = 0; i < kQuestions; ++i) {
-    const Key key(random.below(i % 2000 < 1000 ? 50 : 5000));
-    questions[i].entry = &table.add(TableId(0), key);
-    if (!table.contains(TableId(0), key)) ++lost;
-    queue.push(questions[i]);
-    if (i % 512 == 0) {
-      // Now and then everything is answered: total 0 is exact.
-      while (table.total() != 0) std::this_thread::yield();
-      if (answered.load(std::memory_order_acquire) + 1 < i) ++lost;
-      if (table.contains(TableId(0), key)) ++lost;
+      UnansweredKey* const other = worker.add(second, Key(kKeys + key));
+      REQUIRE((other != nullptr) == (round == 1));
     }
   }
-  engine.join();
-  CHECK(lost == 0);
-  CHECK(wrong_pins == 0);
-  CHECK(table.total() == 0);
+  worker.finish(second);
+  CHECK(worker.total() == 3 * kKeys);
+  worker.take(second);
+  for (std::size_t item = 0; item < second.items.size(); ++item) {
+    REQUIRE(second.items[item].entry != nullptr);
+    REQUIRE(second.items[item].entry->key == second.items[item].key);
+    REQUIRE(worker.answer(second, item));
+  }
+  for (std::uint64_t key = 0; key < 2 * kKeys; ++key) REQUIRE(worker.contains(Key(key)) == (key < kKeys));
+  for (std::size_t item = 0; item < first.items.size(); ++item) REQUIRE(worker.answer(first, item));
+  CHECK(worker.total() == 0);
+}
+
+TEST_CASE("After an operation of many keys the table is exact for few, and entries are used again") {
+  WorkerOperations worker;
+  std::set<UnansweredKey*> entries;
+  std::vector<Key> many;
+  for (std::uint64_t key = 0; key < 3000; ++key) many.emplace_back(key * 7);
+  for (int round = 0; round < 4; ++round) {
+    OperationState& first = worker.call(TableId(0), many);
+    OperationState& second = worker.call(TableId(0), many);
+    for (OperationState* const operation : {&first, &second}) worker.take(*operation);
+    for (const OperationState::Item& item : first.items) entries.insert(item.entry);
+    for (OperationState* const operation : {&second, &first}) {
+      for (std::size_t item = 0; item < many.size(); ++item) REQUIRE(worker.answer(*operation, item));
+      worker.release(*operation);
+    }
+    CHECK(worker.total() == 0);
+    OperationState& few = worker.call({Key(1), Key(7)});
+    worker.take(few);
+    CHECK(worker.contains(Key(7)));
+    for (std::uint64_t key = 2; key < many.size(); ++key) REQUIRE_FALSE(worker.contains(many[key]));
+    for (const std::size_t item : {0, 1}) CHECK(worker.answer(few, item));
+    worker.release(few);
+  }
+  // Entries come in chunks; four rounds need no more than one.
+  CHECK(entries.size() < many.size() + 64);
 }

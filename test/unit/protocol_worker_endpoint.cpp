@@ -13,8 +13,9 @@ namespace {
 
 OperationState& opened(WorkerEndpoint& worker, std::uint32_t items, std::size_t bytes = 0) {
   OperationState& operation = worker.acquire();
-  operation.items.resize(items);
+  for (std::uint32_t i = 0; i < items; ++i) operation.items.emplace_back(Key(i), nullptr, 0, 0);
   operation.payload.resize(bytes);
+  operation.update_bytes = bytes;
   operation.remaining = items;
   worker.opened(operation);
   return operation;
@@ -67,13 +68,21 @@ TEST_CASE("A finished operation is used again, empty; an unfinished one only onc
   WorkerEndpoint worker(0);
   OperationState& finished = opened(worker, 1, 8);
   OperationState& detached = opened(worker, 1, 8);
+  const std::byte update{1};
+  finished.updates = &update;
+  finished.joins.push_back({nullptr, &detached, 0, 0});
+  const std::uint32_t serial = finished.serial;
   worker.answered(finished, 1);
   worker.release(finished);
   worker.release(detached);
   OperationState& again = worker.acquire();
   CHECK(&again == &finished);
+  CHECK(again.serial != serial);  // What names its items from before finds them no more.
   CHECK(again.items.empty());
+  CHECK(again.joins.empty());
+  CHECK(again.updates == nullptr);
   CHECK(again.payload.empty());
+  CHECK(again.update_bytes == 0);
   CHECK(again.destination == nullptr);
 
   // Everything else of the pool goes first; the detached one does not come back before it is answered.

@@ -1,0 +1,47 @@
+// What travels while keys move. Drawn in docs/wire-format.md.
+#pragma once
+
+#include <cstdint>
+
+#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/table_shard.hpp"
+
+namespace lapse {
+
+// localize, and localize_for within a domain.
+struct LocalizeRecord {
+  std::uint64_t key = 0;
+};
+static_assert(sizeof(LocalizeRecord) == 8);
+
+struct InstructRecord {
+  std::uint64_t key = 0;
+  std::uint32_t relocations = 0;  // how often the key has moved, this time included
+  std::uint32_t padding = 0;
+};
+static_assert(sizeof(InstructRecord) == 16);
+
+// transfer: this, then the value's elements and the state of the update rule.
+struct TransferRecord {
+  std::uint64_t key = 0;
+  std::uint32_t relocations = 0;
+  std::uint32_t padding = 0;
+};
+static_assert(sizeof(TransferRecord) == 16);
+
+// `domain`: as the kind of the frame requires it.
+inline FrameHeader relocation_header(FrameKind kind, const TableShard& table, Domain domain) {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(kind);
+  header.table = table.id().value();
+  header.domain = domain.value();
+  return header;
+}
+// TRANSFER names no domain.
+inline FrameHeader transfer_header(const TableShard& table, std::size_t content_bytes) {
+  FrameHeader header = relocation_header(FrameKind::transfer, table, Domain(0));
+  header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + content_bytes);
+  return header;
+}
+
+}  // namespace lapse

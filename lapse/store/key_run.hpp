@@ -1,0 +1,109 @@
+// Changes the roles of many keys, one after the other.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "lapse/core/role_table.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/store/slot_word.hpp"
+#include "lapse/store/store.hpp"
+
+namespace lapse {
+
+// The plain cases of Store's changes of roles, inlined: for a dense table whose values have one length, and
+// for slots in memory that the domain shares. What is left out is left to Store. The numbers of local keys
+// and bytes are changed once, at the end.
+//
+// Thread safety: the holder of the serving rank's progress lock.
+class KeyRun {
+ public:
+  // Whether all keys of the store may be handled in runs.
+  static bool suits(const Store& store) { return !store.is_sparse() && store.sizes().uniform(); }
+
+  // `alone`: no other rank uses the slot words.
+  KeyRun(Store& store, bool alone)
+      : store_(store),
+        words_(store.words_.dense()),
+        content_bytes_(store.sizes().layout().content_bytes()),
+        alone_(alone) {}
+  KeyRun(const KeyRun&) = delete;
+  KeyRun& operator=(const KeyRun&) = delete;
+  ~KeyRun() { store_.count_here(keys_, keys_ * static_cast<std::int64_t>(content_bytes_)); }
+
+  // Bytes of each value and optimizer state.
+  std::size_t content_bytes() const { return content_bytes_; }
+  SlotWord word(Key key) const { return SlotWord(words_[key.index()].load(std::memory_order_acquire)); }
+  void prefetch_word(Key key) const { __builtin_prefetch(&words_[key.index()], 1); }
+  // The value, if the key is local.
+  void prefetch_value(Key key) const {
+    const SlotWord word(words_[key.index()].load(std::memory_order_relaxed));
+    if (!word.is_readable()) return;
+    const std::byte* const content = store_.shared_address(word.low());
+    const std::size_t bytes = std::min(kPrefetchBytes, content_bytes_);
+    for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(content + line);
+    __builtin_prefetch(content + bytes - 1);
+  }
+
+  // absent -> arriving, after try_prepare_arrivals. The key is absent.
+  void begin_arrival(Key key, std::uint32_t arrival) {
+    static_assert(next_role(Role::absent, RoleEvent::localize) == Role::arriving);
+    Store::Word& word = words_[key.index()];
+    std::uint64_t bits = word.load(std::memory_order_relaxed);
+    if (alone_) {
+      // Then hints change under the progress lock only.
+      word.store(SlotWord(bits).with_role(Role::arriving, arrival).bits(), std::memory_order_release);
+      return;
+    }
+    // Meanwhile another rank may change the hint.
+    while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(Role::arriving, arrival).bits(),
+                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+  }
+
+  // arriving -> owner, open: of the value and optimizer state that are copied from `content`. The key is
+  // arriving, after try_prepare_arrivals.
+  void arrive(Key key, const std::byte* content) {
+    static_assert(next_role(Role::arriving, RoleEvent::arrive) == Role::owner);
+    static_assert(!others_write_word(Role::arriving));
+    const Slot slot{store_.slots_.take_promised(), false};
+    std::memcpy(store_.shared_address(slot.number), content, content_bytes_);
+    Store::Word& word = words_[key.index()];
+    const SlotWord before(word.load(std::memory_order_relaxed));
+    word.store(before.owner(slot).bits(), std::memory_order_release);
+    ++keys_;
+  }
+
+  // owner, open -> absent: as Store::transfer_ownership. False, and nothing has happened, where the key is
+  // not local, leased, latched or in private memory.
+  bool transfer(Key key, std::byte* to, Domain next) {
+    static_assert(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
+    Store::Word& word = words_[key.index()];
+    const SlotWord before(word.load(std::memory_order_relaxed));
+    if (!before.is_open_owner() || !before.is_readable()) [[unlikely]]
+      return false;
+    // From here on no thread begins to use the value, and none was writing: the latch was free.
+    std::uint64_t bits = before.bits();
+    if (!word.compare_exchange_strong(bits, before.absent(next).bits(), std::memory_order_acq_rel,
+                                      std::memory_order_relaxed)) [[unlikely]]
+      return false;
+    std::memcpy(to, store_.shared_address(before.low()), content_bytes_);
+    store_.slots_.release(before.low());
+    --keys_;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kPrefetchBytes = 512;
+
+  Store& store_;
+  Store::Word* words_;
+  std::size_t content_bytes_;
+  bool alone_;
+  std::int64_t keys_ = 0;  // that have become local, less those that have become absent
+};
+
+}  // namespace lapse

@@ -1,0 +1,145 @@
+#include "lapse/protocol/run_routes.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "test/support/catch.hpp"
+#include "test/unit/protocol_ranks.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+namespace {
+
+constexpr std::uint64_t kKeys = WaitingRanks::kKeys;
+
+// On rank 1, keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 none; 4 is leased, 5 has gone to
+// rank 0 and 6 to rank 2, 7 is where it began; 8 arrives, 9 has a hint to its home, 10 one to rank 0, 11
+// none.
+class RoutingRanks {
+ public:
+  RoutingRanks() {
+    ranks_.submit(1, OperationKind::localize, {Key(0), Key(1)});
+    ranks_.submit(0, OperationKind::localize, {Key(5)});
+    ranks_.submit(2, OperationKind::localize, {Key(6)});
+    ranks_.deliver_all();
+    for (const auto& [key, to] : {std::pair(2, 2), {9, 2}, {10, 0}})
+      table().remember_location(Key(static_cast<std::uint64_t>(key)), Domain(to));
+    REQUIRE(table().store().grant_lease(Key(4)));
+    ranks_.submit(1, OperationKind::localize, {Key(8)});
+  }
+
+  TableShard& table() { return ranks_.table(1); }
+  OperationState& operation(const std::vector<std::uint64_t>& keys) {
+    OperationState& operation = ranks_.worker(1).acquire();
+    operation.table = &table();
+    for (const std::uint64_t key : keys) operation.items.emplace_back(Key(key), nullptr, 0, 0);
+    return operation;
+  }
+
+ private:
+  WaitingRanks ranks_;
+};
+
+using Positions = std::vector<std::uint32_t>;
+
+// The indices of a bucket's items.
+Positions items_of(const OperationState& operation, const RunRoutes::Bucket& bucket) {
+  Positions items;
+  for (std::uint32_t at = bucket.begin; at < bucket.end; ++at)
+    items.push_back(operation.order.empty() ? at : operation.order[at]);
+  return items;
+}
+
+Positions others_of(const RunRoutes& routes) {
+  return {routes.others().begin(), routes.others().end()};
+}
+
+}  // namespace
+
+TEST_CASE("Keys are sorted by destination and way, in their order; what is not plain is left to others") {
+  RoutingRanks ranks;
+  RunRoutes routes;
+  OperationState& operation = ranks.operation({11, 0, 5, 3, 2, 8, 10, 6, 7, 9, 4, 1, 5, 11, 3});
+  routes.choose(operation);
+  struct Expected {
+    std::int32_t to;
+    bool by_home;
+    Positions items;
+  };
+  // In the order of first use. Ways differ: an operation that the home has routed, and one sent to a hint.
+  const std::vector<Expected> expected{
+      {2, false, {0, 4, 9, 13}}, {0, true, {2, 12}}, {0, false, {3, 6, 14}}, {2, true, {7}}};
+  REQUIRE(routes.buckets().size() == expected.size());
+  std::uint32_t end = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const RunRoutes::Bucket& bucket = routes.buckets()[i];
+    CHECK(bucket.to == Rank(expected[i].to));
+    CHECK(bucket.by_home == expected[i].by_home);
+    CHECK(bucket.begin == end);
+    CHECK(items_of(operation, bucket) == expected[i].items);
+    for (const std::uint32_t item : expected[i].items)
+      CHECK(operation.items[item].sent_to == Domain(expected[i].to));
+    end = bucket.end;
+  }
+  CHECK(others_of(routes) == Positions{1, 5, 8, 10, 11});
+  // Only a cached location is an entry that later operations follow.
+  for (std::size_t i = 0; i < operation.items.size(); ++i) {
+    const std::uint64_t key = operation.items[i].key.value();
+    CHECK(operation.items[i].by_entry == (key == 2 || key == 10));
+  }
+}
+
+TEST_CASE("Each item is routed as the router decides about it alone") {
+  RoutingRanks ranks;
+  RunRoutes routes;
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    INFO("key " << key);
+    OperationState& operation = ranks.operation({key});
+    routes.choose(operation);
+    const Route route = Router().route_own(ranks.table().view(Key(key)), Pin{});
+    if (routes.buckets().empty()) {
+      CHECK(route.action != Route::Action::send);
+      CHECK(others_of(routes) == Positions{0});
+      continue;
+    }
+    REQUIRE(routes.buckets().size() == 1);
+    CHECK(routes.others().empty());
+    CHECK(operation.order.empty());
+    CHECK(route.action == Route::Action::send);
+    CHECK(route.to == operation.items[0].sent_to);
+    CHECK(route.by_home == routes.buckets()[0].by_home);
+    CHECK(route.is_entry == operation.items[0].by_entry);
+  }
+}
+
+TEST_CASE("A key with an entry is left to others, wherever it is") {
+  RoutingRanks ranks;
+  RunRoutes routes;
+  OperationState& operation = ranks.operation({3, 11, 3, 5});
+  UnansweredKey entry;
+  operation.items[2].entry = &entry;
+  operation.items[3].entry = &entry;
+  routes.choose(operation);
+  CHECK(others_of(routes) == Positions{2, 3});
+  REQUIRE(routes.buckets().size() == 2);
+  CHECK(items_of(operation, routes.buckets()[0]) == Positions{0});
+  CHECK(items_of(operation, routes.buckets()[1]) == Positions{1});
+}
+
+TEST_CASE("Items that all go one way keep their order, and nothing is left of an operation before") {
+  RoutingRanks ranks;
+  RunRoutes routes;
+  routes.choose(ranks.operation({0, 11, 3, 5, 6}));
+  OperationState& operation = ranks.operation({3, 3, 10, 3});
+  routes.choose(operation);
+  CHECK(operation.order.empty());
+  CHECK(routes.others().empty());
+  REQUIRE(routes.buckets().size() == 1);
+  CHECK(items_of(operation, routes.buckets()[0]) == Positions{0, 1, 2, 3});
+  // Without a plain item there is no bucket.
+  OperationState& local = ranks.operation({7, 0, 8});
+  routes.choose(local);
+  CHECK(routes.buckets().empty());
+  CHECK(others_of(routes) == Positions{0, 1, 2});
+}

@@ -11,8 +11,10 @@ struct IdleSettings {
   std::chrono::microseconds spin{200};       // poll again at once, yielding, this long after the last success
   std::chrono::microseconds sleep_min{100};  // then sleep: at first this long,
   std::chrono::microseconds sleep_max{1000};  // twice as long each time, up to this
-  // Empty polls between two yields; 0: yield each time (more threads than cores).
+  // Empty polls between two readings of the clock; 0: read it and yield each time (more threads than cores).
   std::uint32_t polls_per_yield = 256;
+  // At least this long between two yields: a yield costs a slice of time where other programs want the processor.
+  std::chrono::microseconds yield_interval{25};
 };
 
 // Pure: time comes in as an argument. One object per waiting thread.
@@ -38,9 +40,13 @@ class IdlePolicy {
     const Clock::time_point time = now();
     if (!idle_since_known_) {
       idle_since_ = time;
+      yielded_ = time;
       idle_since_known_ = true;
     }
-    return time - idle_since_ < settings_.spin ? Step::yield : Step::sleep;
+    if (time - idle_since_ >= settings_.spin) return Step::sleep;
+    if (settings_.polls_per_yield != 0 && time - yielded_ < settings_.yield_interval) return Step::poll;
+    yielded_ = time;
+    return Step::yield;
   }
 
   // How long to sleep this time, at most `longest`; grows until something succeeds.
@@ -56,6 +62,7 @@ class IdlePolicy {
   std::uint32_t polls_ = 0;
   bool idle_since_known_ = false;
   Clock::time_point idle_since_;
+  Clock::time_point yielded_;
   std::chrono::microseconds next_sleep_;
 };
 

@@ -25,7 +25,8 @@ IdleSettings settings(std::uint32_t polls_per_yield) {
   return {.spin = microseconds(200),
           .sleep_min = microseconds(100),
           .sleep_max = microseconds(1000),
-          .polls_per_yield = polls_per_yield};
+          .polls_per_yield = polls_per_yield,
+          .yield_interval = microseconds(0)};
 }
 
 }  // namespace
@@ -41,6 +42,23 @@ TEST_CASE("Empty polls come first, then yields for the time of the spin, then sl
   CHECK(clock.looks == 4);
   for (int poll = 0; poll < 3; ++poll) CHECK(clock.fail(policy) == IdlePolicy::Step::poll);
   CHECK(clock.fail(policy) == IdlePolicy::Step::sleep);
+}
+
+TEST_CASE("Yields come no more often than their interval, however quick the polls are") {
+  IdleSettings quick = settings(3);
+  quick.yield_interval = microseconds(25);
+  IdlePolicy policy(quick);
+  TestClock clock;
+  int yields = 0;
+  for (int poll = 0; poll < 180; ++poll) {
+    yields += clock.fail(policy) == IdlePolicy::Step::yield ? 1 : 0;
+    clock.now += microseconds(1);
+  }
+  CHECK(yields == 6);
+  // With more threads than cores every empty poll yields.
+  quick.polls_per_yield = 0;
+  IdlePolicy crowded(quick);
+  for (int poll = 0; poll < 10; ++poll) CHECK(clock.fail(crowded) == IdlePolicy::Step::yield);
 }
 
 TEST_CASE("A success starts everything anew") {

@@ -63,6 +63,8 @@ constexpr std::array kOptions{
         "A worker whose unanswered operations have this much payload waits before it starts another."),
     option<&Options::helping>("helping",
         "Workers that wait drive the progress engine of their rank meanwhile."),
+    option<&Options::host_rings>("host_rings",
+        "Packets between ranks of a host go through rings in memory that they share; off: by messages of MPI."),
     option<&Options::rma>("rma",
         "Remote memory access between hosts: for bulk payloads where it is faster than messages; for them and to look up owners wherever it works; never."),
     option<&Options::progress_spin>("progress_spin", "us", 0, kMinuteInMicroseconds,

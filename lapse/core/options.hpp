@@ -45,6 +45,7 @@ struct Options {
   std::uint32_t max_outstanding_operations = 1024;
   std::uint64_t max_outstanding_bytes = std::uint64_t{256} << 20U;
   Helping helping = Helping::on;
+  bool host_rings = true;
   RmaChoice rma = RmaChoice::automatic;
   std::chrono::microseconds progress_spin{200};
   std::chrono::microseconds progress_sleep_min{100};

@@ -14,6 +14,7 @@ MpiTransportSettings transport_settings(const Options& options) {
   MpiTransportSettings settings;
   settings.eager_bytes = options.eager_bytes;
   settings.ring_buffers = options.eager_buffers;
+  settings.host_rings = options.host_rings;
   settings.rma = options.rma;
   return settings;
 }

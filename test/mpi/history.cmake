@@ -12,3 +12,10 @@ foreach(ranks IN ITEMS 2 4)
             $<TARGET_FILE:history>
     LABELS mpi ranks-${ranks} TIMEOUT 180 PROPERTIES PROCESSORS 2)
 endforeach()
+
+# Packets between ranks of a host by messages of MPI, the way of ranks of different hosts.
+lapse_add_test(history.messages.ranks_3
+  COMMAND env LAPSE_HOST_RINGS=off LAPSE_DOMAIN=rank
+          "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT} ${LAPSE_LAUNCHER} 3
+          $<TARGET_FILE:history>
+  LABELS mpi ranks-3 TIMEOUT 180 PROPERTIES PROCESSORS 2)

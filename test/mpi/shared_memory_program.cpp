@@ -121,18 +121,41 @@ std::size_t read_after_localize(Worker& worker, const Table<T>& table, std::span
   return by_message;
 }
 
+// What another process would take of the shared memory.
+class Filling {
+ public:
+  void begin(std::uintmax_t left) {
+    const std::vector<char> bytes(std::filesystem::space("/dev/shm").available - left, 1);
+    std::ofstream(kFile, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  void end() { std::filesystem::remove(kFile); }
+
+ private:
+  static constexpr const char* kFile = "/dev/shm/filling";
+};
+
+// Another process takes the shared memory between the making of a server and its first packets: there is room for
+// some rings between ranks, not for all.
+void full() {
+  Filling filling;
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>({.name = "values", .keys = 1000, .length = 4});
+  const auto large = server.create_table<std::int64_t>({.name = "large", .keys = 30, .length = 100'000});
+  if (server.rank() == Rank(0)) filling.begin(std::uintmax_t{3} << 19U);
+  use(server, table, 1);
+  use(server, large, 1);
+  if (server.rank() == Rank(0)) filling.end();
+  server.close();
+}
+
 // Another process takes the shared memory between the making of a table and its growth
 // on two ranks of a domain.
 void filled() {
   constexpr std::uintmax_t kLeft = std::uintmax_t{3} << 20U;
-  const std::filesystem::path folder = "/dev/shm";
-  const std::filesystem::path filling = folder / "filling";
+  Filling filling;
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<float>({.name = "growing", .keys = 3000, .length = 2048});
-  if (server.rank() == Rank(0)) {
-    const std::vector<char> bytes(std::filesystem::space(folder).available - kLeft, 1);
-    std::ofstream(filling, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
+  if (server.rank() == Rank(0)) filling.begin(kLeft);
   server.run_workers(1, [&](Worker& worker) {
     const auto keys = key_range(0, table.keys());
     const std::vector<float> ones(keys.size() * table.length(), 1);
@@ -152,7 +175,7 @@ void filled() {
       expect(read_after_localize(worker, table, few) > 0, "values that are private to the neighbour");
     }
   });
-  if (server.rank() == Rank(0)) std::filesystem::remove(filling);
+  if (server.rank() == Rank(0)) filling.end();
   server.close();
 }
 
@@ -220,6 +243,7 @@ void run(std::string_view name) {
   if (name == "few") return few();
   if (name == "addresses") return addresses();
   if (name == "filled") return filled();
+  if (name == "full") return full();
   if (name == "killed") return killed();
   if (name == "hosts") return hosts();
   throw std::runtime_error("unknown case");

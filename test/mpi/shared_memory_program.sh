@@ -3,6 +3,7 @@
 # not at all, or die; passes when it ends as it should and says in one line what was lost, why, and what to do.
 #   64m, 1m           /dev/shm of that size (needs the permission to mount; else exit status 77, skipped)
 #   filled            the same, filled by another process after a table has been made
+#   full              the same, filled before the first packet
 #   addresses         a rank whose addresses are limited (ulimit -v): neither shared nor private memory for a table
 #   no_osc            an MPI library that cannot make shared windows
 #   unknown_osc       a component that does not exist: MPI_Init itself ends the job
@@ -62,6 +63,14 @@ case $environment in
     run filled
     ends_well
     warns_once "table 'growing' on [^ ]+: /dev/shm is full.*private memory.*--shm-size.*domain=rank"
+    check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    ;;
+  full)
+    with_shared_memory 64m
+    export OMPI_MCA_btl_vader_backing_directory=/tmp  # Open MPI's messages do not survive it.
+    export LAPSE_DOMAIN=rank                          # Only packets want shared memory.
+    run full
+    ends_well
     check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
     ;;
   1m)

@@ -1,5 +1,5 @@
 lapse_test(transport_mpi
-  SOURCES transport_collective.cpp transport_shared_memory.cpp transport_traffic.cpp
+  SOURCES transport_collective.cpp transport_host_rings.cpp transport_shared_memory.cpp transport_traffic.cpp
   DEPENDS lapse::transport
   RANKS 1 2 3 4)
 lapse_test(transport_large

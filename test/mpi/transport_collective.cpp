@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/error.hpp"
@@ -95,8 +96,9 @@ TEST_CASE("the transport reports its rank and the number of ranks") {
 }
 
 TEST_CASE("close reports a packet that was not received, on the receiver") {
-  for (const std::size_t bytes : {std::size_t{10}, std::size_t{1000}}) {
-    MpiTransport transport(MPI_COMM_WORLD);
+  for (const auto& [bytes, rings] : {std::pair(std::size_t{10}, true), std::pair(std::size_t{10}, false),
+                                     std::pair(std::size_t{1000}, false)}) {
+    MpiTransport transport(MPI_COMM_WORLD, {.host_rings = rings});
     if (transport.rank() == Rank{0}) send_bytes(transport, next_rank(transport), bytes);
     const Rank receiver{transport.ranks() == 1 ? 0 : 1};
     if (transport.rank() == receiver) {
@@ -114,7 +116,7 @@ TEST_CASE("close reports a packet that was not received, on the receiver") {
 }
 
 TEST_CASE("close reports announced payloads that were not delivered, on both sides") {
-  MpiTransport transport(MPI_COMM_WORLD, {.eager_bytes = 256, .fragment_bytes = 1000});
+  MpiTransport transport(MPI_COMM_WORLD, {.eager_bytes = 256, .fragment_bytes = 1000, .host_rings = false});
   if (transport.ranks() > 1) {
     send_bytes(transport, next_rank(transport), 100'000);
     REQUIRE_FALSE(transport.idle());

@@ -76,11 +76,18 @@ class OvertakesLookups : public FaultyRouter {
   }
 };
 
+// Operations on many keys go in runs as they should; the fault concerns what follows them, and those alone.
+template <class Fault>
+class BesideRuns : public Fault {
+ public:
+  bool routes_runs() const override { return true; }
+};
+
 constexpr std::uint64_t kMaxSeeds = 10000;
 
 void expect_violation(const std::string& fault, ScenarioLimits limits, const Router& router) {
   limits.router = &router;
-  limits.bulk = false;
+  limits.bulk = limits.bulk.value_or(false);
   const CampaignResult result =
       run_campaign(limits, {.steps = UINT64_MAX, .first_seed = 1, .max_seeds = kMaxSeeds});
   REQUIRE(result.failure);
@@ -119,6 +126,13 @@ TEST_CASE("simulation finds an operation that overtakes one with a lookup in fli
       "overtakes lookups",
       {.min_ranks = 3, .location_caches = true, .home = HomeMapKind::hash, .sparse = false, .lookups = true},
       OvertakesLookups());
+}
+
+TEST_CASE("simulation finds single operations that do not follow the runs before them") {
+  const ScenarioLimits limits{.location_caches = true, .bulk = true};
+  expect_violation("no entry rule beside runs", limits, BesideRuns<WithoutEntryRule>());
+  expect_violation("entry rule for messages only, beside runs", limits,
+                   BesideRuns<EntryRuleForMessagesOnly>());
 }
 
 TEST_CASE("simulation finds a neighbour that changes the entry from the home to its own domain") {

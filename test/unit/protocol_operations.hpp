@@ -1,12 +1,11 @@
-// Operations of one worker without messages: what the worker does when it calls, and what the engine does when
-// it takes an operation and when an answer comes.
+// Operations of one worker without messages: what the worker does when it calls, and what the engine does
+// when it takes an operation and when an answer comes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <span>
-#include <utility>
 
 #include "lapse/protocol/worker_endpoint.hpp"
 
@@ -17,11 +16,11 @@ class WorkerOperations {
  public:
   // --- the worker
 
-  // `expected`: how many keys the worker says will follow.
-  OperationState& begin(TableId table, std::size_t expected) {
+  // `expected`: how many keys the worker says will follow. `same_way`: UnansweredTable::begin.
+  OperationState& begin(TableId table, std::size_t expected, bool same_way = false) {
     OperationState& operation = worker_.acquire();
     operation.kind = OperationKind::push;
-    unanswered().begin(operation, table, expected);
+    unanswered().begin(operation, table, expected, same_way);
     return operation;
   }
   UnansweredKey* add(OperationState& operation, Key key) {
@@ -33,14 +32,14 @@ class WorkerOperations {
     operation.remaining.store(static_cast<std::uint32_t>(operation.items.size()), std::memory_order_release);
     worker_.opened(operation);
   }
-  OperationState& call(TableId table, std::span<const Key> keys) {
-    OperationState& operation = begin(table, keys.size());
+  OperationState& call(TableId table, std::span<const Key> keys, bool same_way = false) {
+    OperationState& operation = begin(table, keys.size(), same_way);
     for (const Key key : keys) add(operation, key);
     finish(operation);
     return operation;
   }
-  OperationState& call(std::initializer_list<Key> keys) {
-    return call(TableId(0), std::span(keys.begin(), keys.size()));
+  OperationState& call(std::initializer_list<Key> keys, bool same_way = false) {
+    return call(TableId(0), std::span(keys.begin(), keys.size()), same_way);
   }
   void release(OperationState& operation) { worker_.release(operation); }
 
@@ -77,9 +76,7 @@ class WorkerOperations {
   }
 
   UnansweredTable& unanswered() { return worker_.unanswered(); }
-  bool contains(Key key, TableId table = TableId(0)) {
-    return worker_.unanswered().contains(table, key);
-  }
+  bool contains(Key key, TableId table = TableId(0)) { return worker_.unanswered().contains(table, key); }
   std::uint32_t total() const { return worker_.unanswered().total(); }
   WorkerEndpoint& worker() { return worker_; }
 

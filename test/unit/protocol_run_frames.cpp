@@ -226,17 +226,40 @@ TEST_CASE("Answers to runs that do not fit their operation are refused") {
 
 TEST_CASE("An answer names no key that waits for a route or has been executed") {
   WaitingRanks ranks;
-  // The keys of one call are alone in flight; those that it names twice are not in the order of routes.
+  // Key 4 follows the operation before, alone, and key 0 is here: neither is in the order of routes.
+  ranks.submit(0, OperationKind::pull, keys_of({4}));
   Numbers rows;
-  OperationState& operation = ranks.submit(0, OperationKind::pull, keys_of({4, 4, 5, 6}), &rows);
+  OperationState& operation = ranks.submit(0, OperationKind::pull, keys_of({4, 0, 5, 6}), &rows);
   FrameHeader header = run_header(FrameKind::pull_run_answer, 3, 8);
   header.domain = 1;
   header.operation = operation.number;
   CHECK_THROWS_AS(handle(ranks, header, {1, 2, 3}), ProtocolError);
-  CHECK(rows == Numbers{-1, -1, -1, -1});
+  CHECK(rows == Numbers{-1, 0, -1, -1});
   // A detached pull takes its answer, and writes nothing.
   operation.destination = nullptr;
   ranks.deliver_all();
   CHECK(operation.done());
-  CHECK(rows == Numbers{-1, -1, -1, -1});
+  CHECK(rows == Numbers{-1, 0, -1, -1});
+}
+
+TEST_CASE("A key that a call names several times is executed in the order of the call, wherever it is") {
+  for (const bool moved : {false, true}) {
+    WaitingRanks ranks;
+    if (moved) {
+      ranks.submit(2, OperationKind::localize, keys_of({5}));
+      ranks.deliver_all();
+    }
+    // Rank 0 does not know that key 5 has left its home.
+    Numbers sets{1, 2, 3, 4, 5, 6};
+    OperationState& operation = ranks.submit(0, OperationKind::set, keys_of({5, 4, 5, 6, 7, 5}), &sets);
+    CHECK(operation.order.empty());
+    Numbers read;
+    ranks.submit(0, OperationKind::pull, keys_of({5, 4, 5}), &read);
+    ranks.deliver_all();
+    CHECK(read == Numbers{6, 2, 6});
+    Numbers from_home;
+    ranks.submit(1, OperationKind::pull, keys_of({5}), &from_home);
+    ranks.deliver_all();
+    CHECK(from_home == Numbers{6});
+  }
 }

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint64_t kKeys = WaitingRanks::kKeys;
 
-// On rank 1, keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 none; 4 is leased, 5 has gone to rank
-// 0 and 6 to rank 2, 7 is where it began; 8 arrives, 9 has a hint to its home, 10 one to rank 0, 11 none.
+// On rank 1, keys 0 and 1 have been localized, 2 has a hint to rank 2, 3 none; 4 is leased, 5 has gone to
+// rank 0 and 6 to rank 2, 7 is where it began; 8 arrives, 9 has a hint to its home, 10 one to rank 0, 11
+// none.
 class RoutingRanks {
  public:
   RoutingRanks() {

@@ -1,14 +1,8 @@
 #include "lapse/protocol/unanswered_table.hpp"
 
-#include <atomic>
-#include <deque>
-#include <map>
 #include <set>
-#include <thread>
 #include <vector>
 
-#include "lapse/core/random.hpp"
-#include "lapse/transport/submission_queue.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_operations.hpp"
 
@@ -125,6 +119,71 @@ TEST_CASE("A key that an operation names several times has an entry in all of it
   CHECK_FALSE(worker.contains(Key(6)));
   CHECK(worker.answer(operation, 2));
   CHECK(worker.total() == 0);
+}
+
+TEST_CASE("Where the items of a key go the same way, the last of them stands for all") {
+  WorkerOperations worker;
+  // Something else may be unanswered, or nothing: then the items are entered only when they are asked for.
+  const bool alone = GENERATE(true, false);
+  const bool asked = GENERATE(true, false);
+  if (!alone) worker.take(worker.call({Key(100)}));
+  OperationState& operation = worker.call({Key(5), Key(6), Key(5), Key(5), Key(7)}, true);
+  for (const OperationState::Item& item : operation.items) CHECK(item.entry == nullptr);
+  CHECK(operation.joins.empty());
+  worker.take(operation);
+  if (asked) CHECK(worker.contains(Key(5)));
+  for (const std::size_t item : {0, 1, 2}) CHECK(worker.answer(operation, item));
+  CHECK(worker.contains(Key(5)));
+  CHECK_FALSE(worker.contains(Key(6)));
+  SECTION("answered last") {
+    CHECK(worker.answer(operation, 3));
+  }
+  SECTION("another operation meets with it") {
+    OperationState& second = worker.call({Key(5), Key(8), Key(5), Key(8)}, true);
+    UnansweredKey* const entry = second.items[0].entry;
+    REQUIRE(entry != nullptr);
+    CHECK(second.items[2].entry == entry);
+    CHECK(second.items[3].entry == nullptr);
+    REQUIRE(second.joins.size() == 1);
+    CHECK(second.joins[0].item == 3);
+    worker.take(second);
+    CHECK(entry->count() == 3);
+    CHECK(worker.answer(second, 0));
+    CHECK(worker.answer(operation, 3));
+    CHECK(worker.contains(Key(5)));
+    CHECK(worker.answer(second, 2));
+  }
+  CHECK_FALSE(worker.contains(Key(5)));
+  CHECK(worker.contains(Key(7)));
+  CHECK(worker.contains(Key(100)) == !alone);
+}
+
+TEST_CASE("The last item of a key may be answered before the others, which only wait for their answers") {
+  WorkerOperations worker;
+  OperationState& operation = worker.call({Key(5), Key(5)}, true);
+  worker.take(operation);
+  CHECK(worker.answer(operation, 1));
+  CHECK_FALSE(worker.contains(Key(5)));
+  CHECK(worker.total() == 1);
+  OperationState& second = worker.call({Key(5)}, true);
+  CHECK(second.items[0].entry == nullptr);
+  CHECK(worker.contains(Key(5)));
+  worker.take(second);
+  CHECK(worker.answer(second, 0));
+  CHECK(worker.answer(operation, 0));
+  CHECK(worker.total() == 0);
+}
+
+TEST_CASE("A question between two keys of an operation finds those that were added") {
+  WorkerOperations worker;
+  OperationState& operation = worker.begin(TableId(0), 2, true);
+  for (std::uint64_t key = 0; key < 1000; ++key) {
+    if (key % 3 == 0) CHECK_FALSE(worker.contains(Key(key)));
+    worker.add(operation, Key(key));
+    if (key % 7 == 0) CHECK(worker.contains(Key(key)));
+  }
+  worker.finish(operation);
+  for (std::uint64_t key = 0; key < 1001; ++key) REQUIRE(worker.contains(Key(key)) == (key < 1000));
 }
 
 TEST_CASE("What a used object named before does not count") {
@@ -262,137 +321,4 @@ TEST_CASE("After an operation of many keys the table is exact for few, and entri
   }
   // Entries come in chunks; four rounds need no more than one.
   CHECK(entries.size() < many.size() + 64);
-}
-
-TEST_CASE("The table is exact in any order of operations, takes and answers") {
-  WorkerOperations worker;
-  lapse::RandomEngine random(3);
-  struct Open {
-    OperationState* operation;
-    std::size_t item;
-  };
-  std::vector<Open> in_flight;
-  std::deque<OperationState*> called;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, int> expected;
-  std::uint32_t total = 0;
-  std::uint64_t met = 0;
-  const auto key_of = [](const OperationState& operation, const OperationState::Item& item) {
-    return std::pair(static_cast<std::uint32_t>(operation.scale), item.key.value());
-  };
-  for (int step = 0; step < 40'000; ++step) {
-    // Long phases of growing and of shrinking, over many and over few keys.
-    const std::uint64_t keys = step % 8000 < 4000 ? 2000 : 12;
-    const bool grow = random.below(10) < ((step / 1000) % 2 == 0 ? 5U : 1U);
-    const std::uint64_t what = random.below(3);
-    if (grow && what == 0) {
-      const auto table = static_cast<std::uint32_t>(random.below(2));
-      const std::size_t items = random.below(3) == 0 ? 1 + random.below(60) : 1;
-      OperationState& operation = worker.begin(TableId(table), random.below(2 * items));
-      operation.scale = static_cast<float>(table);
-      for (std::size_t i = 0; i < items; ++i) {
-        const Key key(random.below(keys));
-        const bool alone = expected[{table, key.value()}]++ == 0;
-        REQUIRE((worker.add(operation, key) == nullptr) == alone);
-        met += alone ? 0 : 1;
-      }
-      worker.finish(operation);
-      called.push_back(&operation);
-      total += static_cast<std::uint32_t>(items);
-    } else if (!called.empty() && what == 1) {
-      OperationState& operation = *called.front();
-      called.pop_front();
-      worker.take(operation);
-      for (std::size_t item = 0; item < operation.items.size(); ++item)
-        in_flight.push_back({&operation, item});
-    } else if (!in_flight.empty()) {
-      std::swap(in_flight[random.below(in_flight.size())], in_flight.back());
-      const auto [operation, item] = in_flight.back();
-      in_flight.pop_back();
-      const auto key = key_of(*operation, operation->items[item]);
-      REQUIRE(worker.answer(*operation, item));
-      --expected[key];
-      --total;
-      if (operation->done()) worker.release(*operation);
-    }
-    REQUIRE(worker.total() == total);
-    const std::uint64_t probe = random.below(keys);
-    for (std::uint32_t table = 0; table < 2; ++table)
-      REQUIRE(worker.contains(Key(probe), TableId(table)) == (expected[{table, probe}] > 0));
-  }
-  CHECK(met > 1000);
-}
-
-TEST_CASE("A worker and an engine thread agree: what was called is contained until it is answered") {
-  constexpr std::uint64_t kCalls = 30'000;
-  WorkerOperations worker;
-  lapse::SubmissionQueue queue;
-  std::atomic<std::uint64_t> wrong{0};
-
-  std::thread engine([&] {
-    lapse::RandomEngine random(4);
-    std::vector<std::pair<OperationState*, std::size_t>> in_flight;
-    for (std::uint64_t taken = 0; taken < kCalls || !in_flight.empty();) {
-      lapse::Submission* next = queue.take_all();
-      if (next == nullptr) std::this_thread::yield();
-      while (next != nullptr) {
-        auto& operation = static_cast<OperationState&>(*next);
-        next = next->next;
-        worker.take(operation);
-        for (std::size_t item = 0; item < operation.items.size(); ++item)
-          in_flight.emplace_back(&operation, item);
-        ++taken;
-      }
-      // Some stay in flight while more come, unless nothing comes any more.
-      const std::size_t keep = random.below(100);
-      while (in_flight.size() > keep || (taken == kCalls && !in_flight.empty())) {
-        std::swap(in_flight[random.below(in_flight.size())], in_flight.back());
-        const auto [operation, item] = in_flight.back();
-        in_flight.pop_back();
-        if (!worker.answer(*operation, item)) wrong.fetch_add(1);
-      }
-    }
-  });
-
-  lapse::RandomEngine random(9);
-  std::deque<OperationState*> open;
-  std::uint64_t lost = 0;
-  std::uint64_t kept = 0;
-  const auto is_open = [&](Key key) {
-    for (const OperationState* operation : open) {
-      for (const OperationState::Item& item : operation->items) {
-        if (item.key == key && item.state() != OperationState::ItemState::answered) return true;
-      }
-    }
-    return false;
-  };
-  for (std::uint64_t i = 0; i < kCalls; ++i) {
-    while (open.size() > 20) {
-      if (open.front()->done()) {
-        worker.release(*open.front());
-        open.pop_front();
-      } else {
-        std::this_thread::yield();
-      }
-    }
-    std::vector<Key> keys(i % 3 == 0 ? 1 + random.below(20) : 1);
-    for (Key& key : keys) key = Key(random.below(i % 2000 < 1000 ? 50 : 5000));
-    OperationState& operation = worker.call(TableId(0), keys);
-    open.push_back(&operation);
-    for (const Key key : keys)
-      if (!worker.contains(key)) ++lost;
-    queue.push(operation);
-    const Key probe(random.below(50));
-    const bool before = is_open(probe);
-    if (worker.contains(probe) ? !before : is_open(probe)) ++kept;
-    if (i % 512 == 0) {
-      // Now and then everything is answered: a total of zero is exact.
-      while (worker.total() != 0) std::this_thread::yield();
-      if (worker.contains(keys[0])) ++kept;
-    }
-  }
-  engine.join();
-  CHECK(lost == 0);
-  CHECK(kept == 0);
-  CHECK(wrong == 0);
-  CHECK(worker.total() == 0);
 }

@@ -26,7 +26,10 @@ void MpiSender::send(Rank to, PacketBuffer packet) {
   const std::uint64_t size = packet.size();
   std::memcpy(announcement.extend(sizeof size), &size, sizeof size);
   send_eager(to, std::move(announcement), mpi_wire::Kind::announcement);
+  send_fragments(to, std::move(packet));
+}
 
+void MpiSender::send_fragments(Rank to, PacketBuffer packet) {
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::uint32_t>(payloads_.size()));
     payloads_.emplace_back();

@@ -30,6 +30,8 @@ class MpiSender {
 
   // Never waits. The buffer goes to the pool when MPI no longer needs it.
   void send(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
+  // The fragments of a packet that the caller announces in another stream to this rank.
+  void send_fragments(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
 
   // Finds out which sends are complete and begins the fragments that may follow.
   void advance() LAPSE_REQUIRES(mpi_role);

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -104,9 +105,15 @@ std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
 }
 
 void MpiSharedWindows::populate(std::byte* memory, std::size_t bytes) {
-  // Kernels before 5.14 do not have the call.
-  if (madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return;
+  // Kernels before 5.14 do not have the call: there it is a question of who takes the free memory first.
+  if (errno != EINVAL || free_bytes() < bytes)
     throw OutOfMemory(fmt::format("{} is full; {}", directory(), kMoreSharedMemory));
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t offset = 0; offset < bytes; offset += page) {
+    auto* const word = reinterpret_cast<std::uint32_t*>(memory + offset);
+    std::atomic_ref<std::uint32_t>(*word).fetch_or(0, std::memory_order_relaxed);
+  }
 }
 
 void MpiSharedWindows::free() {

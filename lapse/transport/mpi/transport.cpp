@@ -25,8 +25,9 @@ namespace {
 // A busy receiver polls its unfinished sends once in so many packets; an idle one at every poll.
 constexpr std::size_t kPacketsBetweenSends = 16;
 
-// How long close waits for the MPI library to learn that the last packets have arrived.
-constexpr std::chrono::seconds kPatienceWithSends{1};
+// Where no message of MPI is expected, one poll in so many enters MPI nevertheless: the library may have to help other
+// ranks with earlier calls.
+constexpr std::size_t kPollsBetweenTests = 64;
 
 // Marks that a handler may be running, also when it throws.
 class PollingMark {
@@ -50,9 +51,11 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
       settings_(agree_on_settings(communicator_, settings)),
       lock_(communicator_.lock()),
       notices_(communicator_.get(), rank(), ranks()),
-      doorbell_memory_(communicator_.host(), lock_),
+      host_memory_(communicator_, settings_, pool_),
+      bells_(host_memory_.bells()),
+      host_rings_(host_memory_.rings()),
       shared_memory_(communicator_) {
-  make_doorbells();
+  if (!host_memory_.problem().empty()) shared_memory_.set_problem(host_memory_.problem());
   make_rma_receive_rings();
   const MPI_Comm duplicate = communicator_.get();
   const MpiGuard guard(lock_);
@@ -61,24 +64,11 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
   ring_.emplace(duplicate, settings_);
 }
 
-void MpiTransport::make_doorbells() {
-  if (host_ranks() == 1) return;
-  const auto lines = static_cast<std::size_t>(host_ranks()) * HostDoorbells::kLineBytes;
-  try {
-    std::byte* const memory = doorbell_memory_.allocate(lines);
-    MpiSharedWindows::populate(memory, lines);
-    bells_.emplace(memory, communicator_.hosts(), rank());
-  } catch (const Error& error) {
-    shared_memory_.set_problem(error.what());
-  }
-}
-
 void MpiTransport::make_rma_receive_rings() {
   progress_role.assert_held();  // No engine runs yet.
   RmaStart start = start_rma(communicator_, settings_);
-  HostDoorbells* const bells = bells_ ? &*bells_ : nullptr;
-  if (start.remote_reads) reads_.emplace(communicator_, settings_.rma_test_limit, bells);
-  rings_.emplace(communicator_, std::move(start), settings_.rma_smallest_bytes, pool_, bells);
+  if (start.remote_reads) reads_.emplace(communicator_, settings_.rma_test_limit, bells_);
+  rings_.emplace(communicator_, std::move(start), settings_.rma_smallest_bytes, pool_, bells_);
 }
 
 MpiTransport::~MpiTransport() {
@@ -89,7 +79,7 @@ MpiTransport::~MpiTransport() {
   }
   try {
     const MpiGuard guard(lock_);
-    release_requests();
+    release_requests(0, 0);
   } catch (const std::exception& error) {
     log_error(rank(),
               fmt::format("rank {} could not free its MPI requests: {}", rank().value(), error.what()));
@@ -120,20 +110,63 @@ void MpiTransport::send(Rank to, PacketBuffer packet, Lane lane) {
     throw UsageError(fmt::format("send on rank {} to rank {}: the communicator has the ranks 0 to {}",
                                  rank().value(), to.value(), ranks() - 1));
   }
+  if (lane == Lane::bulk && rings_->in_use()) {
+    const MpiGuard guard(lock_);
+    if (rings_->send(to, packet)) return;
+  }
+  if (host_rings_ != nullptr && host_rings_->reaches(to)) {
+    send_to_host(to, std::move(packet));
+    return;
+  }
   {
     const MpiGuard guard(lock_);
-    if (lane == Lane::bulk && rings_->send(to, packet)) return;
     sender_->send(to, std::move(packet));
   }
-  if (bells_) bells_->ring(to);
+  if (bells_ != nullptr) bells_->ring(to);
+}
+
+void MpiTransport::send_to_host(Rank to, PacketBuffer packet) {
+  if (packet.size() <= host_rings_->largest_message()) [[likely]] {
+    host_rings_->send(to, host_ring::Kind::packet, std::move(packet));
+    return;
+  }
+  PacketBuffer announcement = pool_.acquire();
+  const std::uint64_t size = packet.size();
+  std::memcpy(announcement.extend(sizeof size), &size, sizeof size);
+  {
+    const MpiGuard guard(lock_);
+    sender_->send_fragments(to, std::move(packet));
+  }
+  host_rings_->send(to, host_ring::Kind::announcement, std::move(announcement));
+}
+
+bool MpiTransport::uses_mpi() const {
+  return host_rings_ == nullptr || host_ranks() < ranks() || host_rings_->has_unused() || !sender_->empty() ||
+         !payloads_->empty() || rings_->in_use() || reads_;
 }
 
 std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
   throw_if_closed("poll");
   const PollingMark mark(polling_);
-  // Neither a rank that sends to itself without end nor a busy network may shut out the other.
+  // Neither a rank that sends to itself without end nor a busy network may shut out the other; nor may ranks
+  // of this host and of others.
   own_packets_first_ = !own_packets_first_;
   std::size_t delivered = own_packets_first_ ? deliver_own(handler, limit) : 0;
+  host_first_ = !host_first_ || !uses_mpi();
+  const std::size_t from_host = host_first_ ? deliver_from_host(handler, limit - delivered) : 0;
+  delivered += from_host;
+  if ((from_host == 0 || delivered < limit) &&
+      (uses_mpi() || ++polls_without_mpi_ % kPollsBetweenTests == 0)) {
+    delivered += deliver_from_mpi(handler, limit - delivered);
+    if (!host_first_ && delivered < limit) delivered += deliver_from_host(handler, limit - delivered);
+  }
+  if (!own_packets_.empty() && delivered < limit) delivered += deliver_own(handler, limit - delivered);
+  if (reads_ && reads_->deliver()) ++delivered;
+  return delivered;
+}
+
+std::size_t MpiTransport::deliver_from_mpi(const Handler& handler, std::size_t limit) {
+  std::size_t delivered = 0;
   for (std::size_t taken = 0;; ++taken) {
     delivered += deliver_payloads(handler, limit - delivered);
     const bool may_take = delivered < limit && taken < limit;
@@ -154,8 +187,26 @@ std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
     delivered += accept(message, handler);
     if (delivered >= limit) break;
   }
-  if (!own_packets_.empty() && delivered < limit) delivered += deliver_own(handler, limit - delivered);
-  if (reads_ && reads_->deliver()) ++delivered;
+  return delivered;
+}
+
+std::size_t MpiTransport::deliver_from_host(const Handler& handler, std::size_t limit) {
+  if (host_rings_ == nullptr) return 0;
+  host_rings_->advance();
+  std::size_t delivered = 0;
+  HostRings::Message message;
+  for (std::size_t taken = 0; taken < limit && delivered < limit && host_rings_->take(message); ++taken) {
+    // Its room is free again also when the handler throws.
+    struct Release {
+      HostRings& rings;
+      ~Release() { rings.release(); }
+    } const release{*host_rings_};
+    if (message.content.kind == host_ring::Kind::packet) [[likely]] {
+      delivered += accept_packet(message.from, message.content.bytes, handler);
+    } else {
+      accept_announcement(message.from, message.content.bytes, host_rings_->largest_message());
+    }
+  }
   return delivered;
 }
 
@@ -185,6 +236,29 @@ std::size_t MpiTransport::deliver_payloads(const Handler& handler, std::size_t l
   return delivered;
 }
 
+std::size_t MpiTransport::accept_packet(Rank from, std::span<const std::byte> packet,
+                                        const Handler& handler) {
+  if (payloads_->is_waiting(from)) {
+    payloads_->wait_behind(from, packet);
+    return 0;
+  }
+  handler(from, packet);
+  return 1;
+}
+
+void MpiTransport::accept_announcement(Rank from, std::span<const std::byte> announcement,
+                                       std::size_t largest) {
+  std::uint64_t bytes = 0;
+  const bool has_size = announcement.size() == sizeof bytes;
+  if (has_size) std::memcpy(&bytes, announcement.data(), sizeof bytes);
+  if (!has_size || bytes <= largest) {
+    throw ProtocolError(fmt::format(
+        "an announcement of {} bytes from rank {} on rank {} announces {} bytes, expected more than {}",
+        announcement.size(), from.value(), rank().value(), bytes, largest));
+  }
+  payloads_->announce(from, bytes);
+}
+
 std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const Handler& handler) {
   const auto fail = [&](std::string_view problem) {
     throw ProtocolError(fmt::format("a message of {} bytes from rank {} on rank {} {}", message.bytes.size(),
@@ -194,22 +268,12 @@ std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const H
   const auto packet = message.bytes.first(message.bytes.size() - mpi_wire::kKindBytes);
   switch (static_cast<mpi_wire::Kind>(message.bytes.back())) {
     case mpi_wire::Kind::packet:
-      if (payloads_->is_waiting(message.from)) {
-        payloads_->wait_behind(message.from, packet);
-        return 0;
-      }
-      handler(message.from, packet);
-      return 1;
+      return accept_packet(message.from, packet, handler);
     case mpi_wire::Kind::ring_note:
       return accept_note(message.from, packet, handler);
-    case mpi_wire::Kind::announcement: {
-      if (message.bytes.size() != mpi_wire::kAnnouncementBytes) fail("is not an announcement");
-      std::uint64_t bytes = 0;
-      std::memcpy(&bytes, packet.data(), sizeof bytes);
-      if (bytes <= eager_packet_bytes()) fail(fmt::format("announces only {} bytes", bytes));
-      payloads_->announce(message.from, bytes);
+    case mpi_wire::Kind::announcement:
+      accept_announcement(message.from, packet, eager_packet_bytes());
       return 0;
-    }
   }
   fail(fmt::format("has the unknown kind {}", static_cast<int>(message.bytes.back())));
   return 0;
@@ -262,78 +326,6 @@ void MpiTransport::exchange_notices(bool announces) {
   const MpiGuard guard(lock_);
   if (announces) notices_.announce();
   notices_.advance();
-}
-
-std::string MpiTransport::release_requests() {
-  notices_.abandon();
-  const std::size_t own = own_packets_.size();
-  const std::size_t unsent = sender_->abandon() + rings_->abandon() + (reads_ ? reads_->abandon() : 0);
-  const std::size_t undelivered = payloads_->abandon() + ring_->cancel();
-  if (own + unsent + undelivered == 0) return {};
-  return fmt::format("{} packets to itself, {} unfinished sends or reads, {} received and not delivered", own,
-                     unsent, undelivered);
-}
-
-void MpiTransport::wait_for_sends() {
-  const auto deadline = std::chrono::steady_clock::now() + kPatienceWithSends;
-  for (;;) {
-    {
-      const MpiGuard guard(lock_);
-      sender_->advance();
-      rings_->advance();
-      if (sender_->empty() && rings_->idle()) return;
-    }
-    if (std::chrono::steady_clock::now() > deadline) return;
-    std::this_thread::yield();
-  }
-}
-
-std::string MpiTransport::drain_rma_receive_rings() {
-  const auto deadline = std::chrono::steady_clock::now() + kPatienceWithSends;
-  std::size_t undelivered = 0;
-  {
-    const MpiGuard guard(lock_);
-    rings_->return_all_credit();
-  }
-  for (bool late = false;; std::this_thread::yield()) {
-    const MpiGuard guard(lock_);
-    rings_->advance();
-    MpiReceiveRing::Message message;
-    while (ring_->test(message)) undelivered += rings_->accept_credit(message.from, message.bytes) ? 0 : 1;
-    if (late || (rings_->all_returned() && rings_->idle())) break;
-    late = std::chrono::steady_clock::now() > deadline;
-  }
-  if (undelivered > 0) return fmt::format("{} received and not delivered", undelivered);
-  return rings_->all_returned() ? std::string() : "packets in RMA receive rings that were not handled";
-}
-
-void MpiTransport::close(GatherWatch* watch) {
-  throw_if_closed("close");
-  progress_role.assert_held();  // No engine runs any more.
-  wait_for_sends();
-  notices_.drain(lock_, watch);
-  std::string left;
-  if (rings_->in_use()) {
-    left = drain_rma_receive_rings();
-    rings_->free();
-  }
-  if (reads_) reads_->free();
-  bells_.reset();
-  doorbell_memory_.free();
-  shared_memory_.free();
-  {
-    const MpiGuard guard(lock_);
-    if (const std::string requests = release_requests(); left.empty()) left = requests;
-    int unreceived = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &unreceived, MPI_STATUS_IGNORE),
-              "MPI_Iprobe");
-    if (unreceived && left.empty()) left = "a message that no receive was posted for";
-    communicator_.free();
-    closed_ = true;
-  }
-  if (!left.empty()) {
-    throw ProtocolError(fmt::format("close on rank {}: the transport is not idle: {}", rank().value(), left));
-  }
 }
 
 void MpiTransport::abort(const std::string& reason) {

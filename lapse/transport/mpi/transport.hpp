@@ -14,9 +14,10 @@
 #include "lapse/core/types.hpp"
 #include "lapse/transport/buffer_pool.hpp"
 #include "lapse/transport/fifo.hpp"
-#include "lapse/transport/host_doorbells.hpp"
+#include "lapse/transport/host_rings.hpp"
 #include "lapse/transport/mpi/communicator.hpp"
 #include "lapse/transport/mpi/gather_notices.hpp"
+#include "lapse/transport/mpi/host_memory.hpp"
 #include "lapse/transport/mpi/lock.hpp"
 #include "lapse/transport/mpi/payload_receiver.hpp"
 #include "lapse/transport/mpi/receive_ring.hpp"
@@ -24,7 +25,6 @@
 #include "lapse/transport/mpi/rma_receive_rings.hpp"
 #include "lapse/transport/mpi/sender.hpp"
 #include "lapse/transport/mpi/shared_memory.hpp"
-#include "lapse/transport/mpi/shared_windows.hpp"
 #include "lapse/transport/mpi/transport_settings.hpp"
 #include "lapse/transport/mpi/wire.hpp"
 #include "lapse/transport/packet_buffer.hpp"
@@ -61,15 +61,15 @@ class MpiTransport final : public Transport {
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
   bool idle() const override LAPSE_REQUIRES(progress_role) {
-    return own_packets_.empty() && sender_->empty() && payloads_->empty() &&
-           (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
+    return own_packets_.empty() && (host_rings_ == nullptr || host_rings_->idle()) && sender_->empty() &&
+           payloads_->empty() && (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
   }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                  GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }
   RemoteReads* remote_reads() override { return reads_ ? &*reads_ : nullptr; }
   RmaReceiveRings* rma_receive_rings() override { return &*rings_; }
-  Doorbell* doorbell() override { return bells_ ? &bells_->own() : nullptr; }
+  Doorbell* doorbell() override { return bells_ != nullptr ? &bells_->own() : nullptr; }
   void throw_if_ended(const char* call) const override;
   void close(GatherWatch* watch = nullptr) override;
   // Takes the MPI lock if it can, and ends the job without it if it cannot.
@@ -77,13 +77,15 @@ class MpiTransport final : public Transport {
 
   // Size of the largest packet that travels as one message.
   std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  // Size of the largest packet that goes through a ring to a rank of this host; 0: there are no rings.
+  std::size_t host_ring_packet_bytes() const {
+    return host_rings_ != nullptr ? host_rings_->largest_message() : 0;
+  }
   // The duplicate, for windows of this instance.
   const MpiCommunicator& communicator() const { return communicator_; }
 
  private:
   void throw_if_closed(const char* call) const;
-  // Memory for doorbells; shows whether the ranks of this host can share any.
-  void make_doorbells();
   void make_rma_receive_rings();
 
   // Of the ranks that wait in a gathering; of this rank to all others, where it announces itself.
@@ -91,8 +93,21 @@ class MpiTransport final : public Transport {
 
   std::size_t deliver_own(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
   std::size_t deliver_payloads(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
-  // Returns the number of packets delivered: 0 for an announcement or a packet that has to wait.
+  // From ranks of this host.
+  std::size_t deliver_from_host(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
+  // Messages of MPI, and what has no other way; advances what is in flight.
+  std::size_t deliver_from_mpi(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role);
+  // Whether a message of MPI may arrive or is in flight.
+  bool uses_mpi() const LAPSE_REQUIRES(progress_role);
+
+  void send_to_host(Rank to, PacketBuffer packet) LAPSE_REQUIRES(progress_role);
+  // These return the number of packets delivered: 0 for an announcement or a packet that has to wait.
   std::size_t accept(const MpiReceiveRing::Message& message, const Handler& handler)
+      LAPSE_REQUIRES(progress_role);
+  std::size_t accept_packet(Rank from, std::span<const std::byte> packet, const Handler& handler)
+      LAPSE_REQUIRES(progress_role);
+  // `largest`: packets of up to so many bytes are not announced.
+  void accept_announcement(Rank from, std::span<const std::byte> announcement, std::size_t largest)
       LAPSE_REQUIRES(progress_role);
   // The part of accept for Kind::ring_note.
   std::size_t accept_note(Rank from, std::span<const std::byte> note, const Handler& handler)
@@ -103,14 +118,15 @@ class MpiTransport final : public Transport {
 
   // A receiver may have a packet before the sender's request is complete; gives up after a while.
   void wait_for_sends() LAPSE_REQUIRES(progress_role);
-  // Frees requests. Returns a description of what was left, empty if nothing.
-  std::string release_requests() LAPSE_REQUIRES(progress_role, mpi_role);
+  // Frees requests. Returns a description of what was left, empty if nothing, with what the rings between
+  // ranks of the host were left with.
+  std::string release_requests(std::size_t unsent, std::size_t undelivered)
+      LAPSE_REQUIRES(progress_role, mpi_role);
 
   // Constant after construction.
   MpiCommunicator communicator_;
   MpiTransportSettings settings_;
   MpiLock& lock_;
-  std::optional<HostDoorbells> bells_;
 
   // One thread at a time; where MPI is concerned, the holder of the MPI lock.
   BufferPool pool_ LAPSE_GUARDED_BY(progress_role);
@@ -122,9 +138,13 @@ class MpiTransport final : public Transport {
   std::optional<MpiPayloadReceiver> payloads_;
   std::optional<MpiRmaReceiveRings> rings_;
   std::optional<MpiRemoteReads> reads_;  // on every rank or on none
-  MpiSharedWindows doorbell_memory_;
+  MpiHostMemory host_memory_;
+  HostDoorbells* bells_;   // of host_memory_; null where there are none
+  HostRings* host_rings_;  // of host_memory_; null where there are none
   MpiSharedMemory shared_memory_;
   std::size_t packets_since_sends_ LAPSE_GUARDED_BY(progress_role) = 0;
+  std::size_t polls_without_mpi_ LAPSE_GUARDED_BY(progress_role) = 0;
+  bool host_first_ LAPSE_GUARDED_BY(progress_role) = false;
   bool own_packets_first_ LAPSE_GUARDED_BY(progress_role) = false;
   bool polling_ LAPSE_GUARDED_BY(progress_role) = false;
   bool closed_ = false;

@@ -23,6 +23,7 @@ constexpr std::size_t kLargeEagerBytes = 16384;
 constexpr std::size_t kSmallEagerBytes = 4096 - 64;  // Leaves room for the header of the MPI library.
 constexpr std::size_t kSmallestEagerBytes = 64;
 constexpr std::size_t kShortestRing = 4096;  // The self-test's bytes.
+constexpr std::size_t kShortestHostRing = 4096;
 
 std::size_t automatic_eager_bytes() {
   const std::optional<std::size_t> limit = eager_message_bytes();
@@ -44,6 +45,11 @@ std::string problem_of(const MpiTransportSettings& settings) {
     return fmt::format("ring_buffers is {}: expected at least 2", settings.ring_buffers);
   }
   if (settings.fragments_in_flight < 1) return "fragments_in_flight is 0: expected at least 1";
+  if ((settings.host_ring_bytes != 0 && settings.host_ring_bytes < kShortestHostRing) ||
+      settings.host_ring_bytes > kMax) {
+    return fmt::format("host_ring_bytes is {}: expected 0 or {} to {}", settings.host_ring_bytes,
+                       kShortestHostRing, kMax);
+  }
   if (settings.rma_ring_bytes % rma_receive_ring::kAlignment != 0 ||
       (settings.rma_ring_bytes != 0 && settings.rma_ring_bytes < kShortestRing) ||
       settings.rma_ring_bytes > kMax) {
@@ -59,16 +65,16 @@ MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiT
   const std::string problem = problem_of(settings);
   const std::int32_t rank = communicator.rank().value();
   // The smallest eager_bytes, the smallest and the largest fragment_bytes, and whether all settings are
-  // possible.
-  std::array<std::int64_t, 4> least{};
-  std::array<std::int64_t, 4> mine{};
+  // possible and all ranks want rings.
+  std::array<std::int64_t, 5> least{};
+  std::array<std::int64_t, 5> mine{};
   const auto fragment_bytes = static_cast<std::int64_t>(settings.fragment_bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const MpiGuard guard(communicator.lock());
     if (settings.eager_bytes == 0) settings.eager_bytes = automatic_eager_bytes();
     mine = {static_cast<std::int64_t>(settings.eager_bytes), fragment_bytes, -fragment_bytes,
-            problem.empty() ? 1 : 0};
+            problem.empty() ? 1 : 0, settings.host_rings ? 1 : 0};
     check_mpi(MPI_Iallreduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MIN,
                              communicator.get(), &request),
               "MPI_Iallreduce");
@@ -84,6 +90,7 @@ MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiT
                     least[1], -least[2], fragment_bytes, rank));
   }
   settings.eager_bytes = static_cast<std::size_t>(least[0]);
+  settings.host_rings = least[4] == 1;
   if (settings.rma_smallest_bytes == 0) settings.rma_smallest_bytes = settings.eager_bytes;
   return settings;
 }

@@ -21,6 +21,11 @@ struct MpiTransportSettings {
   // Fragments in flight at once for each pair of ranks.
   std::size_t fragments_in_flight = 8;
 
+  // Packets between ranks of a host go through rings in memory that they share, where all ranks want it.
+  bool host_rings = true;
+  // Bytes of such a ring, the same on every rank; 0: as HostRingsLayout chooses.
+  std::size_t host_ring_bytes = 0;
+
   // Remote memory access for packets of the bulk lane; all that follows is the same on every rank.
   RmaChoice rma = RmaChoice::automatic;
   // After so long a rank's part of the window's self-test has failed.
@@ -33,7 +38,7 @@ struct MpiTransportSettings {
   const char* rdma_devices = "/sys/class/infiniband";
 };
 
-// Collective. The settings with the eager size that all ranks use. Throws ConfigurationError, on every rank,
+// Collective. The settings with the eager size that all ranks use, and host_rings where all ranks want them. Throws ConfigurationError, on every rank,
 // when the settings of some rank are impossible or fragment_bytes differs.
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings)
     LAPSE_EXCLUDES(mpi_role);

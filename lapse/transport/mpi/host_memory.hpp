@@ -1,0 +1,44 @@
+// What the ranks of a host share beside tables: doorbells, and rings of packets.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "lapse/transport/buffer_pool.hpp"
+#include "lapse/transport/host_doorbells.hpp"
+#include "lapse/transport/host_rings.hpp"
+#include "lapse/transport/mpi/communicator.hpp"
+#include "lapse/transport/mpi/shared_windows.hpp"
+#include "lapse/transport/mpi/transport_settings.hpp"
+
+namespace lapse {
+
+// One window for all of it. Where it cannot be made there are neither doorbells nor rings; where there is no
+// room for rings, doorbells only. All ranks of a host have the same.
+//
+// Thread safety: as HostDoorbells and HostRings; the MPI lock is taken where MPI is called.
+class MpiHostMemory {
+ public:
+  // Collective over the ranks of a host.
+  MpiHostMemory(const MpiCommunicator& communicator, const MpiTransportSettings& settings, BufferPool& pool)
+      LAPSE_EXCLUDES(mpi_role);
+
+  // Null where there is none.
+  HostDoorbells* bells() { return bells_ ? &*bells_ : nullptr; }
+  HostRings* rings() { return rings_ ? &*rings_ : nullptr; }
+  const HostRings* rings() const { return rings_ ? &*rings_ : nullptr; }
+  // Why these ranks cannot share memory; empty if they can.
+  const std::string& problem() const { return problem_; }
+
+  // Collective over the ranks of a host.
+  void free() LAPSE_EXCLUDES(mpi_role);
+
+ private:
+  MpiSharedWindows windows_;
+  std::optional<HostDoorbells> bells_;
+  std::optional<HostRings> rings_;
+  std::string problem_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,183 @@
+// The table of unanswered keys in random orders of calls and answers, and between two threads.
+#include <atomic>
+#include <deque>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/transport/submission_queue.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/protocol_operations.hpp"
+
+using lapse::Key;
+using lapse::OperationState;
+using lapse::TableId;
+using lapse::test::WorkerOperations;
+
+namespace {
+
+// An operation, and which of its items count: where those of a key go the same way, the last without an entry
+// stands for the others without one.
+struct Called {
+  OperationState* operation;
+  std::vector<bool> counts;
+
+  // Before the engine takes the operation. Returns an item that counts no more.
+  std::optional<std::size_t> add(WorkerOperations& worker, Key key, bool same_way) {
+    std::optional<std::size_t> stood;
+    const bool alone = worker.add(*operation, key) == nullptr;
+    for (std::size_t i = 0; same_way && alone && i < counts.size(); ++i)
+      if (counts[i] && operation->items[i].key == key) stood = i;
+    if (stood) counts[*stood] = false;
+    counts.push_back(true);
+    return stood;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("The table is exact in any order of operations, takes and answers") {
+  WorkerOperations worker;
+  lapse::RandomEngine random(3);
+  struct Open {
+    OperationState* operation;
+    std::size_t item;
+    bool counts;
+  };
+  std::vector<Open> in_flight;
+  std::deque<Called> called;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, int> expected;
+  std::uint32_t total = 0;
+  std::uint64_t met = 0;
+  const auto key_of = [](const OperationState& operation, const OperationState::Item& item) {
+    return std::pair(static_cast<std::uint32_t>(operation.scale), item.key.value());
+  };
+  for (int step = 0; step < 40'000; ++step) {
+    // Long phases of growing and of shrinking, over many and over few keys.
+    const std::uint64_t keys = step % 8000 < 4000 ? 2000 : 12;
+    const bool grow = random.below(10) < ((step / 1000) % 2 == 0 ? 5U : 1U);
+    const std::uint64_t what = random.below(3);
+    if (grow && what == 0) {
+      const auto table = static_cast<std::uint32_t>(random.below(2));
+      const std::size_t items = random.below(3) == 0 ? 1 + random.below(60) : 1;
+      const bool same_way = random.below(2) == 0;
+      OperationState& operation = worker.begin(TableId(table), random.below(2 * items), same_way);
+      operation.scale = static_cast<float>(table);
+      Called& call = called.emplace_back(Called{&operation, {}});
+      for (std::size_t i = 0; i < items; ++i) {
+        const Key key(random.below(keys));
+        if (random.below(4) == 0)
+          REQUIRE(worker.contains(key, TableId(table)) == (expected[{table, key.value()}] > 0));
+        if (call.add(worker, key, same_way)) --expected[{table, key.value()}];
+        const bool alone = expected[{table, key.value()}]++ == 0;
+        REQUIRE((operation.items.back().entry == nullptr) == alone);
+        met += alone ? 0 : 1;
+      }
+      worker.finish(operation);
+      total += static_cast<std::uint32_t>(items);
+    } else if (!called.empty() && what == 1) {
+      const Called call = std::move(called.front());
+      called.pop_front();
+      worker.take(*call.operation);
+      for (std::size_t item = 0; item < call.counts.size(); ++item)
+        in_flight.push_back({call.operation, item, call.counts[item]});
+    } else if (!in_flight.empty()) {
+      std::swap(in_flight[random.below(in_flight.size())], in_flight.back());
+      const auto [operation, item, counts] = in_flight.back();
+      in_flight.pop_back();
+      const auto key = key_of(*operation, operation->items[item]);
+      REQUIRE(worker.answer(*operation, item));
+      expected[key] -= counts ? 1 : 0;
+      --total;
+      if (operation->done()) worker.release(*operation);
+    }
+    REQUIRE(worker.total() == total);
+    const std::uint64_t probe = random.below(keys);
+    for (std::uint32_t table = 0; table < 2; ++table)
+      REQUIRE(worker.contains(Key(probe), TableId(table)) == (expected[{table, probe}] > 0));
+  }
+  CHECK(met > 1000);
+}
+
+TEST_CASE("A worker and an engine thread agree: what was called is contained until it is answered") {
+  constexpr std::uint64_t kCalls = 10'000;
+  WorkerOperations worker;
+  lapse::SubmissionQueue queue;
+  std::atomic<std::uint64_t> wrong{0};
+
+  std::thread engine([&] {
+    lapse::RandomEngine random(4);
+    std::vector<std::pair<OperationState*, std::size_t>> in_flight;
+    for (std::uint64_t taken = 0; taken < kCalls || !in_flight.empty();) {
+      lapse::Submission* next = queue.take_all();
+      if (next == nullptr) std::this_thread::yield();
+      while (next != nullptr) {
+        auto& operation = static_cast<OperationState&>(*next);
+        next = next->next;
+        worker.take(operation);
+        for (std::size_t item = 0; item < operation.items.size(); ++item)
+          in_flight.emplace_back(&operation, item);
+        ++taken;
+      }
+      // Some stay in flight while more come, unless nothing comes any more.
+      const std::size_t keep = random.below(100);
+      while (in_flight.size() > keep || (taken == kCalls && !in_flight.empty())) {
+        std::swap(in_flight[random.below(in_flight.size())], in_flight.back());
+        const auto [operation, item] = in_flight.back();
+        in_flight.pop_back();
+        if (!worker.answer(*operation, item)) wrong.fetch_add(1);
+      }
+    }
+  });
+
+  lapse::RandomEngine random(9);
+  std::deque<Called> open;
+  std::uint64_t lost = 0;
+  std::uint64_t kept = 0;
+  const auto is_open = [&](Key key) {
+    for (const Called& call : open) {
+      for (std::size_t i = 0; i < call.counts.size(); ++i) {
+        const OperationState::Item& item = call.operation->items[i];
+        if (call.counts[i] && item.key == key && item.state() != OperationState::ItemState::answered)
+          return true;
+      }
+    }
+    return false;
+  };
+  for (std::uint64_t i = 0; i < kCalls; ++i) {
+    while (open.size() > 20) {
+      if (open.front().operation->done()) {
+        worker.release(*open.front().operation);
+        open.pop_front();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+    std::vector<Key> keys(i % 3 == 0 ? 1 + random.below(20) : 1);
+    for (Key& key : keys) key = Key(random.below(i % 2000 < 1000 ? 50 : 5000));
+    const bool same_way = random.below(2) == 0;
+    OperationState& operation = worker.begin(TableId(0), keys.size(), same_way);
+    Called& call = open.emplace_back(Called{&operation, {}});
+    for (const Key key : keys) call.add(worker, key, same_way);
+    worker.finish(operation);
+    for (const Key key : keys)
+      if (!worker.contains(key)) ++lost;
+    queue.push(operation);
+    const Key probe(random.below(50));
+    const bool before = is_open(probe);
+    if (worker.contains(probe) ? !before : is_open(probe)) ++kept;
+    if (i % 512 == 0) {
+      // Now and then everything is answered: a total of zero is exact.
+      while (worker.total() != 0) std::this_thread::yield();
+      if (worker.contains(keys[0])) ++kept;
+    }
+  }
+  engine.join();
+  CHECK(lost == 0);
+  CHECK(kept == 0);
+  CHECK(wrong == 0);
+  CHECK(worker.total() == 0);
+}

@@ -9,8 +9,8 @@
 namespace lapse {
 
 // In front, for each receiver, the positions that its senders have published, side by side: a receiver with
-// up to 8 senders reads one cache line to find out that nothing has come, one with 63 reads 8. Behind them the
-// rings, each from a page boundary on, with the receiver's position in its first cache line.
+// up to 8 senders reads one cache line to find out that nothing has come, one with 63 reads 8. Behind them
+// the rings, each from a page boundary on, with the receiver's position in its first cache line.
 //
 // A value that all ranks compute alike. Thread safety: constant.
 class HostRingsLayout {

@@ -13,7 +13,8 @@ struct IdleSettings {
   std::chrono::microseconds sleep_max{1000};  // twice as long each time, up to this
   // Empty polls between two readings of the clock; 0: read it and yield each time (more threads than cores).
   std::uint32_t polls_per_yield = 256;
-  // At least this long between two yields: a yield costs a slice of time where other programs want the processor.
+  // At least this long between two yields: a yield costs a slice of time where other programs want the
+  // processor.
   std::chrono::microseconds yield_interval{25};
 };
 

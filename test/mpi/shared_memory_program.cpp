@@ -134,8 +134,8 @@ class Filling {
   static constexpr const char* kFile = "/dev/shm/filling";
 };
 
-// Another process takes the shared memory between the making of a server and its first packets: there is room for
-// some rings between ranks, not for all.
+// Another process takes the shared memory between the making of a server and its first packets: there is
+// room for some rings between ranks, not for all.
 void full() {
   Filling filling;
   ParameterServer server(MPI_COMM_WORLD);

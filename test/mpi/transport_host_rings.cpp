@@ -1,4 +1,5 @@
-// Packets between ranks of a host through rings in shared memory: who uses them, handlers that throw, what close finds.
+// Packets between ranks of a host through rings in shared memory: who uses them, handlers that throw, what
+// close finds.
 #include <mpi.h>
 
 #include <cstddef>

@@ -16,8 +16,8 @@ using namespace lapse;
 namespace {
 
 // Settings so small that all ways a packet can take are busy: a ring that wraps all the time, payloads of
-// many fragments with an odd tail, more fragments than may be in flight. Between ranks of a host, packets go through
-// rings that are full all the time, or by messages.
+// many fragments with an odd tail, more fragments than may be in flight. Between ranks of a host, packets go
+// through rings that are full all the time, or by messages.
 constexpr MpiTransportSettings small(bool host_rings) {
   return {.eager_bytes = 256,
           .ring_buffers = 4,

@@ -1,5 +1,5 @@
-// One ring between two ranks of a host: where messages are stored, when there is room, what is refused, and both
-// ends on threads of their own.
+// One ring between two ranks of a host: where messages are stored, when there is room, what is refused, and
+// both ends on threads of their own.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
-// The rings between the ranks of a host, on threads in place of ranks: order, waiting for room, turns, memory that
-// cannot be had, sleeping receivers.
+// The rings between the ranks of a host, on threads in place of ranks: order, waiting for room, turns, memory
+// that cannot be had, sleeping receivers.
 #include <sys/mman.h>
 
 #include <algorithm>

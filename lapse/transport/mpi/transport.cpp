@@ -25,8 +25,8 @@ namespace {
 // A busy receiver polls its unfinished sends once in so many packets; an idle one at every poll.
 constexpr std::size_t kPacketsBetweenSends = 16;
 
-// Where no message of MPI is expected, one poll in so many enters MPI nevertheless: the library may have to help other
-// ranks with earlier calls.
+// Where no message of MPI is expected, one poll in so many enters MPI nevertheless: the library may have to
+// help other ranks with earlier calls.
 constexpr std::size_t kPollsBetweenTests = 64;
 
 // Marks that a handler may be running, also when it throws.

@@ -38,8 +38,9 @@ struct MpiTransportSettings {
   const char* rdma_devices = "/sys/class/infiniband";
 };
 
-// Collective. The settings with the eager size that all ranks use, and host_rings where all ranks want them. Throws ConfigurationError, on every rank,
-// when the settings of some rank are impossible or fragment_bytes differs.
+// Collective. The settings with the eager size that all ranks use, and host_rings where all ranks want them.
+// Throws ConfigurationError, on every rank, when the settings of some rank are impossible or fragment_bytes
+// differs.
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings)
     LAPSE_EXCLUDES(mpi_role);
 

@@ -69,8 +69,9 @@ void Access::send(TableShard& table, const OperationPart& part, const Route& rou
 
 // --- from this rank's workers
 
-void Access::join(const OperationState& operation) {
-  for (const auto& [entry, earlier, serial, item] : operation.joins) {
+void Access::join(const OperationState& operation, std::size_t first) {
+  for (std::size_t i = first; i < operation.joins.size(); ++i) {
+    const auto& [entry, earlier, serial, item] = operation.joins[i];
     // As long as the earlier operation is not answered in full, the worker does not begin it anew.
     const bool is_open = !earlier->done() && earlier->serial.load(std::memory_order_relaxed) == serial;
     if (!is_open || earlier->items[item].state() == OperationState::ItemState::answered) {
@@ -86,16 +87,22 @@ void Access::join(const OperationState& operation) {
 }
 
 void Access::handle_submission(Submission& submission) {
-  auto& operation = static_cast<OperationState&>(submission);
-  operation.order.clear();
-  join(operation);
+  submit_piece(static_cast<OperationState&>(submission), 0, 0);
+}
+
+void Access::submit_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
+  if (first == 0) {
+    operation.reordered = false;
+    operation.order.clear();
+  }
+  join(operation, first_join);
+  if (may_run(operation)) {
+    submit_runs(operation, first);
+    return;
+  }
   // The operation may be finished, and gone, with its last item.
   const auto items = static_cast<std::uint32_t>(operation.items.size());
-  if (may_run(operation)) {
-    submit_runs(operation);
-  } else {
-    for (std::uint32_t item = 0; item < items; ++item) submit_item(operation, item);
-  }
+  for (auto item = static_cast<std::uint32_t>(first); item < items; ++item) submit_item(operation, item);
 }
 
 void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {

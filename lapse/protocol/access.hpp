@@ -53,6 +53,12 @@ class Access : public ProtocolModule {
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
+  // As handle_submission, for an operation that is being built: the items from `first` on, and the joins from
+  // `first_join` on, are new since the last call. More keys follow, so that the operation stays open.
+  void submit_piece(OperationState& operation, std::size_t first, std::size_t first_join)
+      LAPSE_REQUIRES(progress_role);
+  // Sends packets of at least so many bytes, while an operation is being built.
+  void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
   // True when no operation waits for a route.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return held_ == 0; }
 
@@ -70,7 +76,7 @@ class Access : public ProtocolModule {
   class AnsweredItems;
 
   // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
-  void join(const OperationState& operation) LAPSE_REQUIRES(progress_role);
+  void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
   void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
@@ -92,7 +98,7 @@ class Access : public ProtocolModule {
 
   // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
-  void submit_runs(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  void submit_runs(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);

@@ -33,8 +33,8 @@ bool Access::may_run(const OperationState& operation) const {
          !operation.looks_up_owners && router_.routes_runs();
 }
 
-void Access::submit_runs(OperationState& operation) {
-  routes_.choose(operation);
+void Access::submit_runs(OperationState& operation, std::size_t first) {
+  routes_.choose(operation, first);
   for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
   // The operation may be finished, and gone, with its last item.
   for (const std::uint32_t item : routes_.others()) submit_item(operation, item);
@@ -55,7 +55,7 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   header.origin = std::bit_cast<std::int32_t>(operation.scale);
   header.operation = operation.number;
   OperationState::Item* const items = operation.items.data();
-  const std::uint32_t* const order = operation.order.empty() ? nullptr : operation.order.data();
+  const std::uint32_t* const order = operation.reordered ? operation.order.data() : nullptr;
   const auto item_at = [&](std::uint32_t position) -> OperationState::Item& {
     return items[order == nullptr ? position : order[position]];
   };
@@ -90,7 +90,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const bool fits = pull ? operation.kind == OperationKind::pull
                          : operation.kind == OperationKind::push || operation.kind == OperationKind::set;
   const std::size_t bytes = pull ? table.sizes().layout().value_bytes() : 0;
-  const std::size_t positions = operation.order.empty() ? operation.items.size() : operation.order.size();
+  const std::size_t positions = operation.positions();
   const auto first = static_cast<std::uint32_t>(header.origin);
   if (!fits || operation.table != &table || !table.sizes().uniform() || header.record_bytes != bytes ||
       header.domain < 0 || header.domain >= table.definition().domains.domains() ||
@@ -98,7 +98,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
       header.count > positions - first) {
     throw ProtocolError("an answer does not fit the operation it names");
   }
-  const std::uint32_t* const order = operation.order.empty() ? nullptr : operation.order.data() + first;
+  const std::uint32_t* const order = operation.reordered ? operation.order.data() + first : nullptr;
   OperationState::Item* const items = operation.items.data() + (order == nullptr ? first : 0);
   const auto item_at = [&](std::uint32_t i) -> OperationState::Item& {
     return items[order == nullptr ? i : order[i]];

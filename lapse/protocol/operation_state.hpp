@@ -93,13 +93,17 @@ struct OperationState : Submission, ValueOperation {
   bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
-  // Items in the order of their routes; empty where it is that of `items`.
+  // Where the order of routes is not that of `items`: the items by their positions in it.
+  bool reordered LAPSE_GUARDED_BY(progress_role) = false;
   std::vector<std::uint32_t> order LAPSE_GUARDED_BY(progress_role);
+  std::size_t positions() const LAPSE_REQUIRES(progress_role) {
+    return reordered ? order.size() : items.size();
+  }
 
   // The item that a message names; null when there is none.
   Item* item_with(std::uint32_t name) LAPSE_REQUIRES(progress_role) {
     std::size_t index = name & ~kIndexBit;
-    if (index == name && !order.empty()) index = name < order.size() ? order[name] : items.size();
+    if (index == name && reordered) index = name < order.size() ? order[name] : items.size();
     return index < items.size() ? &items[index] : nullptr;
   }
   // The update or argument of an item.

@@ -118,9 +118,9 @@ void Outbox::send_in_turn(Pending& pending) {
   }
 }
 
-void Outbox::send_early() {
+void Outbox::send_early(std::size_t bytes) {
   for (const std::uint32_t position : waiting_) {
-    if (!pending_[position].packet.empty()) send_in_turn(pending_[position]);
+    if (pending_[position].packet.size() >= bytes) send_in_turn(pending_[position]);
   }
 }
 

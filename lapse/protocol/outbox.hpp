@@ -52,8 +52,9 @@ class Outbox {
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
-  // Sends what waits, in the middle of a turn: for long turns, so that other ranks begin meanwhile.
-  void send_early() LAPSE_REQUIRES(progress_role);
+  // Sends packets of at least so many bytes in the middle of a turn: for long turns, so that other ranks begin
+  // meanwhile.
+  void send_early(std::size_t bytes = 1) LAPSE_REQUIRES(progress_role);
   // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);
   bool empty() const LAPSE_REQUIRES(progress_role) { return waiting_.empty(); }

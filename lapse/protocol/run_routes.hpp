@@ -27,8 +27,9 @@ class RunRoutes {
     std::uint32_t end = 0;
   };
 
-  // Notes in every plain item where it is sent, and in the operation their order.
-  void choose(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  // For the items from `first` on: notes in every plain item where it is sent, and in the operation their
+  // order, behind that of the items before.
+  void choose(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
 
   std::span<const Bucket> buckets() const { return buckets_; }
   // The other items, in their order.

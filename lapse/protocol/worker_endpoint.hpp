@@ -59,17 +59,19 @@ class WorkerEndpoint {
     open_.fetch_add(1, std::memory_order_relaxed);
     open_bytes_.fetch_add(operation.update_bytes, std::memory_order_relaxed);
   }
+  // The operation may be answered while it is being built: it stays open until all_built.
+  static void begin_build(OperationState& operation) {
+    operation.remaining.store(kNotBuilt, std::memory_order_relaxed);
+  }
+  void all_built(OperationState& operation) LAPSE_REQUIRES(progress_role) {
+    opened(operation);
+    leave(operation, kNotBuilt - static_cast<std::uint32_t>(operation.items.size()));
+  }
   // `items` of the operation have been answered: counts them, and wakes the worker with the last. Engine; the
   // worker may reuse the operation afterwards.
   void answered(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
     if (operation.kind != OperationKind::localize) unanswered_.finish_total(items);
-    const std::size_t bytes = operation.update_bytes;
-    const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
-    operation.remaining.store(left, std::memory_order_release);
-    if (left != 0) return;
-    open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    open_.fetch_sub(1, std::memory_order_release);
-    bell_.ring();
+    leave(operation, items);
   }
   // Some rank has failed: wakes the worker, and ends its direct accesses to memory. Once.
   void rank_failed() LAPSE_REQUIRES(progress_role) {
@@ -131,6 +133,19 @@ class WorkerEndpoint {
   std::unique_ptr<KeyFailure> failure_;
   LeaseRequest lease_request_;
   std::unique_ptr<StallQuestion> stall_question_;
+
+  static constexpr std::uint32_t kNotBuilt = std::uint32_t{1} << 31;
+
+  // So many fewer items are left; wakes the worker with the last.
+  void leave(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
+    const std::size_t bytes = operation.update_bytes;
+    const std::uint32_t left = operation.remaining.load(std::memory_order_relaxed) - items;
+    operation.remaining.store(left, std::memory_order_release);
+    if (left != 0) return;
+    open_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    open_.fetch_sub(1, std::memory_order_release);
+    bell_.ring();
+  }
 
   // Makes finished operations that were released before available again.
   void reclaim();

@@ -12,7 +12,7 @@ void LocalAccess::find_words(std::span<const Key> keys) {
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
-  if (unanswered_.contains(table_.id(), row.key)) return false;
+  if (may_overtake_ && unanswered_.contains(table_.id(), row.key)) return false;
   try {
     if (!try_key(row, word)) return false;
     ++done_;

@@ -41,7 +41,18 @@ class LocalAccess {
   // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
   // its order.
   template <class Undone>
-  void carry_out_rest(Undone&& undone);
+  void carry_out_rest(Undone&& undone) {
+    carry_out_next(cursor_.remaining().size(), std::forward<Undone>(undone));
+  }
+  // The same for at most so many of the other keys.
+  template <class Undone>
+  void carry_out_next(std::size_t keys, Undone&& undone);
+  bool at_end() const { return cursor_.at_end(); }
+  // From now on until the end, no key becomes local that was not, except by the end of a lease: the caller
+  // drives the engine of the only rank that serves the domain's keys. And nothing of the worker was unanswered
+  // before.
+  void expect_no_arrivals() { may_overtake_ = false; }
+  void expect_arrivals() { may_overtake_ = true; }
   // The first key whose code of the application threw, if any; it counts as done.
   std::optional<UserCodeFailed>& failure() { return failure_; }
 
@@ -66,17 +77,27 @@ class LocalAccess {
   // the slot words of the next keys
   std::array<Store::Word*, Store::kMaxAtOnce> words_;
   std::size_t word_ = Store::kMaxAtOnce;
+  // a local key may have an unanswered operation
+  bool may_overtake_ = true;
 };
 
 template <class Undone>
-void LocalAccess::carry_out_rest(Undone&& undone) {
+void LocalAccess::carry_out_next(std::size_t keys, Undone&& undone) {
   // A copy, so that it stays in registers.
-  for (RowCursor cursor = cursor_; !cursor.at_end();) {
+  RowCursor cursor = cursor_;
+  for (; keys > 0 && !cursor.at_end(); --keys) {
     if (word_ == words_.size()) find_words(cursor.remaining());
     const Row row = cursor.next();
     Store::Word* const word = words_[word_++];
-    if ((word != nullptr && !may_use(*word)) || !carry_out(row, word)) undone(row);
+    if (word != nullptr && !may_use(*word)) {
+      undone(row);
+    } else if (!carry_out(row, word)) {
+      // It may be local a moment later, when the key is named again.
+      may_overtake_ = true;
+      undone(row);
+    }
   }
+  cursor_ = cursor;
 }
 
 }  // namespace lapse

@@ -32,7 +32,16 @@ class OperationBuilder {
     operation.update_bytes += row.update.size();
   }
 
-  bool empty() const { return state_ == nullptr; }
+  bool empty() const { return state_ == nullptr || state_->items.empty(); }
+  // Empty: gives the operation back, if it was begun.
+  void discard() {
+    if (state_ != nullptr) endpoint_.release(*state_);
+  }
+  // The operation itself, which is begun if it was not.
+  OperationState& state() {
+    if (state_ == nullptr) begin();
+    return *state_;
+  }
   // Not empty. The operation ends with this failure of a key that was handled in memory.
   void fail(const UserCodeFailed& failure) {
     state_->fail(
@@ -42,10 +51,6 @@ class OperationBuilder {
   OperationState& finish();
 
  private:
-  OperationState& state() {
-    if (state_ == nullptr) begin();
-    return *state_;
-  }
   void begin();
 
   WorkerEndpoint& endpoint_;

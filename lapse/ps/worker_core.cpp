@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lapse/protocol/user_code.hpp"
+#include "lapse/ps/direct_call.hpp"
 #include "lapse/ps/lease_hold.hpp"
 #include "lapse/ps/lease_taker.hpp"
 #include "lapse/ps/local_access.hpp"
@@ -89,6 +90,17 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   if (first == keys.size()) return {};
   LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
   OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
+  if (!request.runs_user_code(state) && state.sizes().uniform()) {
+    if (state.definition().members() == 1 && gate_.is_clear()) local.expect_no_arrivals();
+    OperationState& operation = builder.state();
+    DirectCall call(local, builder, phase_.protocol.access());
+    const BusyGuard guard(gate_, Busy::engine);
+    if (phase_.engine.try_submit(call)) {
+      Operation handle(*this, operation);
+      return operation.items.empty() ? Operation() : std::move(handle);
+    }
+    local.expect_arrivals();
+  }
   {
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
@@ -96,6 +108,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   }
   std::optional<UserCodeFailed>& failure = local.failure();
   if (builder.empty()) {
+    builder.discard();
     if (failure) throw UserCodeFailed(*failure);
     return {};
   }

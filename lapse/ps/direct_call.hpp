@@ -1,0 +1,33 @@
+// A call on many keys that the worker carries out itself, as the holder of the progress lock.
+#pragma once
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/access.hpp"
+#include "lapse/ps/local_access.hpp"
+#include "lapse/ps/operation_builder.hpp"
+#include "lapse/transport/submission_queue.hpp"
+
+namespace lapse {
+
+// Accesses local keys, and routes and sends the others, piece by piece: the first packet leaves while the rest
+// is being made. The rows stay where the application has them. One step of the engine: no message is handled
+// in between. For calls that run no code of the application.
+//
+// Thread safety: the worker's thread, on which the engine handles the submission.
+class DirectCall final : public Submission, private SubmissionHandler {
+ public:
+  // `builder` has begun its operation.
+  DirectCall(LocalAccess& local, OperationBuilder& builder, Access& access)
+      : local_(local), builder_(builder), access_(access) {
+    handler = this;
+  }
+
+ private:
+  void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+
+  LocalAccess& local_;
+  OperationBuilder& builder_;
+  Access& access_;
+};
+
+}  // namespace lapse

@@ -75,8 +75,8 @@ class Router {
   virtual Route route_own(const KeyView& view, const Pin& pin) const;
   // An operation that came in a message; `by_home` says that the home routed it here.
   virtual Route route_received(const KeyView& view, bool by_home) const;
-  // As route_own, for a key that is absent here, of which nothing of the worker is in flight and no owner is
-  // to be looked up.
+  // As route_own, for a key that is absent here, of which nothing of the worker is in flight and whose
+  // owner needs no lookup.
   static Route route_absent(const KeyView& view) {
     if (!view.serves) return Route::send_to_entry(view.hint.value_or(view.home));
     if (view.at_home()) return Route::send_by_home(view.owner_by_table);

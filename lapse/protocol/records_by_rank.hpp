@@ -47,6 +47,11 @@ class RecordsByRank {
         list.count -= count;
       }
     }
+    clear();
+  }
+  // Forgets what was added since: an error may have kept it from being sent.
+  void clear() LAPSE_REQUIRES(progress_role) {
+    for (const Rank rank : ranks_) lists_[rank.index()].count = 0;
     ranks_.clear();
     entries_.clear();
   }

@@ -120,6 +120,8 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
   }
   KeyRun run(table.store(), table.definition().members() == 1);
   const Domain self = table.self_domain();
+  localizes_.clear();
+  instructs_.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     run.prefetch_word(keys[i]);
     homes_[i] = table.definition().homes.home(keys[i]);
@@ -160,6 +162,7 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
 void Relocation::take_localizes(TableShard& table, const Records& records, std::span<const Key> keys) {
   const Domain requester(records.header.domain);
   const Domain self = table.self_domain();
+  instructs_.clear();
   for (const Key key : keys) {
     check_home(table, key);
     table.prefetch_owner(key);

@@ -50,8 +50,8 @@ struct UnansweredKey {
 // when a second operation of the worker names it while the first is unanswered. The engine then counts the
 // first operation in the entry as well (OperationState::joins).
 //
-// The items of an operation that is begun when nothing is unanswered enter the hash table only when a question
-// needs it: a worker that waits for each operation never pays for it.
+// The items of an operation that is begun when nothing is unanswered enter the hash table only when a
+// question needs it: a worker that waits for each operation never pays for it.
 //
 // Where one operation names a key more than once, the last of these items stands for all, if all go the same
 // way: then they are executed in their order, and nothing of the others is left to wait for but answers.
@@ -75,7 +75,7 @@ class UnansweredTable {
     return find(table, key);
   }
 
-  // How the items of an operation that name one key are told apart.
+  // How the items of an operation that name one key are kept apart.
   enum class Repeats : std::uint8_t {
     go_one_way,    // whatever other ranks do meanwhile
     have_entries,  // they are pinned to a route like different operations

@@ -6,7 +6,7 @@
 namespace lapse {
 
 namespace {
-// Of few keys, the owners are looked up, which saves a hop; many are sent to their homes at once.
+// A lookup of a key's owner saves a hop; many keys are sent to their homes at once.
 constexpr std::size_t kMaxLookups = 8;
 }  // namespace
 

@@ -28,6 +28,8 @@ struct CountResult {
 };
 template <Element T>
 CountResult count(Key, std::span<T> value, const CountArgument& argument) {
+  const bool is_worker = argument.workers <= CountResult::kMaxWorkers && argument.worker < argument.workers;
+  if (!is_worker) throw HistoryViolation("a function was given an argument that no worker wrote");
   const CounterLayout layout{argument.workers, value.size() / argument.workers};
   CountResult result;
   std::ranges::copy(layout.counts(std::span<const T>(value)), result.before.begin());

@@ -3,7 +3,8 @@ lapse_test(test_protocol
           protocol_outbox_cancel.cpp protocol_operation_state.cpp protocol_outbox_packets.cpp protocol_outbox_runs.cpp
           protocol_run_frames.cpp protocol_run_routes.cpp protocol_relocation_failure.cpp protocol_relocation_refusal.cpp
           protocol_relocation_runs.cpp protocol_stall_inquiry.cpp protocol_termination_detection.cpp
-          protocol_unanswered_table.cpp protocol_unanswered_table_orders.cpp protocol_worker_endpoint.cpp
+          protocol_unanswered_table.cpp protocol_unanswered_table_orders.cpp protocol_unanswered_table_repeats.cpp
+          protocol_worker_endpoint.cpp
   DEPENDS lapse::protocol)
 lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp DEPENDS lapse::ps)
 # The parts of the transport that carry no messages themselves.

@@ -16,11 +16,14 @@ class WorkerOperations {
  public:
   // --- the worker
 
-  // `expected`: how many keys the worker says will follow. `same_way`: UnansweredTable::begin.
-  OperationState& begin(TableId table, std::size_t expected, bool same_way = false) {
+  // `expected`: how many keys the worker says will follow. `same_way`: Repeats::go_one_way.
+  // `looks_up`: it looks up owners.
+  OperationState& begin(TableId table, std::size_t expected, bool same_way = false, bool looks_up = false) {
     OperationState& operation = worker_.acquire();
     operation.kind = OperationKind::push;
-    unanswered().begin(operation, table, expected, same_way);
+    operation.looks_up_owners = looks_up;
+    using Repeats = UnansweredTable::Repeats;
+    unanswered().begin(operation, table, expected, same_way ? Repeats::go_one_way : Repeats::have_entries);
     return operation;
   }
   UnansweredKey* add(OperationState& operation, Key key) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "lapse/core/error.hpp"

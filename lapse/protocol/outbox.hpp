@@ -52,8 +52,8 @@ class Outbox {
     std::memcpy(append(to, header), &record, sizeof record);
   }
 
-  // Sends packets of at least so many bytes in the middle of a turn: for long turns, so that other ranks begin
-  // meanwhile.
+  // Sends packets of at least so many bytes in the middle of a turn: for long turns, so that other ranks
+  // begin meanwhile.
   void send_early(std::size_t bytes = 1) LAPSE_REQUIRES(progress_role);
   // Sends all packets.
   void flush() LAPSE_REQUIRES(progress_role);

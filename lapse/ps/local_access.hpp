@@ -49,8 +49,7 @@ class LocalAccess {
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }
   // From now on until the end, no key becomes local that was not, except by the end of a lease: the caller
-  // drives the engine of the only rank that serves the domain's keys. And nothing of the worker was unanswered
-  // before.
+  // drives the engine of the only rank that serves the domain's keys. Nothing of the worker was unanswered.
   void expect_no_arrivals() { may_overtake_ = false; }
   void expect_arrivals() { may_overtake_ = true; }
   // The first key whose code of the application threw, if any; it counts as done.

@@ -46,6 +46,7 @@ TEST_CASE("Messages name an item by its position in the order of routes, or by i
   }
   SECTION("an order may leave items out, which have an index all the same") {
     operation.order = {3, 0, 4};
+    operation.reordered = true;
     CHECK(operation.item_with(0) == &operation.items[3]);
     CHECK(operation.item_with(1) == &operation.items[0]);
     CHECK(operation.item_with(2) == &operation.items[4]);

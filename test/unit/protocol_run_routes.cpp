@@ -47,7 +47,7 @@ using Positions = std::vector<std::uint32_t>;
 Positions items_of(const OperationState& operation, const RunRoutes::Bucket& bucket) {
   Positions items;
   for (std::uint32_t at = bucket.begin; at < bucket.end; ++at)
-    items.push_back(operation.order.empty() ? at : operation.order[at]);
+    items.push_back(operation.reordered ? operation.order[at] : at);
   return items;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("Keys are sorted by destination and way, in their order; what is not p
   RoutingRanks ranks;
   RunRoutes routes;
   OperationState& operation = ranks.operation({11, 0, 5, 3, 2, 8, 10, 6, 7, 9, 4, 1, 5, 11, 3});
-  routes.choose(operation);
+  routes.choose(operation, 0);
   struct Expected {
     std::int32_t to;
     bool by_home;
@@ -96,7 +96,7 @@ TEST_CASE("Each item is routed as the router decides about it alone") {
   for (std::uint64_t key = 0; key < kKeys; ++key) {
     INFO("key " << key);
     OperationState& operation = ranks.operation({key});
-    routes.choose(operation);
+    routes.choose(operation, 0);
     const Route route = Router().route_own(ranks.table().view(Key(key)), Pin{});
     if (routes.buckets().empty()) {
       CHECK(route.action != Route::Action::send);
@@ -105,7 +105,7 @@ TEST_CASE("Each item is routed as the router decides about it alone") {
     }
     REQUIRE(routes.buckets().size() == 1);
     CHECK(routes.others().empty());
-    CHECK(operation.order.empty());
+    CHECK_FALSE(operation.reordered);
     CHECK(route.action == Route::Action::send);
     CHECK(route.to == operation.items[0].sent_to);
     CHECK(route.by_home == routes.buckets()[0].by_home);
@@ -120,7 +120,7 @@ TEST_CASE("A key with an entry is left to others, wherever it is") {
   UnansweredKey entry;
   operation.items[2].entry = &entry;
   operation.items[3].entry = &entry;
-  routes.choose(operation);
+  routes.choose(operation, 0);
   CHECK(others_of(routes) == Positions{2, 3});
   REQUIRE(routes.buckets().size() == 2);
   CHECK(items_of(operation, routes.buckets()[0]) == Positions{0});
@@ -130,16 +130,51 @@ TEST_CASE("A key with an entry is left to others, wherever it is") {
 TEST_CASE("Items that all go one way keep their order, and nothing is left of an operation before") {
   RoutingRanks ranks;
   RunRoutes routes;
-  routes.choose(ranks.operation({0, 11, 3, 5, 6}));
+  routes.choose(ranks.operation({0, 11, 3, 5, 6}), 0);
   OperationState& operation = ranks.operation({3, 3, 10, 3});
-  routes.choose(operation);
-  CHECK(operation.order.empty());
+  routes.choose(operation, 0);
+  CHECK_FALSE(operation.reordered);
   CHECK(routes.others().empty());
   REQUIRE(routes.buckets().size() == 1);
   CHECK(items_of(operation, routes.buckets()[0]) == Positions{0, 1, 2, 3});
   // Without a plain item there is no bucket.
   OperationState& local = ranks.operation({7, 0, 8});
-  routes.choose(local);
+  routes.choose(local, 0);
   CHECK(routes.buckets().empty());
   CHECK(others_of(routes) == Positions{0, 1, 2});
+}
+
+TEST_CASE(
+    "An operation that is routed in pieces has one order: that of the pieces, and of the routes in each") {
+  RoutingRanks ranks;
+  RunRoutes routes;
+  const std::vector<std::uint64_t> all = {3, 10, 3, 11, 7, 0, 3, 10, 5, 3};
+  OperationState& operation = ranks.operation(std::vector<std::uint64_t>(all.begin(), all.begin() + 2));
+  routes.choose(operation, 0);
+  // One destination so far: positions are those of the items.
+  CHECK_FALSE(operation.reordered);
+  std::vector<bool> seen(all.size(), false);
+  const auto visit = [&] {
+    for (const RunRoutes::Bucket& bucket : routes.buckets()) {
+      for (const std::uint32_t item : items_of(operation, bucket)) {
+        CHECK_FALSE(seen[item]);
+        seen[item] = true;
+      }
+    }
+    for (const std::uint32_t item : routes.others()) seen[item] = true;
+  };
+  visit();
+  for (std::size_t first = 2; first < all.size(); first += 4) {
+    for (std::size_t i = first; i < first + 4; ++i) {
+      const auto offset = static_cast<std::uint32_t>(i);
+      operation.items.emplace_back(Key(all[i]), nullptr, offset, offset);
+    }
+    routes.choose(operation, first);
+    visit();
+    CHECK(operation.reordered);
+  }
+  CHECK(std::ranges::all_of(seen, [](bool item) { return item; }));
+  // What was routed before keeps its positions.
+  CHECK(operation.item_with(0) == &operation.items[0]);
+  CHECK(operation.item_with(1) == &operation.items[1]);
 }

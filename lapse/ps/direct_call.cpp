@@ -5,8 +5,8 @@
 namespace lapse {
 
 namespace {
-constexpr std::size_t kPieceKeys = 1024;
-constexpr std::size_t kPieceBytes = 8000;  // of a packet that leaves before the next piece
+constexpr std::size_t kPieceKeys = 512;
+constexpr std::size_t kPieceBytes = 4000;  // of a packet that leaves before the next piece
 }  // namespace
 
 void DirectCall::handle_submission(Submission&) {

@@ -28,6 +28,9 @@ class DomainMap {
   // Whether no two ranks share a domain.
   bool each_rank_alone() const { return domains() == ranks(); }
 
+  // The one member of a domain; where each rank is alone.
+  Rank rank_alone(Domain domain) const { return members_[domain.index()]; }
+
   Domain domain_of(Rank rank) const { return places_[rank.index()].domain; }
   // Position of the rank among the members of its domain.
   std::int32_t position(Rank rank) const { return places_[rank.index()].position; }

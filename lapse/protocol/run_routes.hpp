@@ -36,13 +36,21 @@ class RunRoutes {
   std::span<const std::uint32_t> others() const { return others_; }
 
  private:
-  // Room for a bucket for each rank and way.
-  void prepare(std::size_t ranks);
+  // Room for so many items, and for a bucket for each rank and way.
+  void prepare(std::size_t ranks, std::size_t items);
+  // After all places have been chosen.
+  void make_buckets(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
 
-  // by 2 * rank + by_home: the items of each bucket, and then their next position
-  std::vector<std::uint32_t> counts_;
-  std::vector<std::uint32_t> places_;  // by item: its position in counts_, or kOther
-  std::vector<std::uint32_t> used_;    // positions in counts_ that are not zero
+  // A bucket has a place: 2 * rank + by_home.
+  std::vector<std::uint32_t> places_;  // by item: that of its bucket, or kOther
+  std::vector<std::uint32_t> used_;    // those of buckets that are not empty
+  std::vector<std::uint8_t> is_used_;  // by place
+  // By place, the even and the odd items of a bucket, as two counters that change in turn are faster than one
+  // that waits for its own last change; then the next position of an item, in the first of them.
+  struct Count {
+    std::uint32_t items[2] = {0, 0};
+  };
+  std::vector<Count> counts_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> others_;
 };

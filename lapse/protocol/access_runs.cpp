@@ -52,7 +52,7 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   header.flags = bucket.by_home ? FrameHeader::kByHome : std::uint16_t{0};
   header.table = table.id().value();
   header.record_bytes = static_cast<std::uint32_t>(sizeof(std::uint64_t) + value_bytes);
-  header.origin = std::bit_cast<std::int32_t>(operation.scale);
+  if (operation.kind == OperationKind::push) header.origin = std::bit_cast<std::int32_t>(operation.scale);
   header.operation = operation.number;
   OperationState::Item* const items = operation.items.data();
   const std::uint32_t* const order = operation.reordered ? operation.order.data() : nullptr;

@@ -56,7 +56,7 @@ constexpr std::size_t kFrameKinds = 34;
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
 // when it exceeds the packet size. Records with equal headers go into one frame. So an operation on many keys
-// needs one message per destination at every hop.
+// needs few messages per destination at every hop.
 //
 //    0      2      4       8       12             16       20       24           32
 //   | kind | flags | table | count | record_bytes | origin | domain | operation |

@@ -107,9 +107,13 @@ UnansweredKey* UnansweredTable::enter(std::uint32_t number, Key key) {
 
 void UnansweredTable::enter_items() {
   is_late_ = false;
-  resize_slots(std::max<std::size_t>(expected_, next_number_));
+  resize_slots(total());
   const OperationState& operation = *begun_.back().operation;
-  for (std::uint32_t item = 0; item < next_number_; ++item) enter(item, operation.items[item].key);
+  for (std::uint32_t item = 0; item < next_number_; ++item) {
+    // The last item of a key is answered when the others have been executed.
+    if (operation.items[item].state() != OperationState::ItemState::answered)
+      enter(item, operation.items[item].key);
+  }
 }
 
 void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, Repeats repeats) {
@@ -117,12 +121,14 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
   if (total() == 0) {
     clear();
     is_late_ = one_way;
-    expected_ = items;
     if (!is_late_) resize_slots(items);
   } else {
     // They are those of the operation before: it decides what they need.
     if (is_late_) enter_items();
-    if ((used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit) rebuild(items);
+    // An operation without items leaves nothing behind.
+    if (begun_.back().base == next_number_) begun_.pop_back();
+    const bool is_full = (used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit;
+    if (is_full || begun_.size() >= most_begun_) rebuild(items);
   }
   wants_entries_ = operation.looks_up_owners;
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
@@ -183,12 +189,15 @@ void UnansweredTable::rebuild(std::size_t items) {
     }
   }
   const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 3 * (kept.size() + items) + 2));
-  slots_.assign(std::max(slots, slots_.size()), {});
+  // What is beyond those in use is empty.
+  std::fill_n(slots_.begin(), mask_ + 1, Slot());
+  if (slots > slots_.size()) slots_.resize(slots);
   mask_ = slots - 1;
   used_ = kept.size();
   // The operation being built is the last.
   if (first_same_way_ != kEntryBit && !live.empty()) first_same_way_ = live.back().base;
   begun_ = std::move(live);
+  most_begun_ = std::max(kFewestBegun, 2 * begun_.size());
   next_number_ = next;
   for (const Live& live_key : kept) {
     auto [at, tag] = place_of(live_key.table, live_key.key);

@@ -100,6 +100,7 @@ class UnansweredTable {
  private:
   static constexpr std::size_t kChunk = 64;
   static constexpr std::size_t kFewestSlots = 16;
+  static constexpr std::size_t kFewestBegun = 64;
   static constexpr std::uint32_t kEntryBit = std::uint32_t{1} << 31;
 
   // The hash table's element: a part of the key's hash, and the number of an item or, with kEntryBit, of an
@@ -169,8 +170,9 @@ class UnansweredTable {
   std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
   bool wants_entries_ = false;        // the operation being built looks up owners
   bool is_late_ = false;              // no item is in the hash table yet: all are of the same operation
-  std::size_t expected_ = 0;          // items of that operation
   std::vector<Begun> begun_;          // by base
+  // With so many, those that have been answered are dropped.
+  std::size_t most_begun_ = kFewestBegun;
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
 };

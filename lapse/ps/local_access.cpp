@@ -11,6 +11,18 @@ void LocalAccess::find_words(std::span<const Key> keys) {
   word_ = 0;
 }
 
+void LocalAccess::carry_out_leading() {
+  RowCursor next = cursor_;
+  while (!next.at_end()) {
+    if (word_ == words_.size()) find_words(next.remaining());
+    const Row row = next.next();
+    Store::Word* const word = words_[word_];
+    if ((word != nullptr && !may_use(*word)) || !carry_out(row, word)) return;
+    ++word_;
+    cursor_ = next;
+  }
+}
+
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
   if (may_overtake_ && unanswered_.contains(table_.id(), row.key)) return false;
   try {

@@ -44,7 +44,9 @@ class LocalAccess {
   void carry_out_rest(Undone&& undone) {
     carry_out_next(cursor_.remaining().size(), std::forward<Undone>(undone));
   }
-  // The same for at most so many of the other keys.
+  // Carries out keys up to the first that cannot be, which is the next one then.
+  void carry_out_leading();
+  // As carry_out_rest, for at most so many keys.
   template <class Undone>
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }

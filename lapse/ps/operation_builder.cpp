@@ -23,13 +23,16 @@ void OperationBuilder::begin() {
   operation.row_unit = call ? request_.operation.function->result_bytes : element;
   operation.payload_unit =
       std::max<std::size_t>(1, call ? request_.operation.function->argument_bytes : element);
-  operation.items.reserve(keys_);
+  // Most keys may be local.
+  constexpr std::size_t kFirstItems = 512;
+  const std::size_t items = std::min(keys_, kFirstItems);
+  operation.items.reserve(items);
   if (request_.operation.kind == OperationKind::localize) return;
   operation.looks_up_owners = table_.exposed_owners() && keys_ <= kMaxLookups;
   // Where other ranks serve keys of the domain, they may change a route between two items.
   using Repeats = UnansweredTable::Repeats;
   const bool alone = table_.definition().members() == 1;
-  endpoint_.unanswered().begin(operation, table_.id(), keys_,
+  endpoint_.unanswered().begin(operation, table_.id(), items,
                                alone ? Repeats::go_one_way : Repeats::have_entries);
 }
 

@@ -14,7 +14,7 @@ namespace lapse {
 // One key of a call.
 struct Row {
   Key key;
-  std::size_t offset = 0;  // of the row at the destination, in units of RowCursor::destination_unit
+  std::size_t offset = 0;  // of the row at the destination, in units of OperationState::row_unit
   std::span<const std::byte> update;
   std::byte* destination = nullptr;  // null where the call has none
 };

@@ -90,14 +90,19 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   if (first == keys.size()) return {};
   LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
   OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
-  if (!request.runs_user_code(state) && state.sizes().uniform()) {
+  // Where the worker could hold the engine for long, others take their turns between keys and sending.
+  constexpr std::size_t kMaxBytesInEngine = std::size_t{4} << 20;
+  const bool plain = !request.runs_user_code(state) && state.sizes().uniform();
+  if (plain && keys.size() * state.sizes().layout().value_bytes() <= kMaxBytesInEngine) {
+    local.carry_out_leading();
+    if (local.at_end()) return {};
     if (state.definition().members() == 1 && gate_.is_clear()) local.expect_no_arrivals();
     OperationState& operation = builder.state();
     DirectCall call(local, builder, phase_.protocol.access());
     const BusyGuard guard(gate_, Busy::engine);
     if (phase_.engine.try_submit(call)) {
       Operation handle(*this, operation);
-      return operation.items.empty() ? Operation() : std::move(handle);
+      return operation.items.empty() && operation.done() ? Operation() : std::move(handle);
     }
     local.expect_arrivals();
   }

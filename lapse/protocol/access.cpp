@@ -17,7 +17,7 @@ namespace {
 
 OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank self) {
   OperationPart part;
-  static_cast<ValueOperation&>(part) = operation;
+  static_cast<ValueOperation&>(part) = static_cast<const ValueOperation&>(operation);
   part.origin = self;
   part.operation = operation.number;
   part.key = operation.items[item].key;

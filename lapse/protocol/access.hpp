@@ -78,12 +78,12 @@ class Access : public ProtocolModule {
   // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
   void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
-  void submit_item(OperationState& operation, std::uint32_t item, bool may_look_up = true)
+  void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
   // Holds an operation of a worker back, and with it all operations that the worker submits on the key.
-  void hold(OperationState& operation, std::uint32_t item, const Route& route) LAPSE_REQUIRES(progress_role);
+  void hold(OperationState& operation, std::uint32_t index, const Route& route) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.
-  void resume(UnansweredKey& unanswered, bool may_look_up) LAPSE_REQUIRES(progress_role);
+  void resume(UnansweredKey& entry, bool may_look_up) LAPSE_REQUIRES(progress_role);
   // Behind the arrival of the key, or the end of its lease; false when the lease has ended.
   bool queue(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);

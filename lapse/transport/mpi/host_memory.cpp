@@ -19,6 +19,17 @@ bool try_populate(std::byte* memory, std::size_t bytes) {
   }
 }
 
+// Rings leave so much of the file system to tables and to the MPI library, which have no other way.
+constexpr std::size_t kLeftByRings = std::size_t{8} << 20;
+
+bool populate_ring(std::byte* memory, std::size_t bytes) {
+  if (MpiSharedWindows::free_bytes() < bytes + kLeftByRings) return false;
+  if (try_populate(memory, bytes)) return true;
+  // Some of the pages may exist; no rank has used them.
+  MpiSharedWindows::release(memory, bytes);
+  return false;
+}
+
 }  // namespace
 
 MpiHostMemory::MpiHostMemory(const MpiCommunicator& communicator, const MpiTransportSettings& settings,
@@ -50,7 +61,7 @@ MpiHostMemory::MpiHostMemory(const MpiCommunicator& communicator, const MpiTrans
   }
   bells_.emplace(bells, communicator.hosts(), communicator.rank());
   if (has_rings && windows_.all_have(try_populate(memory, layout.position_bytes())))
-    rings_.emplace(memory, layout, communicator.hosts(), communicator.rank(), &*bells_, pool, try_populate);
+    rings_.emplace(memory, layout, communicator.hosts(), communicator.rank(), &*bells_, pool, populate_ring);
 }
 
 void MpiHostMemory::free() {

@@ -128,6 +128,10 @@ void MpiSharedWindows::populate(std::byte* memory, std::size_t bytes) {
   }
 }
 
+void MpiSharedWindows::release(std::byte* memory, std::size_t bytes) {
+  madvise(memory, bytes, MADV_REMOVE);
+}
+
 void MpiSharedWindows::free() {
   if (windows_.empty()) return;
   barrier_polled(*lock_, group_);

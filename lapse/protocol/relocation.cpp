@@ -114,10 +114,11 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
                                    Clock::time_point now) {
   const auto count = static_cast<std::uint32_t>(keys.size());
   std::uint32_t here = 0;
-  if (count == 1 || !KeyRun::suits(table.store()) || !table.store().try_prepare_arrivals(count)) {
+  const auto one_by_one = [&]() LAPSE_REQUIRES(progress_role) {
     for (const Key key : keys) here += keys_.localize(table, key, waiter, now) ? 1 : 0;
     return here;
-  }
+  };
+  if (count == 1 || !KeyRun::suits(table.store())) return one_by_one();
   KeyRun run(table.store(), table.definition().members() == 1);
   const Domain self = table.self_domain();
   localizes_.clear();
@@ -127,6 +128,10 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
     homes_[i] = table.definition().homes.home(keys[i]);
     if (homes_[i] == self) table.prefetch_owner(keys[i]);
   }
+  // The keys that need a slot; a key that is named twice counts twice.
+  std::uint32_t absent = 0;
+  for (const Key key : keys) absent += acquisition(run.word(key).role()) == Acquisition::begin ? 1 : 0;
+  if (!table.store().try_prepare_arrivals(absent)) return one_by_one();
   ArrivalTable& arrivals = table.arrivals();
   std::uint32_t begun = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -151,7 +156,7 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
     check_requester(table, key, self, owner);
     instructs_.add(table.serving_rank(key, owner), {key.value(), relocations});
   }
-  table.store().cancel_arrivals(count - begun);
+  table.store().cancel_arrivals(absent - begun);
   localizes_.append_to(outbox_, relocation_header(FrameKind::localize, table, self));
   instructs_.append_to(outbox_, relocation_header(FrameKind::instruct, table, self));
   return here;

@@ -90,6 +90,8 @@ class KeyRun {
     if (!word.compare_exchange_strong(bits, before.absent(next).bits(), std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) [[unlikely]]
       return false;
+    // What is written into the freed slot later must not be seen before the change of the word.
+    std::atomic_thread_fence(std::memory_order_release);
     std::memcpy(to, store_.shared_address(before.low()), content_bytes_);
     store_.slots_.release(before.low());
     --keys_;

@@ -1,19 +1,33 @@
 #include "lapse/transport/mpi/host_memory.hpp"
 
+#include <fmt/format.h>
+
 #include "lapse/core/error.hpp"
 #include "lapse/transport/host_rings_layout.hpp"
+#include "lapse/transport/shared_memory_remedies.hpp"
 
 namespace lapse {
 
 namespace {
 
-bool populate_ring(std::byte* memory, std::size_t bytes) {
+bool try_populate(std::byte* memory, std::size_t bytes) {
   try {
     MpiSharedWindows::populate(memory, bytes);
     return true;
   } catch (const OutOfMemory&) {
     return false;
   }
+}
+
+// Rings leave so much of the file system to tables and to the MPI library, which have no other way.
+constexpr std::size_t kLeftByRings = std::size_t{8} << 20;
+
+bool populate_ring(std::byte* memory, std::size_t bytes) {
+  if (MpiSharedWindows::free_bytes() < bytes + kLeftByRings) return false;
+  if (try_populate(memory, bytes)) return true;
+  // Some of the pages may exist; no rank has used them.
+  MpiSharedWindows::release(memory, bytes);
+  return false;
 }
 
 }  // namespace
@@ -35,17 +49,19 @@ MpiHostMemory::MpiHostMemory(const MpiCommunicator& communicator, const MpiTrans
       has_rings = false;
       memory = windows_.allocate(lines);
     }
-    std::byte* const bells = has_rings ? memory + layout.bytes() : memory;
-    MpiSharedWindows::populate(bells, lines);
-    if (has_rings) MpiSharedWindows::populate(memory, layout.position_bytes());
-    bells_.emplace(bells, communicator.hosts(), communicator.rank());
   } catch (const Error& error) {
     problem_ = error.what();
     return;
   }
-  if (has_rings) {
-    rings_.emplace(memory, layout, communicator.hosts(), communicator.rank(), &*bells_, pool, populate_ring);
+  std::byte* const bells = has_rings ? memory + layout.bytes() : memory;
+  // A rank without pages for them reads neither: all ranks of the host use them, or none.
+  if (!windows_.all_have(try_populate(bells, lines))) {
+    problem_ = fmt::format("{} is full; {}", MpiSharedWindows::directory(), kMoreSharedMemory);
+    return;
   }
+  bells_.emplace(bells, communicator.hosts(), communicator.rank());
+  if (has_rings && windows_.all_have(try_populate(memory, layout.position_bytes())))
+    rings_.emplace(memory, layout, communicator.hosts(), communicator.rank(), &*bells_, pool, populate_ring);
 }
 
 void MpiHostMemory::free() {

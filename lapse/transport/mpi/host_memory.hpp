@@ -15,7 +15,8 @@
 namespace lapse {
 
 // One window for all of it. Where it cannot be made there are neither doorbells nor rings; where there is no
-// room for rings, doorbells only. All ranks of a host have the same.
+// room for rings, doorbells only. All ranks of a host have the same. A ring is not used where its pages would
+// take the last of the shared memory.
 //
 // Thread safety: as HostDoorbells and HostRings; the MPI lock is taken where MPI is called.
 class MpiHostMemory {

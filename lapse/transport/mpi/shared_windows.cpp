@@ -65,6 +65,18 @@ MpiSharedWindows::Room MpiSharedWindows::agree_on_room(std::size_t bytes) const 
   return {least[0], least[1] != 0};
 }
 
+bool MpiSharedWindows::all_have(bool mine) const {
+  const std::int32_t own = mine ? 1 : 0;
+  std::int32_t least = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const MpiGuard guard(*lock_);
+    check_mpi(MPI_Iallreduce(&own, &least, 1, MPI_INT32_T, MPI_MIN, group_, &request), "MPI_Iallreduce");
+  }
+  wait_polled(*lock_, request, "MPI_Iallreduce");
+  return least != 0;
+}
+
 std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t whole = bytes + page;  // A window begins anywhere in a page.
@@ -114,6 +126,10 @@ void MpiSharedWindows::populate(std::byte* memory, std::size_t bytes) {
     auto* const word = reinterpret_cast<std::uint32_t*>(memory + offset);
     std::atomic_ref<std::uint32_t>(*word).fetch_or(0, std::memory_order_relaxed);
   }
+}
+
+void MpiSharedWindows::release(std::byte* memory, std::size_t bytes) {
+  madvise(memory, bytes, MADV_REMOVE);
 }
 
 void MpiSharedWindows::free() {

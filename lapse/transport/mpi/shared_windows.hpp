@@ -30,6 +30,10 @@ class MpiSharedWindows {
   std::byte* allocate(std::size_t bytes) LAPSE_EXCLUDES(mpi_role);
   // Makes the pages of a small piece exist, without being killed when there is no room: throws OutOfMemory.
   static void populate(std::byte* memory, std::size_t bytes);
+  // Gives whole pages back to the system, for all ranks; they read as zero afterwards.
+  static void release(std::byte* memory, std::size_t bytes);
+  // Collective over the group. Whether it is so on every rank of it. Throws MpiError.
+  bool all_have(bool mine) const LAPSE_EXCLUDES(mpi_role);
   // Collective over the group.
   void free() LAPSE_EXCLUDES(mpi_role);
 

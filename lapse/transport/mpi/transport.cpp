@@ -148,17 +148,17 @@ bool MpiTransport::uses_mpi() const {
 std::size_t MpiTransport::poll(const Handler& handler, std::size_t limit) {
   throw_if_closed("poll");
   const PollingMark mark(polling_);
-  // Neither a rank that sends to itself without end nor a busy network may shut out the other; nor may ranks
-  // of this host and of others.
-  own_packets_first_ = !own_packets_first_;
-  std::size_t delivered = own_packets_first_ ? deliver_own(handler, limit) : 0;
-  host_first_ = !host_first_ || !uses_mpi();
-  const std::size_t from_host = host_first_ ? deliver_from_host(handler, limit - delivered) : 0;
+  // This rank, the other ranks of its host, and MPI come first in turn: none of them shuts out another, also
+  // where each has more packets than the limit.
+  first_ = static_cast<Source>((static_cast<int>(first_) + 1) % 3);
+  std::size_t delivered = first_ == Source::own ? deliver_own(handler, limit) : 0;
+  const bool host_before_mpi = first_ != Source::mpi || !uses_mpi();
+  const std::size_t from_host = host_before_mpi ? deliver_from_host(handler, limit - delivered) : 0;
   delivered += from_host;
   if ((from_host == 0 || delivered < limit) &&
       (uses_mpi() || ++polls_without_mpi_ % kPollsBetweenTests == 0)) {
     delivered += deliver_from_mpi(handler, limit - delivered);
-    if (!host_first_ && delivered < limit) delivered += deliver_from_host(handler, limit - delivered);
+    if (!host_before_mpi && delivered < limit) delivered += deliver_from_host(handler, limit - delivered);
   }
   if (!own_packets_.empty() && delivered < limit) delivered += deliver_own(handler, limit - delivered);
   if (reads_ && reads_->deliver()) ++delivered;

@@ -85,6 +85,9 @@ class MpiTransport final : public Transport {
   const MpiCommunicator& communicator() const { return communicator_; }
 
  private:
+  // Of packets. Polls begin with each in turn.
+  enum class Source : std::uint8_t { own, host, mpi };
+
   void throw_if_closed(const char* call) const;
   void make_rma_receive_rings();
 
@@ -144,8 +147,7 @@ class MpiTransport final : public Transport {
   MpiSharedMemory shared_memory_;
   std::size_t packets_since_sends_ LAPSE_GUARDED_BY(progress_role) = 0;
   std::size_t polls_without_mpi_ LAPSE_GUARDED_BY(progress_role) = 0;
-  bool host_first_ LAPSE_GUARDED_BY(progress_role) = false;
-  bool own_packets_first_ LAPSE_GUARDED_BY(progress_role) = false;
+  Source first_ LAPSE_GUARDED_BY(progress_role) = Source::mpi;  // in the last poll
   bool polling_ LAPSE_GUARDED_BY(progress_role) = false;
   bool closed_ = false;
 };

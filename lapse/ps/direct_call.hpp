@@ -10,8 +10,8 @@
 namespace lapse {
 
 // Accesses local keys, and routes and sends the others, piece by piece: the first packet leaves while the
-// rest is being made. The rows stay where the application has them. One step of the engine: no message is handled
-// in between. For calls that run no code of the application.
+// rest is being made. The rows stay where the application has them. One step of the engine: no message is
+// handled in between. For calls that run no code of the application.
 //
 // Thread safety: the worker's thread, on which the engine handles the submission.
 class DirectCall final : public Submission, private SubmissionHandler {

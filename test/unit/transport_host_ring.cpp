@@ -1,5 +1,6 @@
 // One ring between two ranks of a host: where messages are stored, when there is room, what is refused, and
 // both ends on threads of their own.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,7 +54,7 @@ std::vector<std::byte> message(std::size_t bytes, std::uint64_t seed) {
 }
 
 bool equal(std::span<const std::byte> left, const std::vector<std::byte>& right) {
-  return left.size() == right.size() && std::memcmp(left.data(), right.data(), right.size()) == 0;
+  return std::ranges::equal(left, right);
 }
 
 // Sends and takes in turn: a ring of which nothing is in use.

@@ -30,7 +30,7 @@ struct FirstCase {
 const std::vector<FirstCase> kCases = {
     {.name = "first pull", .batch = 1, .calls = 1000},
     {.name = "first pull computing", .batch = 1, .calls = 200, .computing = true},
-    {.name = "first pull batch 100", .batch = 100, .calls = 50},
+    {.name = "first pull batch 8", .batch = 8, .calls = 200},
 };
 
 // A server whose rank 0 pulls keys from rank 1 without knowing that rank 1 owns them; their home is rank 2.

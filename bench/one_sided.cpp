@@ -12,7 +12,7 @@
 //                                    of unknown owner, after a lookup
 //   first pull computing  latency    the same, while the home's worker       the same
 //                                    computes
-//   first pull batch 100  latency    the same as first pull, 100 keys in a   the same
+//   first pull batch 8    latency    the same as first pull, 8 keys in a     the same
 //                                    call
 //
 // S is 1 KB, 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB. 2 ranks; 10 runs of at most 16 MB each way. First pulls:

@@ -17,7 +17,7 @@ def local_sizes():
 
 def one_sided():
     """Bulk payloads by messages and by windows, on one host and between two."""
-    cases = ["first pull", "first pull computing", "first pull batch 100"]
+    cases = ["first pull", "first pull computing", "first pull batch 8"]
     for where in ("", "tcp "):
         cases.append(f"{where}owner lookup")
         for way in ("message", "window", "message stream", "window stream"):

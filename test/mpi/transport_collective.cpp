@@ -12,22 +12,13 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/gather_watch.hpp"
 #include "lapse/transport/mpi/transport.hpp"
+#include "test/mpi/transport_packets.hpp"
 #include "test/support/catch.hpp"
 
 using namespace lapse;
 using Catch::Matchers::Contains;
 
 namespace {
-
-void send_bytes(Transport& transport, Rank to, std::size_t bytes) {
-  PacketBuffer packet = transport.acquire_buffer();
-  packet.extend(bytes);
-  transport.send(to, std::move(packet), Transport::Lane::ordered);
-}
-
-Rank next_rank(const Transport& transport) {
-  return Rank{(transport.rank().value() + 1) % transport.ranks()};
-}
 
 const Transport::Handler kIgnore = [](Rank, std::span<const std::byte>) {};
 

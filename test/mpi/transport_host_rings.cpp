@@ -11,6 +11,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi/transport.hpp"
+#include "test/mpi/transport_packets.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/transport_traffic.hpp"
 
@@ -20,16 +21,6 @@ using Catch::Matchers::Contains;
 namespace {
 
 constexpr MpiTransportSettings kShortRings{.fragment_bytes = 1000, .host_ring_bytes = 4096};
-
-void send_bytes(Transport& transport, Rank to, std::size_t bytes) {
-  PacketBuffer packet = transport.acquire_buffer();
-  packet.extend(bytes);
-  transport.send(to, std::move(packet), Transport::Lane::ordered);
-}
-
-Rank next_rank(const Transport& transport) {
-  return Rank{(transport.rank().value() + 1) % transport.ranks()};
-}
 
 // Whether there is a next rank, on this host, and so for every rank.
 bool all_by_rings(const Transport& transport) {
@@ -57,8 +48,8 @@ TEST_CASE("host rings: used where all ranks want them") {
 TEST_CASE("host rings: packets of random sizes between all ranks") {
   MpiTransport transport(MPI_COMM_WORLD, kShortRings);
   RandomEngine random(9, 0);
-  std::vector<std::size_t> sizes;
-  for (int i = 0; i < 200; ++i) sizes.push_back(random.below(i % 20 == 0 ? 5000 : 993));
+  std::vector<std::size_t> sizes(200);
+  for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = random.below(i % 20 == 0 ? 5000 : 993);
   test::Traffic(transport, sizes, 3000, 10).run();
   transport.close();
 }

@@ -87,22 +87,33 @@ void Access::join(const OperationState& operation, std::size_t first) {
 }
 
 void Access::handle_submission(Submission& submission) {
-  submit_piece(static_cast<OperationState&>(submission), 0, 0);
+  auto& operation = static_cast<OperationState&>(submission);
+  begin_piece(operation, 0, 0, operation.items.size());
+  if (piece_.in_runs) routes_.add_all(operation.items);
+  end_piece(operation);
 }
 
-void Access::submit_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
-  if (first == 0) {
+void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most) {
+  if (items == 0) {
     operation.reordered = false;
     operation.order.clear();
   }
-  join(operation, first_join);
-  if (may_run(operation)) {
-    submit_runs(operation, first);
+  piece_ = {may_run(operation), items, joins};
+  if (piece_.in_runs) routes_.begin(operation, items, most);
+}
+
+void Access::end_piece(OperationState& operation) {
+  join(operation, piece_.first_join);
+  // The operation may be finished, and gone, with its last item.
+  if (!piece_.in_runs) {
+    const std::size_t items = operation.items.size();
+    for (std::size_t item = piece_.first_item; item < items; ++item)
+      submit_item(operation, static_cast<std::uint32_t>(item));
     return;
   }
-  // The operation may be finished, and gone, with its last item.
-  const auto items = static_cast<std::uint32_t>(operation.items.size());
-  for (auto item = static_cast<std::uint32_t>(first); item < items; ++item) submit_item(operation, item);
+  routes_.end(operation);
+  for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
+  for (const std::uint32_t item : routes_.others()) submit_item(operation, item);
 }
 
 void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {

@@ -24,6 +24,8 @@ class DirectCall final : public Submission, private SubmissionHandler {
 
  private:
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  // Carries out the next keys, and makes items of those that it cannot.
+  void make_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
 
   LocalAccess& local_;
   OperationBuilder& builder_;

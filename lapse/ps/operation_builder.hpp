@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
@@ -28,9 +29,11 @@ class OperationBuilder {
   void add(const Row& row) {
     OperationState& operation = state();
     const auto offset = static_cast<std::uint32_t>(row.offset);
-    operation.items.emplace_back(row.key, endpoint_.unanswered().add(row.key), offset, offset);
     operation.update_bytes += row.update.size();
+    operation.items.emplace_back(row.key, endpoint_.unanswered().add(row.key), offset, offset);
   }
+  // Rows of values of one length, at these positions in the call.
+  void add(std::span<const Key> call, std::span<const std::uint32_t> positions);
 
   bool empty() const { return state_ == nullptr || state_->items.empty(); }
   // Empty: gives the operation back, if it was begun.

@@ -109,7 +109,7 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
   {
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
-    local.carry_out_rest([&](const Row& row) { builder.add(row); });
+    local.carry_out_rest([&](const Row& row, const Store::Word*) { builder.add(row); });
   }
   std::optional<UserCodeFailed>& failure = local.failure();
   if (builder.empty()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -87,22 +88,47 @@ void Access::join(const OperationState& operation, std::size_t first) {
 }
 
 void Access::handle_submission(Submission& submission) {
-  submit_piece(static_cast<OperationState&>(submission), 0, 0);
+  auto& operation = static_cast<OperationState&>(submission);
+  if (operation.refused) [[unlikely]] {
+    refuse_piece(operation, 0, 0);
+  } else {
+    submit_piece(operation, 0, 0);
+  }
 }
 
-void Access::submit_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
+void Access::refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
+  join(operation, first_join);
+  answer_unsent(operation, first);
+}
+
+void Access::answer_unsent(OperationState& operation, std::size_t first) {
+  AnsweredItems answered(*this, operation);
+  for (std::size_t i = first; i < operation.items.size(); ++i) answered.add_executed(operation.items[i]);
+}
+
+bool Access::submit_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
   if (first == 0) {
     operation.reordered = false;
     operation.order.clear();
   }
   join(operation, first_join);
-  if (may_run(operation)) {
-    submit_runs(operation, first);
-    return;
-  }
   // The operation may be finished, and gone, with its last item.
+  const TableShard& table = *operation.table;
   const auto items = static_cast<std::uint32_t>(operation.items.size());
-  for (auto item = static_cast<std::uint32_t>(first); item < items; ++item) submit_item(operation, item);
+  try {
+    if (!may_run(operation)) {
+      for (auto item = static_cast<std::uint32_t>(first); item < items; ++item) submit_item(operation, item);
+    } else if (!submit_runs(operation, first)) {
+      operation.fail_without_memory(operation.items[first].key, registry_.self());
+      answer_unsent(operation, first);
+      return false;
+    }
+  } catch (const std::bad_alloc&) {
+    // Some of the keys may have been sent, in a packet that can no longer be rolled back.
+    throw OutOfMemory(fmt::format("no memory on rank {} in the middle of sending {} keys of table '{}'",
+                                  registry_.self().value(), items - first, table.name()));
+  }
+  return true;
 }
 
 void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {

@@ -54,8 +54,13 @@ class Access : public ProtocolModule {
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   // As handle_submission, for an operation that is being built: the items from `first` on, and the joins from
-  // `first_join` on, are new since the last call. More keys follow, so that the operation stays open.
-  void submit_piece(OperationState& operation, std::size_t first, std::size_t first_join)
+  // `first_join` on, are new since the last call. More keys follow, so that the operation stays open. False
+  // where there was no memory to choose routes: the items were answered without being sent, and the
+  // operation has failed.
+  bool submit_piece(OperationState& operation, std::size_t first, std::size_t first_join)
+      LAPSE_REQUIRES(progress_role);
+  // Instead of submit_piece, for an operation that has failed: answers the items without sending them.
+  void refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join)
       LAPSE_REQUIRES(progress_role);
   // Sends packets of at least so many bytes, while an operation is being built.
   void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
@@ -75,6 +80,7 @@ class Access : public ProtocolModule {
   // Collects the answered items of one operation; its destructor counts them and notifies the worker.
   class AnsweredItems;
 
+  void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
   void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
@@ -98,7 +104,8 @@ class Access : public ProtocolModule {
 
   // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
-  void submit_runs(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
+  // False, having done nothing, where there was no memory to choose routes.
+  bool submit_runs(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);

@@ -1,6 +1,7 @@
 // Access: operations on many keys, in runs of keys that go the same way.
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/access.hpp"
@@ -33,11 +34,16 @@ bool Access::may_run(const OperationState& operation) const {
          !operation.looks_up_owners && router_.routes_runs();
 }
 
-void Access::submit_runs(OperationState& operation, std::size_t first) {
-  routes_.choose(operation, first);
+bool Access::submit_runs(OperationState& operation, std::size_t first) {
+  try {
+    routes_.choose(operation, first);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
   // The operation may be finished, and gone, with its last item.
   for (const std::uint32_t item : routes_.others()) submit_item(operation, item);
+  return true;
 }
 
 void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket) {

@@ -91,6 +91,7 @@ struct OperationState : Submission, ValueOperation {
   std::size_t payload_unit = 1;             // bytes that an offset among the updates counts
   std::size_t update_bytes = 0;             // of all items
   bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
+  bool refused = false;                     // there was no memory to submit it: no item is executed
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
   // Where the order of routes is not that of `items`: the items by their positions in it.
@@ -122,6 +123,8 @@ struct OperationState : Submission, ValueOperation {
   void fail(KeyFailure with) {
     if (!failure) failure = std::make_unique<KeyFailure>(std::move(with));
   }
+  // There was no memory on this rank for a key and for those that follow it in the call.
+  void fail_without_memory(Key key, Rank rank);
 };
 
 // One key of an operation, on the rank where it is queued or executed.

@@ -17,12 +17,17 @@ constexpr std::size_t kWordsAhead = 12;
 }  // namespace
 
 void RunRoutes::prepare(std::size_t ranks, std::size_t items) {
-  if (counts_.size() < 2 * ranks) {
+  for (const std::uint32_t place : used_) {
+    counts_[place] = {};
+    is_used_[place] = 0;
+  }
+  used_.clear();
+  if (is_used_.size() < 2 * ranks) {
+    used_.reserve(2 * ranks);
     counts_.resize(2 * ranks);
     is_used_.resize(2 * ranks);
   }
   if (places_.size() < items) places_.resize(items);
-  used_.clear();
   buckets_.clear();
   others_.clear();
 }
@@ -85,10 +90,6 @@ void RunRoutes::make_buckets(OperationState& operation, std::size_t first) {
       const std::uint32_t place = places_[i - first];
       if (place != kOther) operation.order[counts_[place].items[0]++] = static_cast<std::uint32_t>(i);
     }
-  }
-  for (const std::uint32_t place : used_) {
-    counts_[place] = {};
-    is_used_[place] = 0;
   }
 }
 

@@ -28,7 +28,7 @@ class RunRoutes {
   };
 
   // For the items from `first` on: notes in every plain item where it is sent, and in the operation their
-  // order, behind that of the items before.
+  // order, behind that of the items before. Throws std::bad_alloc: then the operation keeps its order.
   void choose(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
 
   std::span<const Bucket> buckets() const { return buckets_; }
@@ -36,7 +36,7 @@ class RunRoutes {
   std::span<const std::uint32_t> others() const { return others_; }
 
  private:
-  // Room for so many items, and for a bucket for each rank and way.
+  // Nothing has been counted; there is room for so many items, and for a bucket for each rank and way.
   void prepare(std::size_t ranks, std::size_t items);
   // After all places have been chosen.
   void make_buckets(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);

@@ -61,6 +61,7 @@ struct UnansweredKey {
 // Guarantees:
 // 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
 // 2. A key is counted from before an engine can see its operation until after the answer is delivered.
+// 3. Where there is no memory, begin and add throw std::bad_alloc and have changed nothing.
 class UnansweredTable {
  public:
   UnansweredTable() : slots_(kFewestSlots) {}
@@ -178,13 +179,14 @@ class UnansweredTable {
 };
 
 inline UnansweredKey* UnansweredTable::add(Key key) {
-  count_.add();
-  if (is_late_) {
-    ++next_number_;
-    return nullptr;
+  UnansweredKey* entry = nullptr;
+  if (!is_late_) {
+    if ((used_ + 1) * 2 > mask_ + 1) rebuild(1);
+    entry = enter(next_number_, key);
   }
-  if ((used_ + 1) * 2 > mask_ + 1) rebuild(1);
-  return enter(next_number_++, key);
+  ++next_number_;
+  count_.add();
+  return entry;
 }
 
 }  // namespace lapse

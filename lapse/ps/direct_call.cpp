@@ -1,6 +1,7 @@
 #include "lapse/ps/direct_call.hpp"
 
 #include <cstddef>
+#include <new>
 
 namespace lapse {
 
@@ -15,8 +16,14 @@ void DirectCall::handle_submission(Submission&) {
   for (;;) {
     const std::size_t items = operation.items.size();
     const std::size_t joins = operation.joins.size();
-    local_.carry_out_next(kPieceKeys, [&](const Row& row) { builder_.add(row); });
-    if (operation.items.size() > items) access_.submit_piece(operation, items, joins);
+    try {
+      local_.carry_out_next(kPieceKeys, [&](const Row& row) { builder_.add(row); });
+    } catch (const std::bad_alloc&) {
+      operation.fail_without_memory(local_.next_key(), rank_);
+      access_.refuse_piece(operation, items, joins);
+      break;
+    }
+    if (operation.items.size() > items && !access_.submit_piece(operation, items, joins)) break;
     if (local_.at_end()) break;
     access_.send_early(kPieceBytes);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/ps/local_access.hpp"
 #include "lapse/ps/operation_builder.hpp"
@@ -11,14 +12,15 @@ namespace lapse {
 
 // Accesses local keys, and routes and sends the others, piece by piece: the first packet leaves while the
 // rest is being made. The rows stay where the application has them. One step of the engine: no message is
-// handled in between. For calls that run no code of the application.
+// handled in between. For calls that run no code of the application. Where memory runs out, the operation
+// fails, and ends with the keys that were sent before.
 //
 // Thread safety: the worker's thread, on which the engine handles the submission.
 class DirectCall final : public Submission, private SubmissionHandler {
  public:
   // `builder` has begun its operation.
-  DirectCall(LocalAccess& local, OperationBuilder& builder, Access& access)
-      : local_(local), builder_(builder), access_(access) {
+  DirectCall(LocalAccess& local, OperationBuilder& builder, Access& access, Rank rank)
+      : local_(local), builder_(builder), access_(access), rank_(rank) {
     handler = this;
   }
 
@@ -28,6 +30,7 @@ class DirectCall final : public Submission, private SubmissionHandler {
   LocalAccess& local_;
   OperationBuilder& builder_;
   Access& access_;
+  const Rank rank_;
 };
 
 }  // namespace lapse

@@ -50,6 +50,8 @@ class LocalAccess {
   template <class Undone>
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }
+  // Not at the end: the next key; when undone has thrown, an earlier one of those that were to be carried out.
+  Key next_key() const { return cursor_.remaining().front(); }
   // From now on until the end, no key becomes local that was not, except by the end of a lease: the caller
   // drives the engine of the only rank that serves the domain's keys. Nothing of the worker was unanswered.
   void expect_no_arrivals() { may_overtake_ = false; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 
 namespace lapse {
 
@@ -12,7 +13,16 @@ constexpr std::size_t kMaxLookups = 8;
 
 void OperationBuilder::begin() {
   OperationState& operation = endpoint_.acquire();
+  try {
+    begin(operation);
+  } catch (...) {
+    endpoint_.release(operation);
+    throw;
+  }
   state_ = &operation;
+}
+
+void OperationBuilder::begin(OperationState& operation) {
   static_cast<ValueOperation&>(operation) = request_.operation;
   operation.table = &table_;
   operation.destination = request_.destination;
@@ -34,6 +44,22 @@ void OperationBuilder::begin() {
   const bool alone = table_.definition().members() == 1;
   endpoint_.unanswered().begin(operation, table_.id(), items,
                                alone ? Repeats::go_one_way : Repeats::have_entries);
+}
+
+bool OperationBuilder::refuse(Key key, Rank rank) {
+  if (empty()) {
+    discard();
+    return false;
+  }
+  state_->refused = true;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    state_->fail_without_memory(key, rank);
+  } catch (...) {
+    state_->fail(KeyFailure::caught(table_.name(), key, rank));
+  }
+  return true;
 }
 
 OperationState& OperationBuilder::finish() {

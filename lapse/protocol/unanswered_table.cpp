@@ -144,6 +144,11 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
   first_same_way_ = one_way ? next_number_ : kEntryBit;
 }
 
+void UnansweredTable::part_ways() {
+  if (is_late_) enter_items();
+  if (first_same_way_ != kEntryBit) first_same_way_ = next_number_;
+}
+
 void UnansweredTable::clear() {
   if (entries_ != 0) {
     for (std::size_t at = 0; at <= mask_; ++at)
@@ -209,7 +214,8 @@ void UnansweredTable::rebuild(std::size_t items) {
   mask_ = slots - 1;
   used_ = kept.size();
   // The operation being built is the last.
-  if (first_same_way_ != kEntryBit && !live.empty()) first_same_way_ = live.back().base;
+  if (first_same_way_ != kEntryBit && !live.empty())
+    first_same_way_ = live.back().base + (first_same_way_ - begun_.back().base);
   begun_ = std::move(live);
   most_begun_ = std::max(kFewestBegun, 2 * begun_.size());
   next_number_ = next;

@@ -89,6 +89,10 @@ class UnansweredTable {
   // unanswered; else the entry of the key, which the item then has too.
   UnansweredKey* add(Key key);
 
+  // The keys that follow may go another way than those of the operation before them. Throws std::bad_alloc,
+  // having changed nothing.
+  void part_ways();
+
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
   static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
     entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -168,7 +172,7 @@ class UnansweredTable {
   std::size_t used_ = 0;     // slots that are not empty
   std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
-  std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
+  std::uint32_t first_same_way_ = 0;  // items from this number on, of the last operation, go the same way
   bool wants_entries_ = false;        // the operation being built looks up owners
   bool is_late_ = false;              // no item is in the hash table yet: all are of the same operation
   std::vector<Begun> begun_;          // by base

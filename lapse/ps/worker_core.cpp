@@ -113,6 +113,10 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
     DirectCall call(local, builder, phase_.protocol.access(), phase_.rank);
     const BusyGuard guard(gate_, Busy::engine);
     if (phase_.engine.try_submit(call)) {
+      while (!call.is_complete()) [[unlikely]] {
+          local.carry_out_leading();
+          phase_.engine.submit_in_place(call);
+        }
       Operation handle(*this, operation);
       const bool is_over = operation.items.empty() && operation.done() && !operation.failure;
       return is_over ? Operation() : std::move(handle);

@@ -84,6 +84,8 @@ class ProgressEngine {
   // Carries out a submission of the calling thread at once, after those that wait; false, having done
   // nothing, where another thread drives the engine.
   bool try_submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
+  // As try_submit, after the thread that drives the engine. For threads that try_submit has let in.
+  void submit_in_place(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
   // What a thread waits for: answers, which come soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
@@ -172,6 +174,8 @@ class ProgressEngine {
   };
 
   void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
+  // One turn of a thread that does not stay, with `own` as its last submission.
+  void turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
   // Calls the client if its deadline has passed; true if so.
   bool meet_deadline() LAPSE_REQUIRES(progress_role);
   // Asks the client for its deadline; wakes the server thread if it might sleep past it.

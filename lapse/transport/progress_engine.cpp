@@ -127,9 +127,15 @@ void ProgressEngine::submit_in_place(Submission& submission) {
 void ProgressEngine::turn_and_leave(Submission* own) {
   turn(1, own);
   const bool busy = !transport_.idle();
-  leave();
-  // The caller may compute or sleep now.
+  leave_to_server();
   if (busy) server_bell_.ring();
+}
+
+void ProgressEngine::leave_to_server() {
+  const bool awaits_room = transport_.waits_for_room();
+  if (awaits_room) awaits_room_.store(true, std::memory_order_relaxed);
+  leave();
+  if (awaits_room) server_bell_.force_wake();
 }
 
 void ProgressEngine::drive_submissions() {

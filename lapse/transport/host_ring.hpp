@@ -79,6 +79,7 @@ class HostRingWriter {
 
   HostRingMemory ring_;
   std::uint64_t written_ = 0;
+  std::uint64_t offset_ = 0;  // written_ % capacity
   // As seen last: the receiver's position is read only when the ring seems to be full.
   std::uint64_t consumed_ = 0;
 };
@@ -108,7 +109,10 @@ class HostRingReader {
 
   HostRingMemory ring_;
   std::uint64_t position_ = 0;  // of the message that follows
-  std::uint64_t end_ = 0;       // of the message in use
+  std::uint64_t offset_ = 0;    // position_ % capacity
+  // of the message in use
+  std::uint64_t end_ = 0;
+  std::uint64_t end_offset_ = 0;  // end_ % capacity
 };
 
 }  // namespace lapse

@@ -88,6 +88,13 @@ class UnansweredTable {
   // Counts the next item of the operation that was begun last. Null where nothing else on the key is
   // unanswered; else the entry of the key, which the item then has too.
   UnansweredKey* add(Key key);
+  // As add for several items, if each returns null, whatever its key is; else does nothing.
+  bool add_late(std::uint32_t items) {
+    if (!is_late_) return false;
+    count_.add(items);
+    next_number_ += items;
+    return true;
+  }
 
   // The keys that follow may go another way than those of the operation before them. Throws std::bad_alloc,
   // having changed nothing.

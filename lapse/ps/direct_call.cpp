@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <new>
+#include <span>
 
 namespace lapse {
 
@@ -18,14 +19,16 @@ void DirectCall::handle_submission(Submission&) {
   for (;;) {
     const std::size_t items = operation.items.size();
     const std::size_t joins = operation.joins.size();
+    const Key first = local_.next_key();
     try {
-      local_.carry_out_next(kPieceKeys, [&](const Row& row) { builder_.add(row); });
+      access_.begin_piece(operation, items, joins, kPieceKeys);
+      make_piece(operation);
     } catch (const std::bad_alloc&) {
-      operation.fail_without_memory(local_.next_key(), rank_);
+      operation.fail_without_memory(first, rank_);
       access_.refuse_piece(operation, items, joins);
       break;
     }
-    if (operation.items.size() > items && !access_.submit_piece(operation, items, joins)) break;
+    if (!access_.end_piece(operation)) break;
     if (local_.at_end()) break;
     if (local_.meets_latch() && leave(operation)) return;
     access_.send_early(kPieceBytes);
@@ -45,6 +48,26 @@ bool DirectCall::leave(OperationState& operation) {
   local_.expect_arrivals();
   local_.wait_for_latches(true);
   return true;
+}
+
+void DirectCall::make_piece(OperationState& operation) {
+  LocalAccess::NotLocal undone;
+  std::size_t left = kPieceKeys;
+  while (left >= undone.words.size() && !local_.at_end() && !local_.expects_arrivals()) {
+    left -= local_.carry_out_together(undone);
+    builder_.add(local_.keys(), std::span(undone.positions).first(undone.count));
+    access_.add_to_piece(std::span(operation.items).last(undone.count), undone.words.data());
+  }
+  undone.count = 0;
+  local_.carry_out_next(left, [&](const Row& row, const Store::Word* word) {
+    progress_role.assert_held();
+    builder_.add(row);
+    undone.words[undone.count++] = word;
+    if (undone.count < undone.words.size()) return;
+    access_.add_to_piece(std::span(operation.items).last(undone.count), undone.words.data());
+    undone.count = 0;
+  });
+  access_.add_to_piece(std::span(operation.items).last(undone.count), undone.words.data());
 }
 
 }  // namespace lapse

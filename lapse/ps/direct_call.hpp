@@ -11,10 +11,13 @@
 namespace lapse {
 
 // Accesses local keys, and routes and sends the others, piece by piece: the first packet leaves while the
-// rest is being made. The rows stay where the application has them. One step of the engine, with no message
-// handled in between, unless it meets a key whose latch another thread holds: messages do not wait for that
-// thread. Then the call is not complete; the worker carries out the leading keys, and submits it again. For calls that run no code of the application. Where memory runs out, the operation
-// fails, and ends with the keys that were sent before.
+// rest is being made. The rows stay where the application has them. For calls that run no code of the
+// application.
+//
+// One step of the engine, with no message handled in between, unless it meets a key whose latch another
+// thread holds: messages do not wait for that thread. Then the call is not complete; the worker carries out
+// the leading keys and submits it again. Where memory runs out, the operation fails, and ends with the keys
+// that were sent before.
 //
 // Thread safety: the worker's thread, on which the engine handles the submission.
 class DirectCall final : public Submission, private SubmissionHandler {
@@ -31,6 +34,8 @@ class DirectCall final : public Submission, private SubmissionHandler {
   // Prepares what is left for the time until the call is submitted again; false where there is no memory.
   bool leave(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
+  // Carries out the next keys, and makes items of those that it cannot.
+  void make_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
 
   LocalAccess& local_;
   OperationBuilder& builder_;

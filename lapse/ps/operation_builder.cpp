@@ -46,6 +46,24 @@ void OperationBuilder::begin(OperationState& operation) {
                                alone ? Repeats::go_one_way : Repeats::have_entries);
 }
 
+void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint32_t> positions) {
+  OperationState& operation = state();
+  std::vector<OperationState::Item>& items = operation.items;
+  // What counts as unanswered becomes an item.
+  if (items.capacity() - items.size() < positions.size())
+    items.reserve(std::max(items.size() + positions.size(), 2 * items.capacity()));
+  const auto length = static_cast<std::uint32_t>(table_.sizes().layout().length);
+  UnansweredTable& unanswered = endpoint_.unanswered();
+  const bool late = unanswered.add_late(static_cast<std::uint32_t>(positions.size()));
+  for (const std::uint32_t position : positions) {
+    const Key key = call[position];
+    const std::uint32_t offset = position * length;
+    items.emplace_back(key, late ? nullptr : unanswered.add(key), offset, offset);
+  }
+  if (request_.updates != nullptr)
+    operation.update_bytes += positions.size() * table_.sizes().layout().value_bytes();
+}
+
 bool OperationBuilder::refuse(Key key, Rank rank) {
   if (empty()) {
     discard();

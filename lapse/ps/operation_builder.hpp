@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
@@ -37,6 +38,8 @@ class OperationBuilder {
     }
     operation.update_bytes += row.update.size();
   }
+  // Rows of values of one length, at these positions in the call.
+  void add(std::span<const Key> call, std::span<const std::uint32_t> positions);
 
   bool empty() const { return state_ == nullptr || state_->items.empty(); }
   // Empty, or not finished and of a localize: gives the operation back, if it was begun.

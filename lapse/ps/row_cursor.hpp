@@ -36,6 +36,8 @@ class RowCursor {
                                        : 0) {}
 
   bool at_end() const { return position_ == keys_.size(); }
+  std::span<const Key> keys() const { return keys_; }
+  std::size_t position() const { return position_; }
   std::span<const Key> remaining() const { return keys_.subspan(position_); }
 
   Row next() {

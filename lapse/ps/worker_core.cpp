@@ -127,7 +127,7 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
     try {
-      local.carry_out_rest([&](const Row& row) { builder.add(row); });
+      local.carry_out_rest([&](const Row& row, const Store::Word*) { builder.add(row); });
     } catch (...) {
       if (!builder.refuse(local.next_key(), phase_.rank)) throw;
     }

@@ -21,7 +21,9 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// Filled by the worker, then the engine's until `remaining` is zero. Pooled by the worker's endpoint.
+// Filled by the worker: before it is submitted, or piece by piece by the worker as the holder of the progress
+// lock. What has been handed to the engine is the engine's until `remaining` is zero. Pooled by the worker's
+// endpoint.
 struct OperationState : Submission, ValueOperation {
   using Clock = std::chrono::steady_clock;
 
@@ -30,8 +32,9 @@ struct OperationState : Submission, ValueOperation {
     in_flight,  // sent or queued
     answered,
   };
-  // Written by the worker before the operation is submitted; afterwards the engine's, but for key and state,
-  // which the worker still reads.
+  // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes it:
+  // entry (a later operation joins it), where it goes, where its update is kept, and state. The worker without
+  // the lock still reads the key, which never changes, and the state.
   class Item {
    public:
     Item(Key its_key, UnansweredKey* its_entry, std::uint32_t row, std::uint32_t update)

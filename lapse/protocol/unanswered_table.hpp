@@ -100,6 +100,10 @@ class UnansweredTable {
   // having changed nothing.
   void part_ways();
 
+  // How large the hash table is, and how many operations it refers to: what a rebuild costs.
+  std::size_t slots() const { return mask_ + 1; }
+  std::size_t operations() const { return begun_.size(); }
+
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
   static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
     entry.answered.store(entry.answered.load(std::memory_order_relaxed) + 1, std::memory_order_release);

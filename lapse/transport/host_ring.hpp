@@ -72,7 +72,7 @@ class HostRingWriter {
   // `message` has at most largest_message(capacity) bytes.
   bool write(host_ring::Kind kind, std::span<const std::byte> message);
   // In place of the first message: none will come.
-  void leave_unused() { ring_.published->store(host_ring::kUnused, std::memory_order_release); }
+  void leave_unused() const { ring_.published->store(host_ring::kUnused, std::memory_order_release); }
 
  private:
   bool has_room(std::uint64_t end);

@@ -52,6 +52,7 @@
 //   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
 // Eight at once: each call is waited for when the eighth after it is to be made.
 #include "bench/all_ranks_access.hpp"
+#include "bench/large_access.hpp"
 #include "bench/local_access.hpp"
 #include "bench/local_sizes.hpp"
 #include "bench/moved_access.hpp"
@@ -72,9 +73,14 @@ void measure(lapse::bench::Bench& bench) {
     measure_local_sizes(bench);
     return;
   }
-  if (on_different_hosts(bench.plain())) return measure_tcp_access(bench);
+  if (on_different_hosts(bench.plain())) {
+    measure_tcp_access(bench);
+    measure_large_access(bench, "tcp");
+    return;
+  }
   if (bench.ranks() == 2) {
     measure_remote_access(bench);
+    measure_large_access(bench, "remote");
     measure_neighbour_access(bench);
   }
   if (bench.ranks() == 3) measure_moved_access(bench);

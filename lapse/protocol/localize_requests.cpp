@@ -4,6 +4,12 @@
 
 namespace lapse {
 
+namespace {
+// The ranks asked about so many keys begin while the next ones are requested. Their messages have 16 KiB at
+// most, which MPI sends without a handshake.
+constexpr std::uint32_t kKeysPerSend = 1024;
+}  // namespace
+
 // Hands the keys of a request that this rank serves to Relocation, as many at once as it takes.
 class LocalizeRequests::Batch {
  public:
@@ -30,9 +36,7 @@ class LocalizeRequests::Batch {
   }
 
  private:
-  // The homes of 1024 keys begin while the next 1024 are requested. Their messages have 16 KiB at most, which
-  // MPI sends without a handshake.
-  static constexpr std::uint32_t kPartsAtOnce = 1024 / Relocation::kKeysAtOnce;
+  static constexpr std::uint32_t kPartsAtOnce = kKeysPerSend / Relocation::kKeysAtOnce;
 
   void localize() LAPSE_REQUIRES(progress_role) {
     here_ += relocation_.localize(table_, std::span(keys_.data(), count_), waiter_, now_);
@@ -55,28 +59,37 @@ void LocalizeRequests::handle_submission(Submission& submission) {
   TableShard& table = *operation.table;
   const Waiter waiter(operation);
   table.counters().localized_keys += operation.items.size();
-  const bool serves_all = table.definition().members() == 1;
   Batch batch(*this, table, waiter);
-  for (const OperationState::Item& item : operation.items) {
-    if (serves_all || table.serves(item.key)) {
-      batch.add(item.key);
-    } else if (has_main_copy(table.store().word(item.key).role())) {
-      batch.add_here();
-    } else {
-      ask_serving_rank(operation, item.key);
-    }
+  if (table.definition().members() == 1) {
+    for (const OperationState::Item& item : operation.items) batch.add(item.key);
+  } else {
+    localize_in_domain(operation, batch);
   }
   if (const std::uint32_t here = batch.finish(); here > 0) answers_.notify(waiter, here);
 }
 
-void LocalizeRequests::ask_serving_rank(const OperationState& operation, Key key) {
+void LocalizeRequests::localize_in_domain(const OperationState& operation, Batch& batch) {
   const TableShard& table = *operation.table;
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::localize_for);
   header.table = table.id().value();
   header.origin = registry_.self().value();
   header.operation = operation.number;
-  outbox_.append_record(table.serving_rank(key), header, LocalizeRecord{key.value()});
+  const std::uint32_t others = static_cast<std::uint32_t>(table.definition().members()) - 1;
+  std::uint32_t unsent = 0;
+  for (const OperationState::Item& item : operation.items) {
+    const Rank serving = table.serving_rank(item.key);
+    if (serving == registry_.self()) {
+      batch.add(item.key);
+    } else if (has_main_copy(table.store().word(item.key).role())) {
+      batch.add_here();
+    } else {
+      outbox_.append_record(serving, header, LocalizeRecord{item.key.value()});
+      if (++unsent < others * kKeysPerSend) continue;
+      outbox_.send_early();
+      unsent = 0;
+    }
+  }
 }
 
 void LocalizeRequests::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {

@@ -38,7 +38,8 @@ class LocalizeRequests final : public ProtocolModule {
  private:
   class Batch;
 
-  void ask_serving_rank(const OperationState& operation, Key key) LAPSE_REQUIRES(progress_role);
+  // Of a domain of several ranks.
+  void localize_in_domain(const OperationState& operation, Batch& batch) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

@@ -12,7 +12,10 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kFrameAlignment = 8;
-}
+// Records from this size on are written where the transport sends from. Smaller ones are gathered in memory that
+// is in this processor's cache, and copied at once: what other processors read last is slow to write in pieces.
+constexpr std::size_t kInPlaceRecordBytes = 1024;
+}  // namespace
 
 Outbox::Outbox(Transport& transport, const FrameTable& frames)
     : transport_(transport),
@@ -27,7 +30,7 @@ bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {
   const bool same_frame = last.same_frame(header) && last.count < std::numeric_limits<std::uint32_t>::max();
   const std::size_t bytes =
       same_frame ? header.record_bytes : kFrameAlignment - 1 + sizeof header + header.record_bytes;
-  if (pending.packet.size() + bytes <= packet_bytes_) return same_frame;
+  if (pending.packet.size() + bytes <= pending.limit) return same_frame;
   send_in_turn(pending);
   return false;
 }
@@ -36,7 +39,10 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
   const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
-  if (!continues_frame(pending, header)) return begin_frame(pending, header, 1);
+  if (!continues_frame(pending, header)) {
+    begin_packet(pending, header, 1);
+    return begin_frame(pending, header, 1);
+  }
   set_count(pending, pending.last_header.count + 1);
   return pending.packet.extend(header.record_bytes);
 }
@@ -46,10 +52,11 @@ Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
   const bool same_frame = continues_frame(pending, header);
+  begin_packet(pending, header, count);
   if (header.record_bytes != 0) {
     const std::size_t used =
         pending.packet.size() + (same_frame ? 0 : kFrameAlignment - 1 + sizeof(FrameHeader));
-    const std::size_t room = packet_bytes_ > used ? (packet_bytes_ - used) / header.record_bytes : 0;
+    const std::size_t room = pending.limit > used ? (pending.limit - used) / header.record_bytes : 0;
     count = static_cast<std::uint32_t>(std::clamp<std::size_t>(room, 1, count));
   }
   if (!same_frame) return {begin_frame(pending, header, count), count};
@@ -64,10 +71,23 @@ void Outbox::set_count(Pending& pending, std::uint32_t count) {
               sizeof count);
 }
 
+void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count) {
+  if (pending.packet.capacity() != 0) return;
+  pending.limit = packet_bytes_;
+  if (header.record_bytes < kInPlaceRecordBytes) {
+    pending.packet = transport_.acquire_buffer();
+    return;
+  }
+  const std::size_t one = kFrameAlignment - 1 + sizeof header + header.record_bytes;
+  const std::size_t all = one + std::size_t{count - 1} * header.record_bytes;
+  pending.packet = transport_.begin_packet(rank_of(pending), lane_of(pending),
+                                           std::max(one, std::min(all, packet_bytes_)));
+  if (pending.packet.in_place()) pending.limit = std::min(packet_bytes_, pending.packet.capacity());
+}
+
 std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count) {
   const std::size_t before = pending.packet.size();
   if (before == 0) {
-    if (pending.packet.capacity() == 0) pending.packet = transport_.acquire_buffer();
     if (!pending.waiting) {
       waiting_.push_back(static_cast<std::uint32_t>(&pending - pending_.data()));
       pending.waiting = true;
@@ -100,12 +120,9 @@ void Outbox::cancel(std::uint32_t records) {
 }
 
 void Outbox::send(Pending& pending) {
-  const auto position = static_cast<std::size_t>(&pending - pending_.data());
-  const Rank to(static_cast<std::int32_t>(position / lanes_));
-  const bool bulk = lanes_ == 2 && position % lanes_ == 1;
   ++counters_.packets;
   counters_.bytes += pending.packet.size();
-  transport_.send(to, std::move(pending.packet), bulk ? Transport::Lane::bulk : Transport::Lane::ordered);
+  transport_.send(rank_of(pending), std::move(pending.packet), lane_of(pending));
   pending.packet = PacketBuffer();
 }
 

@@ -22,7 +22,8 @@ struct OutboxCounters {
 // Guarantees:
 // 1. Records for one destination are sent in the order in which they were appended, except that frames of the
 //    free lane take the bulk lane where the transport has one.
-// 2. A packet has at most Transport::packet_bytes() bytes, unless a single record has more. A full packet is
+// 2. A packet has at most Transport::packet_bytes() bytes, or what its buffer has room for where that is the
+//    transport's, unless a single record has more. A full packet is
 //    sent when the next record for its destination is appended: while an operation on many keys is executed,
 //    its first packets are in flight already. So what was appended last can always be rolled back.
 class Outbox {
@@ -64,6 +65,7 @@ class Outbox {
  private:
   struct Pending {
     PacketBuffer packet;
+    std::size_t limit = 0;         // of the packet's bytes
     std::size_t before_frame = 0;  // bytes before the last frame
     std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
     FrameHeader last_header;       // a copy of it
@@ -76,16 +78,28 @@ class Outbox {
   // Whether the packet's last frame can take a further record with this header; else a packet that has no
   // room for a frame of one record is sent.
   bool continues_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+  // The packet has a buffer; where it is empty, one that suits a frame of `count` records.
+  void begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count)
+      LAPSE_REQUIRES(progress_role);
   std::byte* begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count)
       LAPSE_REQUIRES(progress_role);
   void set_count(Pending& pending, std::uint32_t count) LAPSE_REQUIRES(progress_role);
   void send(Pending& pending) LAPSE_REQUIRES(progress_role);
+  Rank rank_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
+    return Rank(static_cast<std::int32_t>(position_of(pending) >> (lanes_ - 1)));
+  }
+  Transport::Lane lane_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
+    return (position_of(pending) & (lanes_ - 1)) == 1 ? Transport::Lane::bulk : Transport::Lane::ordered;
+  }
+  std::size_t position_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
+    return static_cast<std::size_t>(&pending - pending_.data());
+  }
   // Sends a packet in the middle of a turn.
   void send_in_turn(Pending& pending) LAPSE_REQUIRES(progress_role);
 
   Transport& transport_;
   const FrameTable& frames_;
-  std::size_t lanes_;
+  std::size_t lanes_;  // 1 or 2
   std::size_t packet_bytes_;
   std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
   // Positions in pending_ used in this turn, in order of first use.

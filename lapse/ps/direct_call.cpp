@@ -7,7 +7,7 @@
 namespace lapse {
 
 namespace {
-constexpr std::size_t kPieceKeys = 512;
+constexpr std::size_t kPieceKeys = 256;
 constexpr std::size_t kPieceBytes = 4000;  // of a packet that leaves before the next piece
 }  // namespace
 

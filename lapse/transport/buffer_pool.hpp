@@ -24,7 +24,7 @@ class BufferPool {
   }
 
   void release(PacketBuffer buffer) {
-    if (buffer.capacity() == 0 || bytes_ + buffer.capacity() > kKeptBytes) return;
+    if (buffer.capacity() == 0 || buffer.in_place() || bytes_ + buffer.capacity() > kKeptBytes) return;
     buffer.clear();
     bytes_ += buffer.capacity();
     free_.push_back(std::move(buffer));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "lapse/core/error.hpp"
@@ -29,24 +30,35 @@ bool HostRingWriter::has_room(std::uint64_t end) {
   return end - consumed_ <= ring_.capacity;
 }
 
-bool HostRingWriter::write(Kind kind, std::span<const std::byte> message) {
-  const std::uint64_t bytes = host_ring::occupied(message.size());
+std::span<std::byte> HostRingWriter::reserve(std::uint64_t least, std::uint64_t most) {
   const std::uint64_t left = ring_.capacity - offset_;
-  const bool gap = bytes > left;
+  const bool gap = host_ring::occupied(least) > left;
   const std::uint64_t begin = gap ? written_ + left : written_;
-  if (!has_room(begin + bytes)) return false;
-  if (gap) {
-    const Header header;
-    std::memcpy(ring_.bytes + offset_, &header, sizeof header);
-    offset_ = 0;
+  const std::uint64_t bytes = std::min(host_ring::occupied(most), gap ? ring_.capacity : left);
+  if (!has_room(begin + bytes)) return {};
+  begin_ = begin;
+  place_ = ring_.bytes + (gap ? 0 : offset_);
+  return {place_ + sizeof(Header), bytes - sizeof(Header)};
+}
+
+void HostRingWriter::publish(Kind kind, std::uint64_t bytes) {
+  if (begin_ != written_) {
+    const Header gap;
+    std::memcpy(ring_.bytes + offset_, &gap, sizeof gap);
   }
-  std::byte* const place = ring_.bytes + offset_;
-  const Header header{message.size(), kind};
-  std::memcpy(place, &header, sizeof header);
-  if (!message.empty()) std::memcpy(place + sizeof header, message.data(), message.size());
-  written_ = begin + bytes;
-  offset_ = offset_after(offset_ + bytes, ring_.capacity);
+  const Header header{bytes, kind};
+  std::memcpy(place_, &header, sizeof header);
+  written_ = begin_ + host_ring::occupied(bytes);
+  offset_ = offset_after(static_cast<std::uint64_t>(place_ - ring_.bytes) + host_ring::occupied(bytes),
+                         ring_.capacity);
   ring_.published->store(written_, std::memory_order_release);
+}
+
+bool HostRingWriter::write(Kind kind, std::span<const std::byte> message) {
+  const std::span<std::byte> room = reserve(message.size(), message.size());
+  if (room.data() == nullptr) return false;
+  if (!message.empty()) std::memcpy(room.data(), message.data(), message.size());
+  publish(kind, message.size());
   return true;
 }
 

@@ -68,6 +68,17 @@ class HostRingWriter {
  public:
   explicit HostRingWriter(const HostRingMemory& ring = {}) : ring_(ring) {}
 
+  // Room for the bytes of one message of at least `least` and, where the ring does not end before, `most` bytes,
+  // at most largest_message(capacity); null when there is none at the moment. It is the caller's until the next
+  // call of reserve or write; the receiver does not see it.
+  std::span<std::byte> reserve(std::uint64_t least, std::uint64_t most);
+  // Publishes the message that was written to the room reserved last: its first `bytes` bytes.
+  void publish(host_ring::Kind kind, std::uint64_t bytes);
+  // Whether a message was written to the room reserved last.
+  bool reserved(const std::byte* message) const {
+    return place_ != nullptr && message == place_ + host_ring::kHeaderBytes;
+  }
+
   // Copies the message into the ring and publishes it; false when there is no room at the moment.
   // `message` has at most largest_message(capacity) bytes.
   bool write(host_ring::Kind kind, std::span<const std::byte> message);
@@ -80,6 +91,9 @@ class HostRingWriter {
   HostRingMemory ring_;
   std::uint64_t written_ = 0;
   std::uint64_t offset_ = 0;  // written_ % capacity
+  // Of the room reserved last.
+  std::uint64_t begin_ = 0;
+  std::byte* place_ = nullptr;
   // As seen last: the receiver's position is read only when the ring seems to be full.
   std::uint64_t consumed_ = 0;
 };

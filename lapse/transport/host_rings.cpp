@@ -1,5 +1,6 @@
 #include "lapse/transport/host_rings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace lapse {
@@ -44,8 +45,24 @@ bool HostRings::open(Rank to) {
   return opened;
 }
 
+PacketBuffer HostRings::begin(Rank to, std::size_t least, std::size_t most) {
+  Destination& destination = destinations_[to.index()];
+  if (!destination.waiting.empty() || least > largest_message_) [[unlikely]] {
+    return {};
+  }
+  const std::span<std::byte> room = destination.writer.reserve(least, std::min(most, largest_message_));
+  if (room.data() == nullptr) return {};
+  // The room is rounded up to whole lines.
+  return PacketBuffer::in_place(room.data(), std::min(room.size(), largest_message_));
+}
+
 void HostRings::send(Rank to, host_ring::Kind kind, PacketBuffer message) {
   Destination& destination = destinations_[to.index()];
+  if (message.in_place() && destination.writer.reserved(message.data())) [[likely]] {
+    destination.writer.publish(kind, message.size());
+    if (bells_ != nullptr) bells_->ring(to);
+    return;
+  }
   if (!destination.waiting.empty()) [[unlikely]] {
     destination.waiting.push({kind, std::move(message)});
     write_waiting();

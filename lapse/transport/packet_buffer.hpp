@@ -1,4 +1,5 @@
-// A growing, reusable block of bytes for one packet, aligned for any element type and never zero-filled.
+// A growing block of bytes for one packet, aligned for any element type and never zero-filled: memory of its own,
+// which is used again, or, as long as the packet fits, memory that the transport sends from.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +17,35 @@ class PacketBuffer {
   static constexpr std::size_t kAlignment = 16;
 
   PacketBuffer() = default;
+  // An empty packet in memory that stays the transport's: a packet that outgrows it is moved out.
+  static PacketBuffer in_place(std::byte* memory, std::size_t bytes) {
+    PacketBuffer buffer;
+    buffer.data_ = memory;
+    buffer.capacity_ = bytes;
+    buffer.in_place_ = true;
+    return buffer;
+  }
   PacketBuffer(PacketBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
+        capacity_(std::exchange(other.capacity_, 0)),
+        in_place_(std::exchange(other.in_place_, false)) {}
   PacketBuffer& operator=(PacketBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(in_place_, other.in_place_);
     return *this;
   }
-  ~PacketBuffer() { std::free(data_); }
+  ~PacketBuffer() {
+    if (!in_place_) std::free(data_);
+  }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   std::size_t capacity() const { return capacity_; }
+  // Whether its memory is the transport's.
+  bool in_place() const { return in_place_; }
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
@@ -70,14 +85,16 @@ class PacketBuffer {
     auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, capacity));
     if (data == nullptr) throw std::bad_alloc();
     if (size_ > 0) std::memcpy(data, data_, size_);
-    std::free(data_);
+    if (!in_place_) std::free(data_);
     data_ = data;
     capacity_ = capacity;
+    in_place_ = false;
   }
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  bool in_place_ = false;
 };
 
 }  // namespace lapse

@@ -69,6 +69,13 @@ class Transport {
 
   // An empty buffer from the pool, to be filled and sent.
   virtual PacketBuffer acquire_buffer() LAPSE_REQUIRES(progress_role) = 0;
+  // The same for a packet to this rank on this lane, which begins with `bytes` bytes: where the transport can
+  // send from memory of its own, the buffer is there, and its capacity is how large the packet should become.
+  // It is to be filled and sent before any other packet to that rank on the lane is begun.
+  virtual PacketBuffer begin_packet(Rank /*to*/, Lane /*lane*/, std::size_t /*bytes*/)
+      LAPSE_REQUIRES(progress_role) {
+    return acquire_buffer();
+  }
 
   // Delivers at most `limit` packets to the handler and advances unfinished sends, receives and reads.
   // Returns the number of packets delivered. The handler may call send and acquire_buffer, not poll.

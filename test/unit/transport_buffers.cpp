@@ -58,3 +58,26 @@ TEST_CASE("a packet buffer reserves what is asked for and keeps its contents") {
   REQUIRE(*buffer.data() == std::byte{42});
   REQUIRE(reinterpret_cast<std::uintptr_t>(buffer.data()) % PacketBuffer::kAlignment == 0);
 }
+
+TEST_CASE("a packet buffer uses the transport's memory until the packet outgrows it") {
+  alignas(PacketBuffer::kAlignment) std::byte memory[64] = {};
+  PacketBuffer buffer = PacketBuffer::in_place(memory, sizeof memory);
+  REQUIRE(buffer.capacity() == 64);
+  REQUIRE(buffer.extend(64) == memory);
+  memory[63] = std::byte{42};
+  PacketBuffer moved = std::move(buffer);
+  REQUIRE(moved.in_place());
+  REQUIRE_FALSE(buffer.in_place());
+  moved.extend(1);
+  REQUIRE_FALSE(moved.in_place());
+  REQUIRE(moved.data() != memory);
+  REQUIRE(moved.size() == 65);
+  REQUIRE(moved.data()[63] == std::byte{42});
+}
+
+TEST_CASE("the pool keeps no memory of the transport") {
+  alignas(PacketBuffer::kAlignment) std::byte memory[64] = {};
+  BufferPool pool;
+  pool.release(PacketBuffer::in_place(memory, sizeof memory));
+  REQUIRE(pool.acquire().capacity() == 0);
+}

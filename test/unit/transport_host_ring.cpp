@@ -129,6 +129,50 @@ TEST_CASE("host ring: what does not fit the end begins at the start, and nothing
   REQUIRE(equal(reader.message().bytes, message(240, 9)));
 }
 
+TEST_CASE("host ring: a message that is written in place is seen once it is published") {
+  LocalRing ring(kCapacity);
+  HostRingWriter writer(ring.memory());
+  HostRingReader reader(ring.memory());
+  const auto publish = [&](std::span<std::byte> room, std::size_t bytes, std::uint64_t seed) {
+    REQUIRE(room.size() >= bytes);
+    REQUIRE(writer.reserved(room.data()));
+    std::ranges::copy(message(bytes, seed), room.begin());
+    REQUIRE_FALSE(reader.has_message());
+    writer.publish(Kind::packet, bytes);
+    REQUIRE(equal(reader.message().bytes, message(bytes, seed)));
+    reader.release();
+  };
+  REQUIRE_FALSE(writer.reserved(nullptr));
+  REQUIRE(writer.reserve(10, 100).size() == 112);  // Whole lines.
+  publish(writer.reserve(10, 240), 200, 1);
+  REQUIRE(ring.published() == 256);
+  // What was reserved and not published takes no room.
+  REQUIRE(writer.reserve(10, 240).size() == 240);
+  const auto another = message(200, 2);
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(writer.write(Kind::packet, another));
+    if (i == 2) break;
+    REQUIRE(equal(reader.message().bytes, another));
+    reader.release();
+  }
+  REQUIRE(ring.published() == 1024);
+  REQUIRE(equal(reader.message().bytes, another));
+  reader.release();
+  publish(writer.reserve(100, 100), 100, 3);
+  for (std::uint64_t i = 0; i < 3; ++i) publish(writer.reserve(200, 240), 230, i);
+  // 128 bytes are left to the end: enough for the least, or none of it.
+  REQUIRE(ring.published() == 1024 + 896);
+  REQUIRE(writer.reserve(112, 240).size() == 112);
+  publish(writer.reserve(113, 240), 113, 4);
+  REQUIRE(ring.published() == 2048 + 192);
+  REQUIRE(ring.consumed() == ring.published());
+  // No room: the receiver has not taken what was sent.
+  for (int i = 0; i < 3; ++i) REQUIRE(writer.write(Kind::packet, another));
+  REQUIRE(writer.reserve(1, 240).size() == 48);
+  REQUIRE(writer.reserve(100, 100).size() == 112);
+  REQUIRE(writer.reserve(100, 240).data() == nullptr);
+}
+
 TEST_CASE("host ring: an empty ring has room for every message, wherever the last one ended") {
   const std::size_t largest = host_ring::largest_message(kCapacity);
   REQUIRE(largest == 240);

@@ -232,3 +232,47 @@ TEST_CASE("host rings: every rank sends to every rank, on threads") {
   for (std::thread& thread : threads) thread.join();
   REQUIRE(wrong == std::vector<std::uint64_t>(kRanks, 0));
 }
+
+TEST_CASE("host rings: packets in the ring itself, copied and waiting ones keep their order") {
+  constexpr std::size_t kLargest = 992;
+  HostMemory memory({0, 0}, 2);
+  BufferPool pool;
+  HostRings sender = memory.rings(0, pool);
+  HostRings receiver = memory.rings(1, pool);
+  REQUIRE(sender.largest_message() == kLargest);
+  REQUIRE(sender.reaches(Rank(1)));
+  RandomEngine random(1, 0);
+  std::uint64_t sent = 0;
+  std::uint64_t taken = 0;
+  int in_place = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    if (random.below(20) < 11) {
+      if (const auto number = take_number(receiver)) REQUIRE(*number == taken++);
+      sender.advance();
+      continue;
+    }
+    // As much as fits the room, more, or a copy.
+    PacketBuffer buffer;
+    if (random.below(4) != 0) buffer = sender.begin(Rank(1), random.below(kLargest), random.below(kLargest));
+    in_place += buffer.in_place() ? 1 : 0;
+    const std::size_t room = buffer.capacity();
+    REQUIRE(room <= kLargest);
+    const std::size_t bytes =
+        random.below(5) == 0 ? random.below(kLargest - 7) : room - std::min<std::size_t>(room, 8);
+    buffer.append(packet(sent++, bytes).bytes());
+    sender.send(Rank(1), Kind::packet, std::move(buffer));
+  }
+  while (taken < sent) {
+    const auto number = take_number(receiver);
+    if (number) REQUIRE(*number == taken++);
+    sender.advance();
+  }
+  REQUIRE(sender.idle());
+  REQUIRE(in_place > 1000);
+  // While packets wait, and for one that is too large, there is no room in the ring.
+  REQUIRE_FALSE(sender.begin(Rank(1), kLargest + 1, kLargest + 1).in_place());
+  for (std::uint64_t number = 0; number < 5; ++number)
+    sender.send(Rank(1), Kind::packet, packet(number, 900));
+  REQUIRE_FALSE(sender.idle());
+  REQUIRE_FALSE(sender.begin(Rank(1), 8, 8).in_place());
+}

@@ -100,6 +100,15 @@ void MpiTransport::throw_if_ended(const char* call) const {
   }
 }
 
+PacketBuffer MpiTransport::begin_packet(Rank to, Lane, std::size_t bytes) {
+  // Packets of a separate bulk lane may go through the ring at any time.
+  if (host_rings_ != nullptr && to != rank() && !rings_->in_use() && host_rings_->reaches(to)) {
+    PacketBuffer packet = host_rings_->begin(to, bytes, std::max(bytes, packet_bytes()));
+    if (packet.capacity() > 0) return packet;
+  }
+  return pool_.acquire();
+}
+
 void MpiTransport::send(Rank to, PacketBuffer packet, Lane lane) {
   throw_if_closed("send");
   if (to == rank()) {

@@ -49,7 +49,8 @@ void PlainAllToAll::exchange_keys(std::span<const Key> keys) {
   }
   MPI_Alltoall(wanted_.counts.data(), 1, MPI_INT, asked_.counts.data(), 1, MPI_INT, communicator_);
   set_offsets(asked_);
-  answered_.resize(static_cast<std::size_t>(asked_.offsets.back() + asked_.counts.back()));
+  answered_.resize(static_cast<std::size_t>(asked_.offsets.back()) +
+                   static_cast<std::size_t>(asked_.counts.back()));
   MPI_Alltoallv(grouped_.data(), wanted_.counts.data(), wanted_.offsets.data(), MPI_UINT64_T,
                 answered_.data(), asked_.counts.data(), asked_.offsets.data(), MPI_UINT64_T, communicator_);
 }

@@ -52,6 +52,8 @@ class HomeMap {
       return domains_.quotient(key.value());
     return kind_ == HomeMapKind::range ? key.value() - block_.divisor() * self_.index() : custom_index(key);
   }
+  // Whether home_index costs no more than a division; by a custom function it is a binary search.
+  bool computes_index() const { return kind_ != HomeMapKind::custom; }
   // Position of `key` among the keys of its home, any domain; nothing where only the home can compute it
   // (custom), or no domain can (sparse).
   std::optional<std::uint64_t> index_at_home(Key key) const;

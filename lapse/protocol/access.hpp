@@ -56,6 +56,7 @@ class Access : public ProtocolModule {
   // As handle_submission, for a piece of an operation that is being built: begin_piece, when so many items
   // and joins have been handled before; add_to_piece for at most `most` new items, some at a time, as they
   // are made; end_piece. All in one step of the engine. Further pieces may follow: the operation stays open.
+  // Throws std::bad_alloc where there is no memory to choose routes: then refuse_piece ends the piece.
   void begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most)
       LAPSE_REQUIRES(progress_role);
   // As RunRoutes::add.
@@ -63,7 +64,12 @@ class Access : public ProtocolModule {
       LAPSE_REQUIRES(progress_role) {
     if (piece_.in_runs) routes_.add(items, words);
   }
-  void end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  // False where there was no memory to choose routes: the items were answered without being sent, and the
+  // operation has failed.
+  bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  // In place of end_piece, for an operation that has failed: answers the items, none of which was sent.
+  void refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join)
+      LAPSE_REQUIRES(progress_role);
   // Sends packets of at least so many bytes, while an operation is being built.
   void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
   // True when no operation waits for a route.
@@ -82,6 +88,7 @@ class Access : public ProtocolModule {
   // Collects the answered items of one operation; its destructor counts them and notifies the worker.
   class AnsweredItems;
 
+  void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
   void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
@@ -105,6 +112,8 @@ class Access : public ProtocolModule {
 
   // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
+  // As end_piece, when the new items have been joined.
+  bool send_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);

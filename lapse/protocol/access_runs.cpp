@@ -1,6 +1,7 @@
 // Access: operations on many keys, in runs of keys that go the same way.
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/access.hpp"
@@ -31,6 +32,20 @@ constexpr bool is_pull_answer(FrameKind kind) {
 bool Access::may_run(const OperationState& operation) const {
   return operation.kind != OperationKind::call && operation.table->sizes().uniform() &&
          !operation.looks_up_owners && router_.routes_runs();
+}
+
+bool Access::send_piece(OperationState& operation) {
+  try {
+    routes_.end(operation);
+  } catch (const std::bad_alloc&) {
+    operation.fail_without_memory(operation.items[piece_.first_item].key, registry_.self());
+    answer_unsent(operation, piece_.first_item);
+    return false;
+  }
+  for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
+  // The operation may be finished, and gone, with its last item.
+  for (const std::uint32_t item : routes_.others()) submit_item(operation, item);
+  return true;
 }
 
 void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket) {

@@ -10,16 +10,21 @@
 namespace lapse {
 
 void RunRoutes::begin(const OperationState& operation, std::size_t first, std::size_t most) {
+  for (const std::uint32_t place : used_) {
+    counts_[place] = {};
+    is_used_[place] = 0;
+  }
+  used_.clear();
   table_ = operation.table;
   first_ = static_cast<std::uint32_t>(first);
   items_ = 0;
   const auto places = 2 * static_cast<std::size_t>(table_->definition().domains.ranks());
-  if (counts_.size() < places) {
+  if (is_used_.size() < places) {
+    used_.reserve(places);
     counts_.resize(places);
     is_used_.resize(places);
   }
   if (places_.size() < most) places_.resize(most);
-  used_.clear();
   buckets_.clear();
   others_.clear();
 }
@@ -93,10 +98,6 @@ void RunRoutes::end(OperationState& operation) {
       const std::uint32_t place = places_[i];
       if (place != kOther) operation.order[counts_[place].items[0]++] = first_ + i;
     }
-  }
-  for (const std::uint32_t place : used_) {
-    counts_[place] = {};
-    is_used_[place] = 0;
   }
 }
 

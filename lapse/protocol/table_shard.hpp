@@ -107,7 +107,7 @@ class TableShard {
   }
   // At the home of a key of a dense table, for a call of relocate that follows soon.
   void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
-    ownership_.prefetch(definition_.homes.home_index(key));
+    if (definition_.homes.computes_index()) ownership_.prefetch(definition_.homes.home_index(key));
   }
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);

@@ -1,6 +1,7 @@
 #include "lapse/ps/direct_call.hpp"
 
 #include <cstddef>
+#include <new>
 #include <span>
 
 namespace lapse {
@@ -12,15 +13,41 @@ constexpr std::size_t kPieceBytes = 4000;  // of a packet that leaves before the
 
 void DirectCall::handle_submission(Submission&) {
   OperationState& operation = builder_.state();
-  WorkerEndpoint::begin_build(operation);
+  if (!begun_) WorkerEndpoint::begin_build(operation);
+  begun_ = true;
+  local_.wait_for_latches(false);
   for (;;) {
-    access_.begin_piece(operation, operation.items.size(), operation.joins.size(), kPieceKeys);
-    make_piece(operation);
-    access_.end_piece(operation);
+    const std::size_t items = operation.items.size();
+    const std::size_t joins = operation.joins.size();
+    const Key first = local_.next_key();
+    try {
+      access_.begin_piece(operation, items, joins, kPieceKeys);
+      make_piece(operation);
+    } catch (const std::bad_alloc&) {
+      operation.fail_without_memory(first, rank_);
+      access_.refuse_piece(operation, items, joins);
+      break;
+    }
+    if (!access_.end_piece(operation)) break;
     if (local_.at_end()) break;
+    if (local_.meets_latch() && leave(operation)) return;
     access_.send_early(kPieceBytes);
   }
+  is_complete_ = true;
   operation.worker->all_built(operation);
+}
+
+bool DirectCall::leave(OperationState& operation) {
+  try {
+    operation.worker->unanswered().part_ways();
+  } catch (const std::bad_alloc&) {
+    // Without what it takes to keep the order of operations, it waits for the latch inside the engine.
+    local_.wait_for_latches(true);
+    return false;
+  }
+  local_.expect_arrivals();
+  local_.wait_for_latches(true);
+  return true;
 }
 
 void DirectCall::make_piece(OperationState& operation) {

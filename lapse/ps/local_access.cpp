@@ -47,12 +47,13 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
   for (std::size_t i = 0; i < usables; ++i) {
     Store::Word& word = *words_[word_ + usable[i]];
     const std::size_t offset = (first + usable[i]) * bytes;
-    const bool done =
-        pull ? table_.store().read_at(word, request_.destination + offset, bytes)
-             : table_.store().update_at(word, [&](std::byte* slot) {
+    // A latch that another thread holds is not waited for here.
+    const Store::Attempt attempt =
+        pull ? table_.store().try_read_at(word, request_.destination + offset, bytes)
+             : table_.store().try_update_at(word, [&](std::byte* slot) {
                  table_.apply(request_.operation, keys[usable[i]], slot, request_.updates + offset, nullptr);
                });
-    if (!done) [[unlikely]] {
+    if (attempt != Store::Attempt::done) [[unlikely]] {
       // The others may be local a moment later, when a key is named again.
       may_overtake_ = true;
       tried = usable[i];
@@ -91,18 +92,24 @@ std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const
   });
 }
 
-bool LocalAccess::try_key(const Row& row, Store::Word* word) const {
+bool LocalAccess::try_key(const Row& row, Store::Word* word) {
+  Store& store = table_.store();
   if (request_.operation.kind == OperationKind::pull) {
-    if (word != nullptr) return table_.store().read_at(*word, row.destination, table_.value_bytes(row.key));
+    if (word != nullptr) {
+      const std::size_t bytes = table_.value_bytes(row.key);
+      return waits_ ? store.read_at(*word, row.destination, bytes)
+                    : is_done(store.try_read_at(*word, row.destination, bytes));
+    }
     return table_.store().is_sparse() && run_user_code(table_.name(), row.key, rank_, [&] {
              return table_.read_uninitialized(row.key, row.destination);
            });
   }
   if (word == nullptr) return false;
   return run_user_code(table_.name(), row.key, rank_, [&] {
-    return table_.store().update_at(*word, [&](std::byte* slot) {
+    const auto apply = [&](std::byte* slot) {
       table_.apply(request_.operation, row.key, slot, row.update.data(), row.destination);
-    });
+    };
+    return waits_ ? store.update_at(*word, apply) : is_done(store.try_update_at(*word, apply));
   });
 }
 

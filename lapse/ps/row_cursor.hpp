@@ -52,6 +52,11 @@ class RowCursor {
       row.destination = request_->destination + row.offset * destination_unit_;
     return row;
   }
+  // Before this row, which next() has returned last.
+  void step_back(const Row& row) {
+    --position_;
+    offset_ = row.offset;
+  }
   // Goes on behind the next keys, whose values have one length.
   void skip(std::size_t keys) {
     position_ += keys;

@@ -34,10 +34,8 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
   const DomainMap& domains = table.definition().domains;
   const bool alone = table.definition().members() == 1;
   const bool all_alone = domains.each_rank_alone();
-  std::array<Key, kMaxAtOnce> keys;
-  std::array<Domain, kMaxAtOnce> homes;
-  for (std::size_t i = 0; i < items.size(); ++i) keys[i] = items[i].key;
-  table.definition().homes.homes(std::span(keys.data(), items.size()), homes.data());
+  for (std::size_t i = 0; i < items.size(); ++i) keys_[i] = items[i].key;
+  table.definition().homes.homes(std::span(keys_).first(items.size()), homes_.data());
   std::uint32_t* const places = places_.data() + items_;
   Count* const counts = counts_.data();
   std::uint8_t* const is_used = is_used_.data();
@@ -45,8 +43,8 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
   view.self = table.self_domain();
   for (std::size_t i = 0; i < items.size(); ++i) {
     OperationState::Item& item = items[i];
-    view.home = homes[i];
-    if (item.entry != nullptr || !table.view_absent(keys[i], words[i], alone, view)) {
+    view.home = homes_[i];
+    if (item.entry != nullptr || !table.view_absent(item.key, words[i], alone, view)) {
       places[i] = kOther;
       others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));
       continue;
@@ -55,10 +53,10 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
     item.sent_to = route.to;
     item.by_entry = route.is_entry;
     item.set_state(OperationState::ItemState::in_flight);
-    const Rank to = all_alone ? domains.rank_alone(route.to) : table.serving_rank(keys[i], route.to);
+    const Rank to = all_alone ? domains.rank_alone(route.to) : table.serving_rank(item.key, route.to);
     const auto place = static_cast<std::uint32_t>(2 * to.index() + (route.by_home ? 1 : 0));
     places[i] = place;
-    ++counts[place].items[i % 2];
+    ++counts[place].items[i % Count::kWays];
     if (is_used[place] == 0) {
       is_used[place] = 1;
       used_.push_back(place);
@@ -68,12 +66,11 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
 }
 
 void RunRoutes::add_all(std::span<OperationState::Item> items) {
-  std::array<Key, kMaxAtOnce> keys;
   std::array<Store::Word*, kMaxAtOnce> words;
   for (std::span left = items; !left.empty();) {
     const std::span next = left.first(std::min(kMaxAtOnce, left.size()));
-    for (std::size_t i = 0; i < next.size(); ++i) keys[i] = next[i].key;
-    table_->store().find(std::span(keys.data(), next.size()), words.data());
+    for (std::size_t i = 0; i < next.size(); ++i) keys_[i] = next[i].key;
+    table_->store().find(std::span(keys_).first(next.size()), words.data());
     add(next, words.data());
     left = left.subspan(next.size());
   }
@@ -83,10 +80,10 @@ void RunRoutes::end(OperationState& operation) {
   const std::size_t before = operation.reordered ? operation.order.size() : first_;
   auto begin = static_cast<std::uint32_t>(before);
   for (const std::uint32_t place : used_) {
-    auto& [next, odd] = counts_[place].items;
-    const std::uint32_t end = begin + next + odd;
+    auto& count = counts_[place].items;
+    const std::uint32_t end = std::accumulate(std::begin(count), std::end(count), begin);
     buckets_.push_back({Rank(static_cast<std::int32_t>(place / 2)), place % 2 == 1, begin, end});
-    next = begin;
+    count[0] = begin;
     begin = end;
   }
   if (operation.reordered || used_.size() > 1 || !others_.empty()) {

@@ -1,6 +1,7 @@
 // Which keys of an operation travel together, and where to.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -52,14 +53,18 @@ class RunRoutes {
   std::vector<std::uint32_t> places_;  // by item: that of its bucket, or kOther
   std::vector<std::uint32_t> used_;    // those of buckets that are not empty
   std::vector<std::uint8_t> is_used_;  // by place
-  // By place, the even and the odd items of a bucket, as two counters that change in turn are faster than one
-  // that waits for its own last change; then the next position of an item, in the first of them.
+  // By place, the items of a bucket, as several counters that change in turn: one would wait for its own last
+  // change. Then the next position of an item, in the first of them.
   struct Count {
-    std::uint32_t items[2] = {0, 0};
+    static constexpr std::size_t kWays = 4;
+    std::uint32_t items[kWays] = {};
   };
   std::vector<Count> counts_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> others_;
+  // Of the items that are being added.
+  std::array<Key, kMaxAtOnce> keys_;
+  std::array<Domain, kMaxAtOnce> homes_;
   // Of the operation.
   const TableShard* table_ = nullptr;
   std::uint32_t first_ = 0;

@@ -59,9 +59,10 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
   make_rma_receive_rings();
   const MPI_Comm duplicate = communicator_.get();
   const MpiGuard guard(lock_);
-  sender_.emplace(duplicate, ranks(), settings_, pool_);
+  sender_.emplace(communicator_, settings_, pool_);
   payloads_.emplace(duplicate, ranks(), settings_, pool_);
-  ring_.emplace(duplicate, settings_);
+  const bool one_host = host_ranks() == ranks();
+  ring_.emplace(duplicate, settings_.ring_buffers, settings_.eager_bytes_to(one_host));
 }
 
 void MpiTransport::make_rma_receive_rings() {
@@ -281,7 +282,7 @@ std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const H
     case mpi_wire::Kind::ring_note:
       return accept_note(message.from, packet, handler);
     case mpi_wire::Kind::announcement:
-      accept_announcement(message.from, packet, eager_packet_bytes());
+      accept_announcement(message.from, packet, eager_packet_bytes(message.from));
       return 0;
   }
   fail(fmt::format("has the unknown kind {}", static_cast<int>(message.bytes.back())));

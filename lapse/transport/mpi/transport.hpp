@@ -76,8 +76,11 @@ class MpiTransport final : public Transport {
   // Takes the MPI lock if it can, and ends the job without it if it cannot.
   [[noreturn]] void abort(const std::string& reason) override LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Size of the largest packet that travels as one message.
+  // Size of the largest packet that travels as one message between ranks of a host, and to or from a rank.
   std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  std::size_t eager_packet_bytes(Rank other) const {
+    return settings_.eager_bytes_to(communicator_.same_host(other)) - mpi_wire::kKindBytes;
+  }
   // Size of the largest packet that goes through a ring to a rank of this host; 0: there are no rings.
   std::size_t host_ring_packet_bytes() const {
     return host_rings_ != nullptr ? host_rings_->largest_message() : 0;

@@ -40,7 +40,8 @@
 // rank and are there; each call is waited for, but for "async". The other rank waits in a barrier, where it
 // helps; with "computing" its worker computes instead and leaves the requests to its server progress thread.
 // SIZE: 1 KB, 4 KB, 40 KB, 400 KB, also with "batch 10"; 40 MB of keys, 40 MB or 5,000 accesses in a run; the
-// time of a value. Moved: home, owner and requester are three ranks; location caches store the owner after the first access.
+// time of a value.
+// Moved: home, owner and requester are three ranks; location caches store the owner after the first access.
 // In both, ranks share no memory. Neighbour: the ranks share memory (option domain=host); the keys are served
 // by the other rank, which waits in a barrier.
 //

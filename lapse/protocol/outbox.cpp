@@ -12,8 +12,9 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kFrameAlignment = 8;
-// Records from this size on are written where the transport sends from. Smaller ones are gathered in memory that
-// is in this processor's cache, and copied at once: what other processors read last is slow to write in pieces.
+// Records from this size on are written where the transport sends from. Smaller ones are gathered in memory
+// that is in this processor's cache, and copied at once: what other processors have read last is slow to
+// write in pieces.
 constexpr std::size_t kInPlaceRecordBytes = 1024;
 }  // namespace
 

@@ -71,8 +71,8 @@ TEST_CASE("packets around the limits of the default settings arrive whole and in
     static_cast<void>(transport.all_gather({}));
     constexpr std::size_t kNetwork = Transport::kPacketBytes;
     test::Traffic(transport, {8, eager + 1, kNetwork - 1, kNetwork, kNetwork + 1, 65'536}, 100, 4).run();
-    // No rank begins the last traffic while others are in the one before. A rank that is alone on its host has
-    // no rings; all expect packets of the same sizes.
+    // No rank begins the last traffic while others are in the one before. A rank that is alone on its host
+    // has no rings; all expect packets of the same sizes.
     const std::size_t mine = transport.host_ring_packet_bytes();
     std::size_t ring = 0;
     for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {

@@ -61,8 +61,7 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
   const MpiGuard guard(lock_);
   sender_.emplace(communicator_, settings_, pool_);
   payloads_.emplace(duplicate, ranks(), settings_, pool_);
-  const bool one_host = host_ranks() == ranks();
-  ring_.emplace(duplicate, settings_.ring_buffers, settings_.eager_bytes_to(one_host));
+  ring_.emplace(duplicate, settings_.ring_buffers, settings_.eager_bytes_to(host_ranks() == ranks()));
 }
 
 void MpiTransport::make_rma_receive_rings() {
@@ -102,7 +101,6 @@ void MpiTransport::throw_if_ended(const char* call) const {
 }
 
 PacketBuffer MpiTransport::begin_packet(Rank to, Lane, std::size_t bytes) {
-  // Packets of a separate bulk lane may go through the ring at any time.
   if (host_rings_ != nullptr && to != rank() && !rings_->in_use() && host_rings_->reaches(to)) {
     PacketBuffer packet = host_rings_->begin(to, bytes, std::max(bytes, packet_bytes()));
     if (packet.capacity() > 0) return packet;

@@ -59,6 +59,7 @@ class MpiTransport final : public Transport {
 
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
+  // In the host ring, unless packets of a separate bulk lane may go through it at any time.
   PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role);
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
   bool idle() const override LAPSE_REQUIRES(progress_role) {

@@ -78,8 +78,8 @@ std::string problem_of(const MpiTransportSettings& settings) {
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings) {
   const std::string problem = problem_of(settings);
   const std::int32_t rank = communicator.rank().value();
-  // The smallest eager_bytes, between ranks of a host and of two, the smallest and the largest fragment_bytes, and whether all settings are
-  // possible and all ranks want rings.
+  // The smallest eager_bytes, the smallest and the largest fragment_bytes, whether all settings are possible
+  // and all ranks want rings, and the smallest network_eager_bytes.
   std::array<std::int64_t, 6> least{};
   std::array<std::int64_t, 6> mine{};
   const auto fragment_bytes = static_cast<std::int64_t>(settings.fragment_bytes);

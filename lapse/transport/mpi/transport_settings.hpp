@@ -10,13 +10,13 @@
 namespace lapse {
 
 struct MpiTransportSettings {
-  // Size of an eager message. 0: 16 KiB where messages of that size reach their receiver without further help
-  // of the sender (see prepare_mpi_environment), else a little below 4 KiB. The smallest value of all ranks is
-  // used by all.
+  // Size of an eager message. 0: 16 KiB where messages of that size reach their receiver without further
+  // help of the sender (see prepare_mpi_environment), else a little below 4 KiB. The smallest value of all
+  // ranks is used by all.
   std::size_t eager_bytes = 0;
-  // The same between hosts; at least eager_bytes. 0: eager_bytes where that is set; else that of a full packet
-  // (Transport::kPacketBytes) where TCP sends it so. A buffer of the receive ring has the size of the larger
-  // that can come.
+  // The same between hosts; at least eager_bytes. 0: eager_bytes where that is set; else that of a full
+  // packet (Transport::kPacketBytes) where TCP sends it so. A buffer of the receive ring has the size of the
+  // larger that can come.
   std::size_t network_eager_bytes = 0;
   std::size_t eager_bytes_to(bool same_host) const { return same_host ? eager_bytes : network_eager_bytes; }
   // Receives posted ahead.

@@ -49,7 +49,8 @@ void PlainAllToAll::exchange_keys(std::span<const Key> keys) {
   }
   MPI_Alltoall(wanted_.counts.data(), 1, MPI_INT, asked_.counts.data(), 1, MPI_INT, communicator_);
   set_offsets(asked_);
-  answered_.resize(static_cast<std::size_t>(asked_.offsets.back() + asked_.counts.back()));
+  answered_.resize(static_cast<std::size_t>(asked_.offsets.back()) +
+                   static_cast<std::size_t>(asked_.counts.back()));
   MPI_Alltoallv(grouped_.data(), wanted_.counts.data(), wanted_.offsets.data(), MPI_UINT64_T,
                 answered_.data(), asked_.counts.data(), asked_.offsets.data(), MPI_UINT64_T, communicator_);
 }
@@ -88,11 +89,12 @@ double PlainAllToAll::pull(std::span<const Key> keys, std::size_t batch) {
 }
 
 double PlainAllToAll::push(std::span<const Key> keys, std::size_t batch) {
-  const std::vector<float> updates(batch * kLength, 1.0F);
+  std::vector<float> updates(batch * kLength, 1.0F);
   std::vector<float> sent(batch * kLength);
   std::vector<float> received;
   const auto position = [&](Key key) { return row_of(key); };
   return timed(keys, batch, [&](std::span<const Key> wanted) {
+    renew_updates(updates);
     exchange_keys(wanted);
     for (std::size_t i = 0; i < batch; ++i) {
       std::memcpy(&sent[static_cast<std::size_t>(positions_[i]) * kLength], &updates[i * kLength],

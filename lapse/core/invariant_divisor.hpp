@@ -31,7 +31,7 @@ class InvariantDivisor {
   }
 
  private:
-  __extension__ typedef unsigned __int128 Wide;
+  __extension__ using Wide = unsigned __int128;
 
   std::uint64_t divisor_;
   std::uint64_t multiplier_;

@@ -120,9 +120,11 @@ void handle_unknown_variable(std::string_view variable, Options& options) {
   const std::string name = upper_case(variable.substr(kEnvironmentPrefix.size()));
   if (std::ranges::find(kInstallationNames, name) != kInstallationNames.end()) return;
   std::vector<std::string> variables;
+  variables.reserve(kOptions.size());
   for (const OptionDescription& description : kOptions) variables.push_back(description.environment_name());
   // Compared without the prefix, which would make every short name a near one.
   std::vector<std::string_view> names;
+  names.reserve(kOptions.size());
   for (const std::string_view known : variables) names.push_back(known.substr(kEnvironmentPrefix.size()));
   std::vector<std::string> meant;
   for (const std::string_view near : nearest_names(name, names)) {

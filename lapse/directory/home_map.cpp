@@ -73,6 +73,15 @@ HomeMap HomeMap::custom(std::uint64_t keys, std::int32_t domains, Domain self, F
   return map;
 }
 
+void HomeMap::homes(std::span<const Key> keys, Domain* homes) const {
+  if (is_dense_hash() && domains_.divisor() != 1) {
+    const InvariantDivisor domains = domains_;
+    for (std::size_t i = 0; i < keys.size(); ++i) homes[i] = hash_home(domains, keys[i]);
+    return;
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) homes[i] = home(keys[i]);
+}
+
 Domain HomeMap::custom_home(Key key) const {
   const std::int32_t home = function_(key);
   if (home < 0 || static_cast<std::uint64_t>(home) >= domains_.divisor()) {
@@ -111,8 +120,8 @@ Key HomeMap::own_key(std::uint64_t index) const {
   switch (kind_) {
     case HomeMapKind::hash: {
       const std::uint64_t domains = domains_.divisor();
-      const std::uint64_t turn = domains_.remainder(mix_bits(index));
-      return Key(index * domains + domains_.remainder(self_.index() + domains - turn));
+      const std::uint64_t place = self_.index() + domains - turn_of(index, domains);
+      return Key(index * domains + (place < domains ? place : place - domains));
     }
     case HomeMapKind::range:
       return Key(block_.divisor() * self_.index() + index);

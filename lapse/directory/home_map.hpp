@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "lapse/core/invariant_divisor.hpp"
@@ -35,17 +36,13 @@ class HomeMap {
   // dense tables `custom` has checked every key).
   Domain home(Key key) const {
     if (domains_.divisor() == 1 && !is_sparse_custom()) return Domain(0);
-    if (kind_ == HomeMapKind::hash && !sparse_) [[likely]] {
-      // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
-      const std::uint64_t group = domains_.quotient(key.value());
-      const std::uint64_t place =
-          key.value() - group * domains_.divisor() + domains_.remainder(mix_bits(group));
-      return Domain(
-          static_cast<std::int32_t>(place < domains_.divisor() ? place : place - domains_.divisor()));
-    }
+    if (is_dense_hash()) [[likely]]
+      return hash_home(domains_, key);
     if (kind_ == HomeMapKind::range) return Domain(static_cast<std::int32_t>(block_.quotient(key.value())));
     return rare_home(key);
   }
+  // The homes of many keys.
+  void homes(std::span<const Key> keys, Domain* homes) const;
 
   // Keys whose home is this domain.
   std::uint64_t own_keys() const { return own_keys_; }
@@ -55,6 +52,8 @@ class HomeMap {
       return domains_.quotient(key.value());
     return kind_ == HomeMapKind::range ? key.value() - block_.divisor() * self_.index() : custom_index(key);
   }
+  // Whether home_index costs no more than a division; by a custom function it is a binary search.
+  bool computes_index() const { return kind_ != HomeMapKind::custom; }
   // Position of `key` among the keys of its home, any domain; nothing where only the home can compute it
   // (custom), or no domain can (sparse).
   std::optional<std::uint64_t> index_at_home(Key key) const;
@@ -71,6 +70,16 @@ class HomeMap {
  private:
   HomeMap(HomeMapKind kind, std::uint64_t keys, std::int32_t domains, Domain self);
   bool is_sparse_custom() const { return sparse_ && kind_ == HomeMapKind::custom; }
+  bool is_dense_hash() const { return kind_ == HomeMapKind::hash && !sparse_; }
+  // Keys g*D to g*D + D-1 go to D different domains, turned by an amount that looks random in g.
+  static std::uint64_t turn_of(std::uint64_t group, std::uint64_t domains) {
+    return ((mix_bits(group) >> 32U) * domains) >> 32U;
+  }
+  static Domain hash_home(const InvariantDivisor& domains, Key key) {
+    const std::uint64_t group = domains.quotient(key.value());
+    const std::uint64_t place = key.value() - group * domains.divisor() + turn_of(group, domains.divisor());
+    return Domain(static_cast<std::int32_t>(place < domains.divisor() ? place : place - domains.divisor()));
+  }
   Key own_key(std::uint64_t index) const;
   // The home in a sparse table, or by a custom function.
   Domain rare_home(Key key) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -87,22 +88,60 @@ void Access::join(const OperationState& operation, std::size_t first) {
 }
 
 void Access::handle_submission(Submission& submission) {
-  submit_piece(static_cast<OperationState&>(submission), 0, 0);
+  auto& operation = static_cast<OperationState&>(submission);
+  if (operation.refused) [[unlikely]]
+    return refuse_piece(operation, 0, 0);
+  try {
+    begin_piece(operation, 0, 0, operation.items.size());
+    if (piece_.in_runs) routes_.add_all(operation.items);
+  } catch (const std::bad_alloc&) {
+    operation.fail_without_memory(operation.items.front().key, registry_.self());
+    return refuse_piece(operation, 0, 0);
+  }
+  end_piece(operation);
 }
 
-void Access::submit_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
-  if (first == 0) {
+void Access::begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most) {
+  if (items == 0) {
     operation.reordered = false;
     operation.order.clear();
   }
-  join(operation, first_join);
-  if (may_run(operation)) {
-    submit_runs(operation, first);
-    return;
-  }
+  piece_ = {may_run(operation), items, joins};
+  if (piece_.in_runs) routes_.begin(operation, items, most);
+}
+
+bool Access::end_piece(OperationState& operation) {
+  join(operation, piece_.first_join);
   // The operation may be finished, and gone, with its last item.
-  const auto items = static_cast<std::uint32_t>(operation.items.size());
-  for (auto item = static_cast<std::uint32_t>(first); item < items; ++item) submit_item(operation, item);
+  const TableShard& table = *operation.table;
+  const std::size_t items = operation.items.size();
+  try {
+    if (piece_.in_runs) return send_piece(operation);
+    for (std::size_t item = piece_.first_item; item < items; ++item)
+      submit_item(operation, static_cast<std::uint32_t>(item));
+  } catch (const std::bad_alloc&) {
+    // Some of the keys may have been sent, in a packet that can no longer be rolled back.
+    throw OutOfMemory(fmt::format("no memory on rank {} in the middle of sending {} keys of table '{}'",
+                                  registry_.self().value(), items - piece_.first_item, table.name()));
+  }
+  return true;
+}
+
+void Access::refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
+  join(operation, first_join);
+  answer_unsent(operation, first);
+}
+
+void Access::answer_unsent(OperationState& operation, std::size_t first) {
+  AnsweredItems answered(*this, operation);
+  for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
+    // A route may have been chosen.
+    if (item.in_flight()) {
+      answered.add(item, item.sent_to);
+    } else {
+      answered.add_executed(item);
+    }
+  }
 }
 
 void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {

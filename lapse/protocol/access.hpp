@@ -53,9 +53,22 @@ class Access : public ProtocolModule {
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
-  // As handle_submission, for an operation that is being built: the items from `first` on, and the joins from
-  // `first_join` on, are new since the last call. More keys follow, so that the operation stays open.
-  void submit_piece(OperationState& operation, std::size_t first, std::size_t first_join)
+  // As handle_submission, for a piece of an operation that is being built: begin_piece, when so many items
+  // and joins have been handled before; add_to_piece for at most `most` new items, some at a time, as they
+  // are made; end_piece. All in one step of the engine. Further pieces may follow: the operation stays open.
+  // Throws std::bad_alloc where there is no memory to choose routes: then refuse_piece ends the piece.
+  void begin_piece(OperationState& operation, std::size_t items, std::size_t joins, std::size_t most)
+      LAPSE_REQUIRES(progress_role);
+  // As RunRoutes::add.
+  void add_to_piece(std::span<OperationState::Item> items, const Store::Word* const* words)
+      LAPSE_REQUIRES(progress_role) {
+    if (piece_.in_runs) routes_.add(items, words);
+  }
+  // False where there was no memory to choose routes: the items were answered without being sent, and the
+  // operation has failed.
+  bool end_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
+  // In place of end_piece, for an operation that has failed: answers the items, none of which was sent.
+  void refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join)
       LAPSE_REQUIRES(progress_role);
   // Sends packets of at least so many bytes, while an operation is being built.
   void send_early(std::size_t bytes) LAPSE_REQUIRES(progress_role) { outbox_.send_early(bytes); }
@@ -75,6 +88,7 @@ class Access : public ProtocolModule {
   // Collects the answered items of one operation; its destructor counts them and notifies the worker.
   class AnsweredItems;
 
+  void answer_unsent(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // Counts earlier operations on its keys, which are still unanswered, in the entries that they share.
   void join(const OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
@@ -98,7 +112,8 @@ class Access : public ProtocolModule {
 
   // Whether the keys of the operation may travel in runs.
   bool may_run(const OperationState& operation) const LAPSE_REQUIRES(progress_role);
-  void submit_runs(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
+  // As end_piece, when the new items have been joined.
+  bool send_piece(OperationState& operation) LAPSE_REQUIRES(progress_role);
   void send_run(OperationState& operation, const RunRoutes::Bucket& bucket) LAPSE_REQUIRES(progress_role);
   void handle_run(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
@@ -117,6 +132,13 @@ class Access : public ProtocolModule {
   const Router& router_;
   Execution execution_;
   RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
+  // Of the operation that is being handed in.
+  struct Piece {
+    bool in_runs = false;
+    std::size_t first_item = 0;
+    std::size_t first_join = 0;
+  };
+  Piece piece_ LAPSE_GUARDED_BY(progress_role);
   OwnerLookups& lookups_;
   std::uint64_t held_ LAPSE_GUARDED_BY(progress_role) = 0;
 };

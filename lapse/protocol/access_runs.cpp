@@ -1,6 +1,7 @@
 // Access: operations on many keys, in runs of keys that go the same way.
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/access.hpp"
@@ -33,11 +34,18 @@ bool Access::may_run(const OperationState& operation) const {
          !operation.looks_up_owners && router_.routes_runs();
 }
 
-void Access::submit_runs(OperationState& operation, std::size_t first) {
-  routes_.choose(operation, first);
+bool Access::send_piece(OperationState& operation) {
+  try {
+    routes_.end(operation);
+  } catch (const std::bad_alloc&) {
+    operation.fail_without_memory(operation.items[piece_.first_item].key, registry_.self());
+    answer_unsent(operation, piece_.first_item);
+    return false;
+  }
   for (const RunRoutes::Bucket& bucket : routes_.buckets()) send_run(operation, bucket);
   // The operation may be finished, and gone, with its last item.
   for (const std::uint32_t item : routes_.others()) submit_item(operation, item);
+  return true;
 }
 
 void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket) {
@@ -59,15 +67,15 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   const auto item_at = [&](std::uint32_t position) -> OperationState::Item& {
     return items[order == nullptr ? position : order[position]];
   };
+  // In the order of the call, the updates are one block.
+  const auto fill = pull || order != nullptr ? Outbox::Fill::records : Outbox::Fill::blocks;
   for (std::uint32_t at = bucket.begin; at < bucket.end;) {
     header.domain = static_cast<std::int32_t>(at);
-    const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at);
+    const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at, fill);
     std::byte* key = run.records;
     for (std::uint32_t i = 0; i < run.count; ++i, key += sizeof(std::uint64_t)) {
-      OperationState::Item& item = item_at(at + i);
-      const std::uint64_t number = item.key.value();
+      const std::uint64_t number = item_at(at + i).key.value();
       std::memcpy(key, &number, sizeof number);
-      item.set_state(OperationState::ItemState::in_flight);
     }
     if (!pull) {
       const OperationState::Item& first = item_at(at);
@@ -103,9 +111,6 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const auto item_at = [&](std::uint32_t i) -> OperationState::Item& {
     return items[order == nullptr ? i : order[i]];
   };
-  bool in_flight = true;
-  for (std::uint32_t i = 0; i < header.count; ++i) in_flight &= item_at(i).in_flight();
-  if (!in_flight) throw ProtocolError("an answer names a key that was not asked for");
   if (pull && operation.destination != nullptr) {
     const std::size_t length = table.sizes().layout().length;
     if (item_at(header.count - 1).offset - item_at(0).offset == (header.count - 1) * length) {
@@ -116,7 +121,11 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
     }
   }
   AnsweredItems answered(*this, operation);
-  for (std::uint32_t i = 0; i < header.count; ++i) answered.add(item_at(i), Domain(header.domain));
+  for (std::uint32_t i = 0; i < header.count; ++i) {
+    OperationState::Item& item = item_at(i);
+    if (!item.in_flight()) throw ProtocolError("an answer names a key that was not asked for");
+    answered.add(item, Domain(header.domain));
+  }
 }
 
 // --- target

@@ -21,4 +21,9 @@ void OperationState::keep_updates() {
   for (Item& item : items) keep_update(item);
 }
 
+void OperationState::fail_without_memory(Key key, Rank rank) {
+  fail({KeyFailure::Kind::out_of_memory, table->name(), key, rank,
+        "the call ended early, and not all of its keys were accessed"});
+}
+
 }  // namespace lapse

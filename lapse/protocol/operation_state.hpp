@@ -21,7 +21,9 @@ namespace lapse {
 class TableShard;
 class WorkerEndpoint;
 
-// Filled by the worker, then the engine's until `remaining` is zero. Pooled by the worker's endpoint.
+// Filled by the worker: before it is submitted, or piece by piece by the worker as the holder of the progress
+// lock. What has been handed to the engine is the engine's until `remaining` is zero. Pooled by the worker's
+// endpoint.
 struct OperationState : Submission, ValueOperation {
   using Clock = std::chrono::steady_clock;
 
@@ -30,8 +32,9 @@ struct OperationState : Submission, ValueOperation {
     in_flight,  // sent or queued
     answered,
   };
-  // Written by the worker before the operation is submitted; afterwards the engine's, but for key and state,
-  // which the worker still reads.
+  // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes it:
+  // entry (a later operation joins it), where it goes, where its update is kept, and state. The worker without
+  // the lock still reads the key, which never changes, and the state.
   class Item {
    public:
     Item(Key its_key, UnansweredKey* its_entry, std::uint32_t row, std::uint32_t update)
@@ -91,6 +94,7 @@ struct OperationState : Submission, ValueOperation {
   std::size_t payload_unit = 1;             // bytes that an offset among the updates counts
   std::size_t update_bytes = 0;             // of all items
   bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
+  bool refused = false;                     // there was no memory to submit it: no item is executed
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
   // Where the order of routes is not that of `items`: the items by their positions in it.
@@ -122,6 +126,8 @@ struct OperationState : Submission, ValueOperation {
   void fail(KeyFailure with) {
     if (!failure) failure = std::make_unique<KeyFailure>(std::move(with));
   }
+  // There was no memory on this rank for a key and for those that follow it in the call.
+  void fail_without_memory(Key key, Rank rank);
 };
 
 // One key of an operation, on the rank where it is queued or executed.

@@ -1,6 +1,7 @@
 #include "lapse/protocol/run_routes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 
@@ -8,53 +9,53 @@
 
 namespace lapse {
 
-namespace {
-
-constexpr std::uint32_t kOther = 0xffff'ffffU;
-constexpr std::size_t kFarAhead = 24;
-constexpr std::size_t kWordsAhead = 12;
-
-}  // namespace
-
-void RunRoutes::prepare(std::size_t ranks, std::size_t items) {
-  if (counts_.size() < 2 * ranks) {
-    counts_.resize(2 * ranks);
-    is_used_.resize(2 * ranks);
+void RunRoutes::begin(const OperationState& operation, std::size_t first, std::size_t most) {
+  for (const std::uint32_t place : used_) {
+    counts_[place] = {};
+    is_used_[place] = 0;
   }
-  if (places_.size() < items) places_.resize(items);
   used_.clear();
+  table_ = operation.table;
+  first_ = static_cast<std::uint32_t>(first);
+  items_ = 0;
+  const auto places = 2 * static_cast<std::size_t>(table_->definition().domains.ranks());
+  if (is_used_.size() < places) {
+    used_.reserve(places);
+    counts_.resize(places);
+    is_used_.resize(places);
+  }
+  if (places_.size() < most) places_.resize(most);
   buckets_.clear();
   others_.clear();
 }
 
-void RunRoutes::choose(OperationState& operation, std::size_t first) {
-  const TableShard& table = *operation.table;
-  const Store& store = table.store();
+void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* const* words) {
+  const TableShard& table = *table_;
   const DomainMap& domains = table.definition().domains;
-  const bool sparse = store.is_sparse();
   const bool alone = table.definition().members() == 1;
   const bool all_alone = domains.each_rank_alone();
-  const std::size_t items = operation.items.size() - first;
-  prepare(static_cast<std::size_t>(domains.ranks()), items);
-  OperationState::Item* const item_at = operation.items.data() + first;
-  std::uint32_t* const places = places_.data();
+  std::array<Key, kMaxAtOnce> keys;
+  std::array<Domain, kMaxAtOnce> homes;
+  for (std::size_t i = 0; i < items.size(); ++i) keys[i] = items[i].key;
+  table.definition().homes.homes(std::span(keys.data(), items.size()), homes.data());
+  std::uint32_t* const places = places_.data() + items_;
   Count* const counts = counts_.data();
   std::uint8_t* const is_used = is_used_.data();
   KeyView view;
   view.self = table.self_domain();
-  for (std::size_t i = 0; i < items; ++i) {
-    if (sparse && i + kFarAhead < items) store.prefetch_far(item_at[i + kFarAhead].key);
-    if (i + kWordsAhead < items) store.prefetch_word(item_at[i + kWordsAhead].key);
-    OperationState::Item& item = item_at[i];
-    if (item.entry != nullptr || !table.view_absent(item.key, alone, view)) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    OperationState::Item& item = items[i];
+    view.home = homes[i];
+    if (item.entry != nullptr || !table.view_absent(keys[i], words[i], alone, view)) {
       places[i] = kOther;
-      others_.push_back(static_cast<std::uint32_t>(first + i));
+      others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));
       continue;
     }
     const Route route = Router::route_absent(view);
     item.sent_to = route.to;
     item.by_entry = route.is_entry;
-    const Rank to = all_alone ? domains.rank_alone(route.to) : table.serving_rank(item.key, route.to);
+    item.set_state(OperationState::ItemState::in_flight);
+    const Rank to = all_alone ? domains.rank_alone(route.to) : table.serving_rank(keys[i], route.to);
     const auto place = static_cast<std::uint32_t>(2 * to.index() + (route.by_home ? 1 : 0));
     places[i] = place;
     ++counts[place].items[i % 2];
@@ -63,11 +64,23 @@ void RunRoutes::choose(OperationState& operation, std::size_t first) {
       used_.push_back(place);
     }
   }
-  make_buckets(operation, first);
+  items_ += static_cast<std::uint32_t>(items.size());
 }
 
-void RunRoutes::make_buckets(OperationState& operation, std::size_t first) {
-  const std::size_t before = operation.reordered ? operation.order.size() : first;
+void RunRoutes::add_all(std::span<OperationState::Item> items) {
+  std::array<Key, kMaxAtOnce> keys;
+  std::array<Store::Word*, kMaxAtOnce> words;
+  for (std::span left = items; !left.empty();) {
+    const std::span next = left.first(std::min(kMaxAtOnce, left.size()));
+    for (std::size_t i = 0; i < next.size(); ++i) keys[i] = next[i].key;
+    table_->store().find(std::span(keys.data(), next.size()), words.data());
+    add(next, words.data());
+    left = left.subspan(next.size());
+  }
+}
+
+void RunRoutes::end(OperationState& operation) {
+  const std::size_t before = operation.reordered ? operation.order.size() : first_;
   auto begin = static_cast<std::uint32_t>(before);
   for (const std::uint32_t place : used_) {
     auto& [next, odd] = counts_[place].items;
@@ -81,14 +94,10 @@ void RunRoutes::make_buckets(OperationState& operation, std::size_t first) {
     if (!operation.reordered)
       std::iota(operation.order.begin(), operation.order.begin() + static_cast<std::ptrdiff_t>(before), 0U);
     operation.reordered = true;
-    for (std::size_t i = first; i < operation.items.size(); ++i) {
-      const std::uint32_t place = places_[i - first];
-      if (place != kOther) operation.order[counts_[place].items[0]++] = static_cast<std::uint32_t>(i);
+    for (std::uint32_t i = 0; i < items_; ++i) {
+      const std::uint32_t place = places_[i];
+      if (place != kOther) operation.order[counts_[place].items[0]++] = first_ + i;
     }
-  }
-  for (const std::uint32_t place : used_) {
-    counts_[place] = {};
-    is_used_[place] = 0;
   }
 }
 

@@ -12,9 +12,12 @@
 
 namespace lapse {
 
-// Chooses the routes of all items of an operation in one pass, and sorts the items by destination. A plain
+// Chooses the routes of the next items of an operation in one pass, and sorts them by destination. A plain
 // item travels in a run: its key is absent here, nothing else of the worker on the key is unanswered, and the
 // state of memory alone decides where it goes. Memory is kept from one operation to the next.
+//
+// begin, add for all items in their order, end: all in one step of the engine.
+// Each throws std::bad_alloc where there is no memory: then the operation keeps its order, and begin may follow.
 //
 // Thread safety: the holder of the progress lock.
 class RunRoutes {
@@ -27,20 +30,24 @@ class RunRoutes {
     std::uint32_t end = 0;
   };
 
-  // For the items from `first` on: notes in every plain item where it is sent, and in the operation their
-  // order, behind that of the items before.
-  void choose(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
+  // For the items from number `first` on, of which there will be at most `most`.
+  void begin(const OperationState& operation, std::size_t first, std::size_t most)
+      LAPSE_REQUIRES(progress_role);
+  // The next items, at most kMaxAtOnce; `words`: the slot words of their keys, null where a key has none. A
+  // plain item counts as in flight from now on, and its destination is noted in it.
+  static constexpr std::size_t kMaxAtOnce = Store::kMaxAtOnce;
+  void add(std::span<OperationState::Item> items, const Store::Word* const* words)
+      LAPSE_REQUIRES(progress_role);
+  // As add, for items that have been made before, however many.
+  void add_all(std::span<OperationState::Item> items) LAPSE_REQUIRES(progress_role);
+  // Notes the order of the items in the operation, behind that of the items before.
+  void end(OperationState& operation) LAPSE_REQUIRES(progress_role);
 
   std::span<const Bucket> buckets() const { return buckets_; }
   // The other items, in their order.
   std::span<const std::uint32_t> others() const { return others_; }
 
  private:
-  // Room for so many items, and for a bucket for each rank and way.
-  void prepare(std::size_t ranks, std::size_t items);
-  // After all places have been chosen.
-  void make_buckets(OperationState& operation, std::size_t first) LAPSE_REQUIRES(progress_role);
-
   // A bucket has a place: 2 * rank + by_home.
   std::vector<std::uint32_t> places_;  // by item: that of its bucket, or kOther
   std::vector<std::uint32_t> used_;    // those of buckets that are not empty
@@ -53,6 +60,12 @@ class RunRoutes {
   std::vector<Count> counts_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> others_;
+  // Of the operation.
+  const TableShard* table_ = nullptr;
+  std::uint32_t first_ = 0;
+  std::uint32_t items_ = 0;  // added
+
+  static constexpr std::uint32_t kOther = 0xffff'ffffU;
 };
 
 }  // namespace lapse

@@ -72,19 +72,17 @@ class TableShard {
   // The current state of a key, for routing.
   KeyView view(Key key) const LAPSE_REQUIRES(progress_role);
   // As view, for a key whose value is neither here nor coming here and which exists: fills in what the
-  // caller does not know, which is everything but `self`. False, with no view, for other keys. `alone`: the
-  // domain has one member.
-  bool view_absent(Key key, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role) {
-    const Store::Word* const word = store_.find(key);
-    if (word == nullptr) {
-      // Here, it is uninitialized.
-      view.home = definition_.homes.home(key);
-      if (view.home == view.self) return false;
-      view.hint.reset();
-      view.serves = alone || serves(key);
-      return true;
-    }
-    return view_absent(key, SlotWord(word->load(std::memory_order_acquire)), alone, view);
+  // caller does not know, which is everything but `self` and `home`. False for other keys. `word`: the key's
+  // slot word, null where it has none. `alone`: the domain has one member.
+  bool view_absent(Key key, const Store::Word* word, bool alone, KeyView& view) const
+      LAPSE_REQUIRES(progress_role) {
+    if (word != nullptr)
+      return view_absent(key, SlotWord(word->load(std::memory_order_acquire)), alone, view);
+    // At its home, it is uninitialized.
+    if (view.home == view.self) return false;
+    view.hint.reset();
+    view.serves = alone || serves(key);
+    return true;
   }
   bool is_uninitialized(Key key) const LAPSE_REQUIRES(progress_role);
   // Writes the value and rule state that a key has before its first push.
@@ -109,7 +107,7 @@ class TableShard {
   }
   // At the home of a key of a dense table, for a call of relocate that follows soon.
   void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
-    ownership_.prefetch(definition_.homes.home_index(key));
+    if (definition_.homes.computes_index()) ownership_.prefetch(definition_.homes.home_index(key));
   }
   // An answer about the key has come from `responder`.
   void remember_location(Key key, Domain responder) LAPSE_REQUIRES(progress_role);
@@ -154,7 +152,6 @@ class TableShard {
  private:
   bool view_absent(Key key, SlotWord word, bool alone, KeyView& view) const LAPSE_REQUIRES(progress_role) {
     if (word.role() != Role::absent) return false;
-    view.home = definition_.homes.home(key);
     view.serves = alone || serves(key);
     if (view.home != view.self) {
       view.hint = definition_.cache.look_up(word.hint());

@@ -17,7 +17,9 @@ class UnansweredCount {
   std::uint32_t total() const { return difference() & ~kClosedBit; }
   // Nothing is unanswered, and the count is not closed.
   bool is_clear() const { return difference() == 0; }
-  void add() { submitted_.store(submitted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void add(std::uint32_t items = 1) {
+    submitted_.store(submitted_.load(std::memory_order_relaxed) + items, std::memory_order_relaxed);
+  }
   void finish(std::uint32_t items) {
     answered_.store(answered_.load(std::memory_order_relaxed) + items, std::memory_order_release);
   }

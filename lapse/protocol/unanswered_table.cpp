@@ -42,6 +42,8 @@ bool UnansweredTable::find(TableId table, Key key) const {
 
 UnansweredKey& UnansweredTable::fresh_entry(TableId table, Key key) {
   if (free_.empty()) {
+    // With room for all entries, giving one back needs no memory.
+    free_.reserve(std::bit_ceil((chunks_.size() + 1) * kChunk));
     chunks_.push_back(std::make_unique<UnansweredKey[]>(kChunk));
     for (std::size_t i = kChunk; i > 0; --i) {
       chunks_.back()[i - 1].number = static_cast<std::uint32_t>((chunks_.size() - 1) * kChunk + i - 1);
@@ -80,10 +82,16 @@ UnansweredKey* UnansweredTable::meet(Slot& slot, std::uint32_t number, Key key) 
     return &entry;
   }
   const Begun& begun = begun_with(slot.number());
-  UnansweredKey& entry = fresh_entry(begun.table, key);
+  std::vector<OperationState::Join>& joins = begun_.back().operation->joins;
+  joins.push_back({nullptr, begun.operation, begun.serial, slot.number() - begun.base});
+  try {
+    joins.back().entry = &fresh_entry(begun.table, key);
+  } catch (...) {
+    joins.pop_back();
+    throw;
+  }
+  UnansweredKey& entry = *joins.back().entry;
   entry.submitted.store(entry.submitted.load(std::memory_order_relaxed) + 2, std::memory_order_relaxed);
-  begun_.back().operation->joins.push_back(
-      {&entry, begun.operation, begun.serial, slot.number() - begun.base});
   slot = Slot(slot.tag(), kEntryBit | entry.number);
   return &entry;
 }
@@ -94,8 +102,9 @@ UnansweredKey* UnansweredTable::enter(std::uint32_t number, Key key) {
   for (;; at = (at + 1) & mask_) {
     Slot& slot = slots_[at];
     if (slot.empty()) {
+      UnansweredKey* const entry = take(slot, tag, number, key);
       ++used_;
-      return take(slot, tag, number, key);
+      return entry;
     }
     if (slot.tag() == tag && concerns(slot, table, key)) {
       if (slot.is_entry() || slot.number() < first_same_way_) return meet(slot, number, key);
@@ -106,8 +115,8 @@ UnansweredKey* UnansweredTable::enter(std::uint32_t number, Key key) {
 }
 
 void UnansweredTable::enter_items() {
-  is_late_ = false;
   resize_slots(total());
+  is_late_ = false;
   const OperationState& operation = *begun_.back().operation;
   for (std::uint32_t item = 0; item < next_number_; ++item) {
     // The last item of a key is answered when the others have been executed.
@@ -133,6 +142,11 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
   wants_entries_ = operation.looks_up_owners;
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
   first_same_way_ = one_way ? next_number_ : kEntryBit;
+}
+
+void UnansweredTable::part_ways() {
+  if (is_late_) enter_items();
+  if (first_same_way_ != kEntryBit) first_same_way_ = next_number_;
 }
 
 void UnansweredTable::clear() {
@@ -173,12 +187,15 @@ void UnansweredTable::rebuild(std::size_t items) {
     std::uint32_t number;
   };
   std::vector<Live> kept;
+  kept.reserve(used_);
+  std::vector<Slot> unused;  // of entries
+  unused.reserve(entries_);
   for (std::size_t at = 0; at <= mask_; ++at) {
     const Slot& slot = slots_[at];
     if (slot.empty()) continue;
     const bool has_entry = slot.is_entry();
     if (!is_unanswered(slot)) {
-      if (has_entry) free_entry(slot);
+      if (has_entry) unused.push_back(slot);
     } else if (has_entry) {
       kept.push_back({entry_of(slot).table, entry_of(slot).key, slot.number()});
     } else {
@@ -189,13 +206,16 @@ void UnansweredTable::rebuild(std::size_t items) {
     }
   }
   const std::size_t slots = std::bit_ceil(std::max(kFewestSlots, 3 * (kept.size() + items) + 2));
-  // What is beyond those in use is empty.
-  std::fill_n(slots_.begin(), mask_ + 1, Slot());
+  // From here on no memory is needed. What is beyond the slots in use is empty.
+  const std::size_t in_use = mask_ + 1;
   if (slots > slots_.size()) slots_.resize(slots);
+  std::fill_n(slots_.begin(), in_use, Slot());
+  for (const Slot& slot : unused) free_entry(slot);
   mask_ = slots - 1;
   used_ = kept.size();
   // The operation being built is the last.
-  if (first_same_way_ != kEntryBit && !live.empty()) first_same_way_ = live.back().base;
+  if (first_same_way_ != kEntryBit && !live.empty())
+    first_same_way_ = live.back().base + (first_same_way_ - begun_.back().base);
   begun_ = std::move(live);
   most_begun_ = std::max(kFewestBegun, 2 * begun_.size());
   next_number_ = next;

@@ -61,6 +61,7 @@ struct UnansweredKey {
 // Guarantees:
 // 1. total() is zero if and only if nothing is unanswered; then a direct access needs no lookup.
 // 2. A key is counted from before an engine can see its operation until after the answer is delivered.
+// 3. Where there is no memory, begin and add throw std::bad_alloc and have changed nothing.
 class UnansweredTable {
  public:
   UnansweredTable() : slots_(kFewestSlots) {}
@@ -87,6 +88,21 @@ class UnansweredTable {
   // Counts the next item of the operation that was begun last. Null where nothing else on the key is
   // unanswered; else the entry of the key, which the item then has too.
   UnansweredKey* add(Key key);
+  // As add for several items, if each returns null, whatever its key is; else does nothing.
+  bool add_late(std::uint32_t items) {
+    if (!is_late_) return false;
+    count_.add(items);
+    next_number_ += items;
+    return true;
+  }
+
+  // The keys that follow may go another way than those of the operation before them. Throws std::bad_alloc,
+  // having changed nothing.
+  void part_ways();
+
+  // How large the hash table is, and how many operations it refers to: what a rebuild costs.
+  std::size_t slots() const { return mask_ + 1; }
+  std::size_t operations() const { return begun_.size(); }
 
   // One operation on the key has been answered; nothing of `entry` may be used afterwards.
   static void finish(UnansweredKey& entry) LAPSE_REQUIRES(progress_role) {
@@ -167,7 +183,7 @@ class UnansweredTable {
   std::size_t used_ = 0;     // slots that are not empty
   std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
-  std::uint32_t first_same_way_ = 0;  // items from this number on go the same way
+  std::uint32_t first_same_way_ = 0;  // items from this number on, of the last operation, go the same way
   bool wants_entries_ = false;        // the operation being built looks up owners
   bool is_late_ = false;              // no item is in the hash table yet: all are of the same operation
   std::vector<Begun> begun_;          // by base
@@ -178,13 +194,14 @@ class UnansweredTable {
 };
 
 inline UnansweredKey* UnansweredTable::add(Key key) {
-  count_.add();
-  if (is_late_) {
-    ++next_number_;
-    return nullptr;
+  UnansweredKey* entry = nullptr;
+  if (!is_late_) {
+    if ((used_ + 1) * 2 > mask_ + 1) rebuild(1);
+    entry = enter(next_number_, key);
   }
-  if ((used_ + 1) * 2 > mask_ + 1) rebuild(1);
-  return enter(next_number_++, key);
+  ++next_number_;
+  count_.add();
+  return entry;
 }
 
 }  // namespace lapse

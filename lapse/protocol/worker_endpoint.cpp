@@ -1,5 +1,7 @@
 #include "lapse/protocol/worker_endpoint.hpp"
 
+#include <bit>
+
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/stall_question.hpp"
 
@@ -47,6 +49,10 @@ OperationState& WorkerEndpoint::acquire() {
     if (chunks_.size() == kMaxChunks)
       throw UsageError("a worker has more than a million unfinished operations");
     const std::size_t chunk = chunks_.size();
+    // With room for all operations, giving one back needs no memory.
+    const std::size_t operations = std::bit_ceil((chunk + 1) * kChunk);
+    free_.reserve(operations);
+    detached_.reserve(operations);
     chunks_.push_back(std::make_unique<OperationState[]>(kChunk));
     for (std::size_t i = kChunk; i > 0; --i) {
       OperationState& operation = chunks_[chunk][i - 1];
@@ -65,6 +71,7 @@ OperationState& WorkerEndpoint::acquire() {
   operation.payload.clear();
   operation.update_bytes = 0;
   operation.looks_up_owners = false;
+  operation.refused = false;
   operation.destination = nullptr;
   operation.failure.reset();
   operation.in_hand = true;

@@ -23,6 +23,51 @@ void LocalAccess::carry_out_leading() {
   }
 }
 
+std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
+  const std::span keys = cursor_.remaining();
+  if (word_ == words_.size()) find_words(keys);
+  const std::size_t count = std::min(words_.size() - word_, keys.size());
+  const std::size_t first = cursor_.position();
+  std::array<std::uint32_t, Store::kMaxAtOnce> usable;
+  std::size_t usables = 0;
+  undone.count = 0;
+  // Without a branch: which keys are local looks random.
+  for (std::size_t i = 0; i < count; ++i) {
+    const Store::Word* const word = words_[word_ + i];
+    const bool use = word != nullptr && may_use(*word);
+    usable[usables] = static_cast<std::uint32_t>(i);
+    usables += use ? 1 : 0;
+    undone.positions[undone.count] = static_cast<std::uint32_t>(first + i);
+    undone.words[undone.count] = word;
+    undone.count += use ? 0 : 1;
+  }
+  const std::size_t bytes = table_.sizes().layout().value_bytes();
+  const bool pull = request_.operation.kind == OperationKind::pull;
+  std::size_t tried = count;
+  for (std::size_t i = 0; i < usables; ++i) {
+    Store::Word& word = *words_[word_ + usable[i]];
+    const std::size_t offset = (first + usable[i]) * bytes;
+    // A latch that another thread holds is not waited for here.
+    const Store::Attempt attempt =
+        pull ? table_.store().try_read_at(word, request_.destination + offset, bytes)
+             : table_.store().try_update_at(word, [&](std::byte* slot) {
+                 table_.apply(request_.operation, keys[usable[i]], slot, request_.updates + offset, nullptr);
+               });
+    if (attempt != Store::Attempt::done) [[unlikely]] {
+      // The others may be local a moment later, when a key is named again.
+      may_overtake_ = true;
+      tried = usable[i];
+      const auto behind = static_cast<std::uint32_t>(first + tried);
+      while (undone.count > 0 && undone.positions[undone.count - 1] > behind) --undone.count;
+      usables = i;
+    }
+  }
+  done_ += usables;
+  word_ += tried;
+  cursor_.skip(tried);
+  return tried;
+}
+
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
   if (may_overtake_ && unanswered_.contains(table_.id(), row.key)) return false;
   try {
@@ -47,18 +92,24 @@ std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const
   });
 }
 
-bool LocalAccess::try_key(const Row& row, Store::Word* word) const {
+bool LocalAccess::try_key(const Row& row, Store::Word* word) {
+  Store& store = table_.store();
   if (request_.operation.kind == OperationKind::pull) {
-    if (word != nullptr) return table_.store().read_at(*word, row.destination, table_.value_bytes(row.key));
+    if (word != nullptr) {
+      const std::size_t bytes = table_.value_bytes(row.key);
+      return waits_ ? store.read_at(*word, row.destination, bytes)
+                    : is_done(store.try_read_at(*word, row.destination, bytes));
+    }
     return table_.store().is_sparse() && run_user_code(table_.name(), row.key, rank_, [&] {
              return table_.read_uninitialized(row.key, row.destination);
            });
   }
   if (word == nullptr) return false;
   return run_user_code(table_.name(), row.key, rank_, [&] {
-    return table_.store().update_at(*word, [&](std::byte* slot) {
+    const auto apply = [&](std::byte* slot) {
       table_.apply(request_.operation, row.key, slot, row.update.data(), row.destination);
-    });
+    };
+    return waits_ ? store.update_at(*word, apply) : is_done(store.try_update_at(*word, apply));
   });
 }
 

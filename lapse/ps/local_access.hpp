@@ -37,7 +37,7 @@ class LocalAccess {
     cursor_.skip(first);
   }
 
-  // Carries out the other keys. Calls undone(row) for each that is not local, is leased, or has an
+  // Carries out the other keys. Calls undone(row, word) for each that is not local, is leased, or has an
   // unanswered operation before it; undone makes the key unanswered: then a key that a call names twice keeps
   // its order.
   template <class Undone>
@@ -50,10 +50,29 @@ class LocalAccess {
   template <class Undone>
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }
+  // Not at the end: the next key; when undone of carry_out_rest has thrown, the first that was tried.
+  Key next_key() const { return cursor_.remaining().front(); }
+  // Keys that were tried together and could not be carried out: rising positions in the call, and their slot
+  // words.
+  struct NotLocal {
+    std::array<std::uint32_t, Store::kMaxAtOnce> positions;
+    std::array<const Store::Word*, Store::kMaxAtOnce> words;
+    std::size_t count = 0;
+  };
+  // As carry_out_next, for the next keys of a call of values of one length that runs no code of the
+  // application, while no arrivals are expected: at most Store::kMaxAtOnce, fewer where one of them is
+  // leased. Returns how many were tried.
+  std::size_t carry_out_together(NotLocal& undone);
+  std::span<const Key> keys() const { return cursor_.keys(); }
   // From now on until the end, no key becomes local that was not, except by the end of a lease: the caller
   // drives the engine of the only rank that serves the domain's keys. Nothing of the worker was unanswered.
   void expect_no_arrivals() { may_overtake_ = false; }
   void expect_arrivals() { may_overtake_ = true; }
+  // Whether a key whose latch another thread holds is waited for. Else carry_out_next ends at it, the key is
+  // the next one, and meets_latch() is true.
+  void wait_for_latches(bool waits) { waits_ = waits; }
+  bool meets_latch() const { return meets_latch_; }
+  bool expects_arrivals() const { return may_overtake_; }
   // The first key whose code of the application threw, if any; it counts as done.
   std::optional<UserCodeFailed>& failure() { return failure_; }
 
@@ -66,7 +85,11 @@ class LocalAccess {
   }
   bool carry_out(const Row& row, Store::Word* word);
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
-  bool try_key(const Row& row, Store::Word* word) const;
+  bool try_key(const Row& row, Store::Word* word);
+  bool is_done(Store::Attempt attempt) {
+    meets_latch_ = attempt == Store::Attempt::latched;
+    return attempt == Store::Attempt::done;
+  }
 
   TableShard& table_;
   const AccessRequest& request_;
@@ -80,22 +103,30 @@ class LocalAccess {
   std::size_t word_ = Store::kMaxAtOnce;
   // a local key may have an unanswered operation
   bool may_overtake_ = true;
+  bool waits_ = true;
+  bool meets_latch_ = false;
 };
 
 template <class Undone>
 void LocalAccess::carry_out_next(std::size_t keys, Undone&& undone) {
   // A copy, so that it stays in registers.
   RowCursor cursor = cursor_;
+  meets_latch_ = false;
   for (; keys > 0 && !cursor.at_end(); --keys) {
     if (word_ == words_.size()) find_words(cursor.remaining());
     const Row row = cursor.next();
     Store::Word* const word = words_[word_++];
     if (word != nullptr && !may_use(*word)) {
-      undone(row);
+      undone(row, word);
     } else if (!carry_out(row, word)) {
+      if (meets_latch_) {
+        cursor.step_back(row);
+        --word_;
+        break;
+      }
       // It may be local a moment later, when the key is named again.
       may_overtake_ = true;
-      undone(row);
+      undone(row, word);
     }
   }
   cursor_ = cursor;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 
 namespace lapse {
 
@@ -12,7 +13,16 @@ constexpr std::size_t kMaxLookups = 8;
 
 void OperationBuilder::begin() {
   OperationState& operation = endpoint_.acquire();
+  try {
+    begin(operation);
+  } catch (...) {
+    endpoint_.release(operation);
+    throw;
+  }
   state_ = &operation;
+}
+
+void OperationBuilder::begin(OperationState& operation) {
   static_cast<ValueOperation&>(operation) = request_.operation;
   operation.table = &table_;
   operation.destination = request_.destination;
@@ -34,6 +44,40 @@ void OperationBuilder::begin() {
   const bool alone = table_.definition().members() == 1;
   endpoint_.unanswered().begin(operation, table_.id(), items,
                                alone ? Repeats::go_one_way : Repeats::have_entries);
+}
+
+void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint32_t> positions) {
+  OperationState& operation = state();
+  std::vector<OperationState::Item>& items = operation.items;
+  // What counts as unanswered becomes an item.
+  if (items.capacity() - items.size() < positions.size())
+    items.reserve(std::max(items.size() + positions.size(), 2 * items.capacity()));
+  const auto length = static_cast<std::uint32_t>(table_.sizes().layout().length);
+  UnansweredTable& unanswered = endpoint_.unanswered();
+  const bool late = unanswered.add_late(static_cast<std::uint32_t>(positions.size()));
+  for (const std::uint32_t position : positions) {
+    const Key key = call[position];
+    const std::uint32_t offset = position * length;
+    items.emplace_back(key, late ? nullptr : unanswered.add(key), offset, offset);
+  }
+  if (request_.updates != nullptr)
+    operation.update_bytes += positions.size() * table_.sizes().layout().value_bytes();
+}
+
+bool OperationBuilder::refuse(Key key, Rank rank) {
+  if (empty()) {
+    discard();
+    return false;
+  }
+  state_->refused = true;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    state_->fail_without_memory(key, rank);
+  } catch (...) {
+    state_->fail(KeyFailure::caught(table_.name(), key, rank));
+  }
+  return true;
 }
 
 OperationState& OperationBuilder::finish() {

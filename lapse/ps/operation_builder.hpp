@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
@@ -24,16 +25,24 @@ class OperationBuilder {
 
   // A key to be localized.
   void add(Key key) { state().items.emplace_back(key, nullptr, 0, 0); }
-  // A row of an access; the key counts as unanswered from now on.
+  // A row of an access; the key counts as unanswered from now on. Throws std::bad_alloc, having added nothing.
   void add(const Row& row) {
     OperationState& operation = state();
     const auto offset = static_cast<std::uint32_t>(row.offset);
-    operation.items.emplace_back(row.key, endpoint_.unanswered().add(row.key), offset, offset);
+    OperationState::Item& item = operation.items.emplace_back(row.key, nullptr, offset, offset);
+    try {
+      item.entry = endpoint_.unanswered().add(row.key);
+    } catch (...) {
+      operation.items.pop_back();
+      throw;
+    }
     operation.update_bytes += row.update.size();
   }
+  // Rows of values of one length, at these positions in the call.
+  void add(std::span<const Key> call, std::span<const std::uint32_t> positions);
 
   bool empty() const { return state_ == nullptr || state_->items.empty(); }
-  // Empty: gives the operation back, if it was begun.
+  // Empty, or not finished and of a localize: gives the operation back, if it was begun.
   void discard() {
     if (state_ != nullptr) endpoint_.release(*state_);
   }
@@ -47,11 +56,15 @@ class OperationBuilder {
     state_->fail(
         {KeyFailure::Kind::user_code, table_.name(), failure.key(), failure.where(), failure.text()});
   }
+  // While an exception is handled: the operation ends with it, as the failure of this key, and none of its
+  // keys is executed; it must be submitted nevertheless. False where it is empty: it has been given back.
+  bool refuse(Key key, Rank rank);
   // Not empty. The operation counts as open: it must be submitted.
   OperationState& finish();
 
  private:
   void begin();
+  void begin(OperationState& operation);
 
   WorkerEndpoint& endpoint_;
   TableShard& table_;

@@ -36,6 +36,8 @@ class RowCursor {
                                        : 0) {}
 
   bool at_end() const { return position_ == keys_.size(); }
+  std::span<const Key> keys() const { return keys_; }
+  std::size_t position() const { return position_; }
   std::span<const Key> remaining() const { return keys_.subspan(position_); }
 
   Row next() {
@@ -49,6 +51,11 @@ class RowCursor {
     if (request_->destination != nullptr)
       row.destination = request_->destination + row.offset * destination_unit_;
     return row;
+  }
+  // Before this row, which next() has returned last.
+  void step_back(const Row& row) {
+    --position_;
+    offset_ = row.offset;
   }
   // Goes on behind the next keys, whose values have one length.
   void skip(std::size_t keys) {

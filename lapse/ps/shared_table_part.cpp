@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "lapse/core/pages.hpp"
+
 namespace lapse {
 
 SharedTablePart::SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position,

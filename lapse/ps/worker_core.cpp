@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
-#include "lapse/protocol/user_code.hpp"
 #include "lapse/ps/direct_call.hpp"
 #include "lapse/ps/lease_hold.hpp"
 #include "lapse/ps/lease_taker.hpp"
@@ -81,6 +79,20 @@ void WorkerCore::check_call(const void* server, Allowed allowed) const {
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request) {
   wait_for_room();
+  try {
+    return access_with_room(table, keys, request);
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(table, keys.size());
+  }
+}
+
+void WorkerCore::throw_out_of_memory(const TableHandle& table, std::size_t keys) const {
+  throw OutOfMemory(fmt::format("no memory on rank {} for a call on {} keys of table '{}'",
+                                phase_.rank.value(), keys, table.state().name()));
+}
+
+Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const Key> keys,
+                                       const AccessRequest& request) {
   TableShard& state = table.state();
   TableCounters& counters = gate_.counters(table);
   std::uint64_t& done =
@@ -98,18 +110,27 @@ Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys
     if (local.at_end()) return {};
     if (state.definition().members() == 1 && gate_.is_clear()) local.expect_no_arrivals();
     OperationState& operation = builder.state();
-    DirectCall call(local, builder, phase_.protocol.access());
+    DirectCall call(local, builder, phase_.protocol.access(), phase_.rank);
     const BusyGuard guard(gate_, Busy::engine);
     if (phase_.engine.try_submit(call)) {
+      while (!call.is_complete()) [[unlikely]] {
+          local.carry_out_leading();
+          phase_.engine.submit_in_place(call);
+        }
       Operation handle(*this, operation);
-      return operation.items.empty() && operation.done() ? Operation() : std::move(handle);
+      const bool is_over = operation.items.empty() && operation.done() && !operation.failure;
+      return is_over ? Operation() : std::move(handle);
     }
     local.expect_arrivals();
   }
   {
     std::optional<BusyGuard> guard;
     if (request.runs_user_code(state)) guard.emplace(gate_, Busy::user_code);
-    local.carry_out_rest([&](const Row& row) { builder.add(row); });
+    try {
+      local.carry_out_rest([&](const Row& row, const Store::Word*) { builder.add(row); });
+    } catch (...) {
+      if (!builder.refuse(local.next_key(), phase_.rank)) throw;
+    }
   }
   std::optional<UserCodeFailed>& failure = local.failure();
   if (builder.empty()) {
@@ -131,65 +152,17 @@ Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> ke
   const AccessRequest request{.operation = {.kind = OperationKind::localize}};
   OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(),
                            keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
-    if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
-    if (!has_main_copy(store.word(keys[i]).role())) builder.add(keys[i]);
+  try {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (store.is_sparse() && i + kFarAhead < keys.size()) store.prefetch_far(keys[i + kFarAhead]);
+      if (i + kWordsAhead < keys.size()) store.prefetch_word(keys[i + kWordsAhead]);
+      if (!has_main_copy(store.word(keys[i]).role())) builder.add(keys[i]);
+    }
+  } catch (const std::bad_alloc&) {
+    builder.discard();
+    throw_out_of_memory(table, keys.size());
   }
   return builder.empty() ? Operation() : submit(builder);
-}
-
-bool WorkerCore::read_uninitialized(const TableShard& table, Key key, std::byte* to) {
-  if (!table.store().is_sparse()) return false;
-  const BusyGuard guard(gate_, Busy::user_code);
-  return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
-}
-
-const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
-  LeaseRequest& request = endpoint_.lease_request();
-  const auto& items = request.items;
-  const auto found =
-      std::ranges::lower_bound(items, std::pair(table.id().value(), key.value()), {}, &LeaseRequest::order);
-  const bool held = found != items.end() && found->table == &table && found->key == key;
-  return held ? request.content(*found) : nullptr;
-}
-
-Locality WorkerCore::locality(const TableHandle& table, Key key) {
-  const TableShard& state = table.state();
-  if (gate_.busy() == Busy::lease && leased_value(state, key) != nullptr) return Locality::local;
-  const Store::Word* const word = state.store().find(key);
-  // An uninitialized key is local at its home.
-  const bool local = word != nullptr ? state.store().is_open(*word)
-                                     : state.definition().homes.home(key) == state.self_domain();
-  if (local) return Locality::local;
-  if (word != nullptr && state.store().is_out_of_reach(*word)) return Locality::private_to_neighbour;
-  return Locality::not_local;
-}
-
-bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to) {
-  const TableShard& state = table.state();
-  const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
-  if (leased != nullptr) {
-    std::memcpy(to, leased, state.value_bytes(key));
-  } else if (endpoint_.unanswered().contains(table.id(), key) ||
-             !(state.store().read(key, to) || read_uninitialized(state, key, to))) {
-    return false;
-  }
-  ++gate_.counters(table).local_pulls;
-  return true;
-}
-
-void WorkerCore::for_each_local(const TableHandle& table,
-                                const std::function<void(Key, const std::byte*, std::size_t)>& f) {
-  check_call(table.server());
-  wait_all();
-  const TableShard& state = table.state();
-  std::vector<std::byte> value;
-  state.store().for_each_here([&](Key key) {
-    if (!state.serves(key)) return;
-    value.resize(state.value_bytes(key));
-    if (state.store().read(key, value.data())) f(key, value.data(), table.length(key));
-  });
 }
 
 void WorkerCore::submit(Submission& submission) {
@@ -203,7 +176,11 @@ Operation WorkerCore::submit(OperationBuilder& builder) {
   const BusyGuard guard(gate_, Busy::engine);
   if (phase_.engine.try_submit(state)) return handle;
   // Another thread will carry it out, when the call's rows may have changed.
-  state.keep_updates();
+  try {
+    state.keep_updates();
+  } catch (const std::bad_alloc&) {
+    builder.refuse(state.items.front().key, phase_.rank);
+  }
   phase_.engine.submit(state);
   return handle;
 }

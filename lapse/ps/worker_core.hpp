@@ -108,6 +108,10 @@ class WorkerCore {
   const Bytes& collective(Bytes contribution, std::string_view what);
 
  private:
+  Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
+                             const AccessRequest& request);
+  // For a call on so many keys of which none was sent.
+  [[noreturn]] void throw_out_of_memory(const TableHandle& table, std::size_t keys) const;
   void submit(Submission& submission);
   Operation submit(OperationBuilder& builder);
   // Waits while as much is in flight as the options allow.

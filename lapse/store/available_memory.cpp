@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
+
+#include "lapse/core/pages.hpp"
 
 namespace lapse {
 
@@ -75,7 +76,7 @@ std::size_t left_by_limit(Resource resource, std::size_t field) {
   std::ifstream in("/proc/self/statm");
   std::size_t pages = 0;
   for (std::size_t i = 0; i < field; ++i) in >> pages;
-  const std::size_t used = in ? pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
+  const std::size_t used = in ? pages * page_bytes() : 0;
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 

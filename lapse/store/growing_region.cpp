@@ -1,12 +1,12 @@
 #include "lapse/store/growing_region.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <optional>
 
+#include "lapse/core/pages.hpp"
 #include "lapse/store/available_memory.hpp"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -89,7 +89,7 @@ class GrowingRegion : public Region {
 }  // namespace
 
 std::unique_ptr<Region> GrowingRegionAllocator::reserve(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const auto pages = [page](std::size_t count) { return (count + page - 1) / page * page; };
   const std::size_t length = pages(std::max<std::size_t>(bytes, 1));
   const std::size_t claimed_length = pages(std::min(length, address_limit_bytes()));

@@ -1,16 +1,11 @@
 #include "lapse/store/region.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
+#include "lapse/core/pages.hpp"
 #include "lapse/store/available_memory.hpp"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace lapse {
 
@@ -47,20 +42,6 @@ class PrivateRegion : public Region {
 
 }  // namespace
 
-bool populate_pages(std::byte* begin, std::size_t bytes, const std::function<std::size_t()>& free_bytes) {
-  if (bytes == 0 || madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
-  if (errno != EINVAL) return false;
-  // A kernel before 5.14 cannot populate: check that the memory is there, then touch it.
-  if (bytes > free_bytes()) return false;
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t at = 0; at < bytes; at += page) *(begin + at) = std::byte{0};
-  return true;
-}
-
-void release_pages(std::byte* begin, std::size_t bytes) {
-  madvise(begin, bytes, MADV_REMOVE);
-}
-
 void advise_huge_pages(std::byte* begin, std::size_t bytes) {
   // A request: where the kernel does not grant it, small pages do.
   if (bytes >= kHugePageBytes) madvise(begin, bytes, MADV_HUGEPAGE);
@@ -71,7 +52,7 @@ bool MappedRegion::commit(std::size_t offset, std::size_t bytes) {
 }
 
 std::unique_ptr<Region> PrivateRegionAllocator::reserve(std::size_t bytes) {
-  const std::size_t length = round_up(std::max<std::size_t>(bytes, 1), 1 << 12);
+  const std::size_t length = round_up(std::max<std::size_t>(bytes, 1), page_bytes());
   // Huge pages need their alignment.
   const std::size_t slack = length >= kHugePageBytes ? kHugePageBytes : 0;
   void* mapping =

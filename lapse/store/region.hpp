@@ -49,14 +49,6 @@ class LabelledRegions : public RegionAllocator {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 void advise_huge_pages(std::byte* begin, std::size_t bytes);
 
-// Makes pages that are mapped and read as zero exist; false when there is no memory for them. `free_bytes`
-// returns how much memory is left where the kernel cannot report it.
-bool populate_pages(std::byte* begin, std::size_t bytes, const std::function<std::size_t()>& free_bytes);
-
-// Gives the pages of a file in memory back to the system, for all processes that share it; they read as zero
-// afterwards.
-void release_pages(std::byte* begin, std::size_t bytes);
-
 // A part of memory that its owner maps, such as the memory that the ranks of a domain share. `base`, at a
 // page boundary, stays mapped as long as the region is used, and reads as zero until it is written to.
 // Committing takes pages of the underlying memory, such as a file system in memory.

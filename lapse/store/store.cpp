@@ -31,6 +31,31 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
   slots_.try_commit_for(expected_units);
 }
 
+SlotBits Store::try_latch(Word& word, Attempt& attempt) const {
+  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  const SlotBits seen(bits);
+  attempt = Attempt::not_local;
+  if (!is_open(seen)) return {};
+  attempt = Attempt::latched;
+  if (seen.latched() || !word.compare_exchange_strong(bits, seen.with_latch().bits(),
+                                                      std::memory_order_acquire, std::memory_order_relaxed)) {
+    return {};
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  attempt = Attempt::done;
+  return seen.with_latch();
+}
+
+Store::Attempt Store::try_read_latched(Word& word, std::byte* to, std::size_t bytes) const {
+  Attempt attempt = Attempt::done;
+  if (const SlotBits latched = try_latch(word, attempt); latched.latched()) {
+    std::memcpy(to, address_of(latched), bytes);
+    // Nothing was written: the sequence stays.
+    word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
+  }
+  return attempt;
+}
+
 std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const std::size_t bytes = sizes_.layout().value_bytes();
 #if !defined(__SANITIZE_THREAD__)

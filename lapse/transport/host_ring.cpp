@@ -12,6 +12,15 @@ namespace lapse {
 using host_ring::Header;
 using host_ring::Kind;
 
+namespace {
+
+// No message goes over the end of the ring. (A division would take longer than a short message's copy.)
+constexpr std::uint64_t offset_after(std::uint64_t end, std::uint64_t capacity) {
+  return end == capacity ? 0 : end;
+}
+
+}  // namespace
+
 bool HostRingWriter::has_room(std::uint64_t end) {
   if (end - consumed_ <= ring_.capacity) [[likely]] {
     return true;
@@ -22,25 +31,26 @@ bool HostRingWriter::has_room(std::uint64_t end) {
 }
 
 std::span<std::byte> HostRingWriter::reserve(std::uint64_t least, std::uint64_t most) {
-  const std::uint64_t offset = written_ % ring_.capacity;
-  const std::uint64_t left = ring_.capacity - offset;
+  const std::uint64_t left = ring_.capacity - offset_;
   const bool gap = host_ring::occupied(least) > left;
   const std::uint64_t begin = gap ? written_ + left : written_;
   const std::uint64_t bytes = std::min(host_ring::occupied(most), gap ? ring_.capacity : left);
   if (!has_room(begin + bytes)) return {};
   begin_ = begin;
-  place_ = ring_.bytes + (gap ? 0 : offset);
+  place_ = ring_.bytes + (gap ? 0 : offset_);
   return {place_ + sizeof(Header), bytes - sizeof(Header)};
 }
 
 void HostRingWriter::publish(Kind kind, std::uint64_t bytes) {
   if (begin_ != written_) {
     const Header gap;
-    std::memcpy(ring_.bytes + written_ % ring_.capacity, &gap, sizeof gap);
+    std::memcpy(ring_.bytes + offset_, &gap, sizeof gap);
   }
   const Header header{bytes, kind};
   std::memcpy(place_, &header, sizeof header);
   written_ = begin_ + host_ring::occupied(bytes);
+  offset_ = offset_after(static_cast<std::uint64_t>(place_ - ring_.bytes) + host_ring::occupied(bytes),
+                         ring_.capacity);
   ring_.published->store(written_, std::memory_order_release);
 }
 
@@ -55,10 +65,12 @@ bool HostRingWriter::write(Kind kind, std::span<const std::byte> message) {
 HostRingMessage HostRingReader::message() {
   const std::uint64_t published = ring_.published->load(std::memory_order_acquire);
   std::uint64_t begin = position_;
+  std::uint64_t offset = offset_;
   Header header;
-  std::memcpy(&header, ring_.bytes + begin % ring_.capacity, sizeof header);
+  std::memcpy(&header, ring_.bytes + offset, sizeof header);
   if (header.kind == Kind::gap) {
-    begin += ring_.capacity - begin % ring_.capacity;
+    begin += ring_.capacity - offset;
+    offset = 0;
     if (begin >= published) refuse(header, published);
     std::memcpy(&header, ring_.bytes, sizeof header);
   }
@@ -66,15 +78,17 @@ HostRingMessage HostRingReader::message() {
   if (!known || published - position_ > ring_.capacity || published % host_ring::kAlignment != 0 ||
       header.bytes > host_ring::largest_message(ring_.capacity) ||
       host_ring::occupied(header.bytes) > published - begin ||
-      host_ring::occupied(header.bytes) > ring_.capacity - begin % ring_.capacity) {
+      host_ring::occupied(header.bytes) > ring_.capacity - offset) {
     refuse(header, published);
   }
   end_ = begin + host_ring::occupied(header.bytes);
-  return {header.kind, {ring_.bytes + begin % ring_.capacity + sizeof header, header.bytes}};
+  end_offset_ = offset_after(offset + host_ring::occupied(header.bytes), ring_.capacity);
+  return {header.kind, {ring_.bytes + offset + sizeof header, header.bytes}};
 }
 
 void HostRingReader::release() {
   position_ = end_;
+  offset_ = end_offset_;
   ring_.consumed->store(position_, std::memory_order_release);
 }
 

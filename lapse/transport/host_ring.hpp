@@ -83,13 +83,14 @@ class HostRingWriter {
   // `message` has at most largest_message(capacity) bytes.
   bool write(host_ring::Kind kind, std::span<const std::byte> message);
   // In place of the first message: none will come.
-  void leave_unused() { ring_.published->store(host_ring::kUnused, std::memory_order_release); }
+  void leave_unused() const { ring_.published->store(host_ring::kUnused, std::memory_order_release); }
 
  private:
   bool has_room(std::uint64_t end);
 
   HostRingMemory ring_;
   std::uint64_t written_ = 0;
+  std::uint64_t offset_ = 0;  // written_ % capacity
   // Of the room reserved last.
   std::uint64_t begin_ = 0;
   std::byte* place_ = nullptr;
@@ -122,7 +123,10 @@ class HostRingReader {
 
   HostRingMemory ring_;
   std::uint64_t position_ = 0;  // of the message that follows
-  std::uint64_t end_ = 0;       // of the message in use
+  std::uint64_t offset_ = 0;    // position_ % capacity
+  // of the message in use
+  std::uint64_t end_ = 0;
+  std::uint64_t end_offset_ = 0;  // end_ % capacity
 };
 
 }  // namespace lapse

@@ -6,18 +6,16 @@ namespace lapse {
 
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
-
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
 }  // namespace
 
-HostRingsLayout::HostRingsLayout(std::int32_t ranks, std::size_t ring_bytes)
-    : ranks_(static_cast<std::size_t>(ranks)), ring_bytes_(ring_bytes) {
+HostRingsLayout::HostRingsLayout(std::int32_t ranks, std::size_t ring_bytes, std::size_t page_bytes)
+    : page_bytes_(page_bytes), ranks_(static_cast<std::size_t>(ranks)), ring_bytes_(ring_bytes) {
   if (ring_bytes_ == 0) ring_bytes_ = std::clamp(kReceiverBytes / ranks_, kMinRingBytes, kMaxRingBytes);
-  ring_bytes_ = round_up(ring_bytes_, kPageBytes);
+  ring_bytes_ = round_up(ring_bytes_, page_bytes_);
 }
 
 std::size_t HostRingsLayout::receiver_bytes() const {
@@ -27,7 +25,7 @@ std::size_t HostRingsLayout::receiver_bytes() const {
 std::size_t HostRingsLayout::ring_offset(std::size_t from, std::size_t to) const {
   const std::size_t others = ranks_ - 1;
   const std::size_t sender = from < to ? from : from - 1;
-  return round_up(position_bytes(), kPageBytes) + (to * others + sender) * ring_bytes_;
+  return round_up(position_bytes(), page_bytes_) + (to * others + sender) * ring_bytes_;
 }
 
 HostRingMemory HostRingsLayout::ring(std::byte* memory, std::size_t from, std::size_t to) const {

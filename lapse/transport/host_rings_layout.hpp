@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lapse/core/pages.hpp"
 #include "lapse/transport/host_ring.hpp"
 
 namespace lapse {
@@ -21,8 +22,9 @@ class HostRingsLayout {
   static constexpr std::size_t kMaxRingBytes = std::size_t{512} << 10;
 
   // `ranks`: on this host, at least 2. `ring_bytes`: of every ring; 0: chosen by the number of ranks.
-  // It is rounded up to whole pages.
-  explicit HostRingsLayout(std::int32_t ranks, std::size_t ring_bytes = 0);
+  // It is rounded up to whole pages, of `page_bytes`: those of the host.
+  explicit HostRingsLayout(std::int32_t ranks, std::size_t ring_bytes = 0,
+                           std::size_t page_bytes = lapse::page_bytes());
 
   // Of all ranks together.
   std::size_t bytes() const { return ring_offset(ranks_ - 2, ranks_ - 1) + ring_bytes_; }
@@ -38,6 +40,7 @@ class HostRingsLayout {
   std::size_t receiver_bytes() const;
   std::size_t ring_offset(std::size_t from, std::size_t to) const;
 
+  std::size_t page_bytes_;
   std::size_t ranks_;
   std::size_t ring_bytes_;
 };

@@ -112,12 +112,30 @@ void ProgressEngine::submit(Submission& submission) {
 
 bool ProgressEngine::try_submit(Submission& submission) {
   if (!settings_.helping || !try_enter()) return false;
-  turn(1, &submission);
-  const bool busy = !transport_.idle();
-  leave();
-  if (busy) server_bell_.ring();
+  turn_and_leave(&submission);
   drive_submissions();
   return true;
+}
+
+void ProgressEngine::submit_in_place(Submission& submission) {
+  mutex_.lock();
+  progress_role.acquire();
+  turn_and_leave(&submission);
+  drive_submissions();
+}
+
+void ProgressEngine::turn_and_leave(Submission* own) {
+  turn(1, own);
+  const bool busy = !transport_.idle();
+  leave_to_server();
+  if (busy) server_bell_.ring();
+}
+
+void ProgressEngine::leave_to_server() {
+  const bool awaits_room = transport_.waits_for_room();
+  if (awaits_room) awaits_room_.store(true, std::memory_order_relaxed);
+  leave();
+  if (awaits_room) server_bell_.force_wake();
 }
 
 void ProgressEngine::drive_submissions() {
@@ -127,11 +145,7 @@ void ProgressEngine::drive_submissions() {
   for (;;) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (queue_.empty() || !try_enter()) return;
-    turn(1);
-    const bool busy = !transport_.idle();
-    leave();
-    // The caller may compute or sleep now.
-    if (busy) server_bell_.ring();
+    turn_and_leave(nullptr);
   }
 }
 

@@ -60,7 +60,8 @@ struct EngineCounters {
 //    did it, or the lock holder of the moment sees it after releasing the lock, or the server thread does.
 // 3. A thread that sleeps holds no lock. Where messages come that ring no bell, the server thread sleeps,
 //    deeply or lightly, no longer than IdleSettings::sleep_max.
-// 4. A thread that leaves the transport in the middle of a send wakes the server thread to continue it.
+// 4. A thread that leaves the transport in the middle of a send wakes the server thread to continue it, from
+//    light sleep too where packets wait for room: the server thread then polls until they have it.
 // 5. The server thread does not sleep past the client's deadline, and wakes for one that is set meanwhile;
 //    a worker that drives the engine while it waits does not sleep past it either. Without a deadline no
 //    clock is read for it.
@@ -84,6 +85,8 @@ class ProgressEngine {
   // Carries out a submission of the calling thread at once, after those that wait; false, having done
   // nothing, where another thread drives the engine.
   bool try_submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
+  // As try_submit, after the thread that drives the engine. For threads that try_submit has let in.
+  void submit_in_place(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
   // What a thread waits for: answers, which come soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
@@ -172,6 +175,10 @@ class ProgressEngine {
   };
 
   void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
+  // One turn of a thread that does not stay, with `own` as its last submission.
+  void turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
+  // As leave, for a thread that has driven the engine and may compute or sleep now.
+  void leave_to_server() LAPSE_RELEASE(mutex_, progress_role);
   // Calls the client if its deadline has passed; true if so.
   bool meet_deadline() LAPSE_REQUIRES(progress_role);
   // Asks the client for its deadline; wakes the server thread if it might sleep past it.
@@ -231,6 +238,8 @@ class ProgressEngine {
   std::atomic<std::int32_t> helpers_{0};
   std::atomic<std::int32_t> resting_{0};  // workers that sleep in wait
   std::atomic<std::uint64_t> helps_{0};   // how often a worker began to help; written by lock holders
+  // Packets waited for room when a worker left, and no thread has polled since; likewise.
+  std::atomic<bool> awaits_room_{false};
   std::atomic<Clock::rep> deadline_{kNoDeadline};  // the client's, since the clock's epoch; likewise
   std::atomic<Doorbell*> sleeper_{nullptr};        // of the waiters that sleep, the one that fell asleep last
   Mutex mutex_;                                    // the progress lock
@@ -250,6 +259,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
     if (settings_.helping && try_enter()) {
       helpers_.fetch_add(1, std::memory_order_relaxed);
       helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      awaits_room_.store(false, std::memory_order_relaxed);
       // From now on this thread handles the packets. Each would wake a server thread in deep sleep: one ring
       // now makes it wake once and sleep lightly.
       if (server_bell_.is_asleep()) server_bell_.ring();
@@ -266,7 +276,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
         if (step != IdlePolicy::Step::poll) break;
       }
       helpers_.fetch_sub(1, std::memory_order_relaxed);
-      leave();
+      leave_to_server();
       drive_submissions();
       // A thread that stops helping asks a sleeping waiter to help in its place. The server thread may stay
       // in light sleep a little longer: most helpers come back at once.
@@ -297,8 +307,10 @@ void ProgressEngine::serve(Stop&& stop) {
     // While a worker helps, or has helped since the last poll and is expected to again, this thread only
     // polls again later.
     const std::uint64_t helps_before = std::exchange(helps, helps_.load(std::memory_order_relaxed));
-    const bool helped = helpers_.load(std::memory_order_relaxed) > 0 || helps != helps_before;
+    const bool helped = !awaits_room_.load(std::memory_order_relaxed) &&
+                        (helpers_.load(std::memory_order_relaxed) > 0 || helps != helps_before);
     if (!helped && try_enter()) {
+      awaits_room_.store(false, std::memory_order_relaxed);
       progressed = turn();
       must_stay = !transport_.idle();
       leave();
@@ -315,7 +327,7 @@ void ProgressEngine::serve(Stop&& stop) {
       const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
       server_bell_.light_sleep(
           until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline), [&] {
-            return stop() || (!listens && must_listen()) ||
+            return stop() || (!listens && must_listen()) || awaits_room_.load(std::memory_order_relaxed) ||
                    deadline_.load(std::memory_order_relaxed) != deadline;
           });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {

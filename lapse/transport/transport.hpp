@@ -84,6 +84,10 @@ class Transport {
   // Nothing in flight: no unfinished send or read, no announced payload that has not been delivered.
   virtual bool idle() const LAPSE_REQUIRES(progress_role) = 0;
 
+  // A packet waits until its receiver has made room in memory that both share. Polls bring it there, and
+  // nothing else announces the room.
+  virtual bool waits_for_room() const LAPSE_REQUIRES(progress_role) { return false; }
+
   // Collective. Gathers one byte string from each rank, of any length, on every rank, in rank order.
   // May be called while no thread polls; does not hold the MPI lock while it waits, and sleeps when it waits
   // for long. `watch`, where there is one, learns then which ranks are missing.

@@ -206,7 +206,9 @@ void Simulation::check_routes(Key key, std::size_t number) {
     const bool absent = view.direct == DirectAccess::nothing && view.handling == Handling::forward;
     KeyView in_run;
     in_run.self = view.self;
-    const bool runs = table.view_absent(key, table.definition().members() == 1, in_run);
+    in_run.home = view.home;
+    const bool runs =
+        table.view_absent(key, table.store().find(key), table.definition().members() == 1, in_run);
     if (runs != (absent && !home_has_it)) {
       throw InvariantViolation(
           fmt::format("key {} of table {} is {}routed in runs", key.value(), number, runs ? "" : "not "));

@@ -35,6 +35,7 @@ class BorrowedTransport : public Transport {
     return transport_.poll(handler, limit);
   }
   bool idle() const override { return transport_.idle(); }
+  bool waits_for_room() const override { return transport_.waits_for_room(); }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                  GatherWatch* watch = nullptr) override {
     return transport_.all_gather(mine, watch);

@@ -5,11 +5,11 @@ lapse_test(test_protocol
           protocol_run_frames.cpp protocol_run_routes.cpp protocol_relocation_failure.cpp protocol_relocation_refusal.cpp
           protocol_relocation_runs.cpp protocol_stall_inquiry.cpp protocol_termination_detection.cpp
           protocol_unanswered_table.cpp protocol_unanswered_table_orders.cpp protocol_unanswered_table_repeats.cpp
-          protocol_worker_endpoint.cpp
+          protocol_unanswered_table_size.cpp protocol_worker_endpoint.cpp
   DEPENDS lapse::protocol)
 lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp DEPENDS lapse::ps)
 # The parts of the transport that carry no messages themselves.
 lapse_test(test_protocol_engine
   SOURCES protocol_doorbell.cpp protocol_idle_policy.cpp protocol_progress_engine.cpp
-          protocol_progress_engine_deadlines.cpp protocol_submission_queue.cpp
+          protocol_progress_engine_deadlines.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp
   DEPENDS lapse::transport)

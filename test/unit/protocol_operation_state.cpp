@@ -48,7 +48,7 @@ TEST_CASE("Messages name an item by its position in the order of routes, or by i
     operation.order = {3, 0, 4};
     operation.reordered = true;
     CHECK(operation.item_with(0) == &operation.items[3]);
-    CHECK(operation.item_with(1) == &operation.items[0]);
+    CHECK(operation.item_with(1) == operation.items.data());
     CHECK(operation.item_with(2) == &operation.items[4]);
     CHECK(operation.item_with(2 | kIndexBit) == &operation.items[2]);
     CHECK(operation.item_with(4 | kIndexBit) == &operation.items[4]);

@@ -1,5 +1,6 @@
 #include "lapse/protocol/run_routes.hpp"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,15 @@ Positions items_of(const OperationState& operation, const RunRoutes::Bucket& buc
   return items;
 }
 
+// Of the items from `first` on.
+void choose(RunRoutes& routes, OperationState& operation, std::size_t first = 0) {
+  progress_role.assert_held();
+  const std::span items = std::span(operation.items).subspan(first);
+  routes.begin(operation, first, items.size());
+  routes.add_all(items);
+  routes.end(operation);
+}
+
 Positions others_of(const RunRoutes& routes) {
   return {routes.others().begin(), routes.others().end()};
 }
@@ -61,7 +71,7 @@ TEST_CASE("Keys are sorted by destination and way, in their order; what is not p
   RoutingRanks ranks;
   RunRoutes routes;
   OperationState& operation = ranks.operation({11, 0, 5, 3, 2, 8, 10, 6, 7, 9, 4, 1, 5, 11, 3});
-  routes.choose(operation, 0);
+  choose(routes, operation);
   struct Expected {
     std::int32_t to;
     bool by_home;
@@ -96,7 +106,7 @@ TEST_CASE("Each item is routed as the router decides about it alone") {
   for (std::uint64_t key = 0; key < kKeys; ++key) {
     INFO("key " << key);
     OperationState& operation = ranks.operation({key});
-    routes.choose(operation, 0);
+    choose(routes, operation);
     const Route route = Router().route_own(ranks.table().view(Key(key)), Pin{});
     if (routes.buckets().empty()) {
       CHECK(route.action != Route::Action::send);
@@ -120,7 +130,7 @@ TEST_CASE("A key with an entry is left to others, wherever it is") {
   UnansweredKey entry;
   operation.items[2].entry = &entry;
   operation.items[3].entry = &entry;
-  routes.choose(operation, 0);
+  choose(routes, operation);
   CHECK(others_of(routes) == Positions{2, 3});
   REQUIRE(routes.buckets().size() == 2);
   CHECK(items_of(operation, routes.buckets()[0]) == Positions{0});
@@ -130,16 +140,16 @@ TEST_CASE("A key with an entry is left to others, wherever it is") {
 TEST_CASE("Items that all go one way keep their order, and nothing is left of an operation before") {
   RoutingRanks ranks;
   RunRoutes routes;
-  routes.choose(ranks.operation({0, 11, 3, 5, 6}), 0);
+  choose(routes, ranks.operation({0, 11, 3, 5, 6}));
   OperationState& operation = ranks.operation({3, 3, 10, 3});
-  routes.choose(operation, 0);
+  choose(routes, operation);
   CHECK_FALSE(operation.reordered);
   CHECK(routes.others().empty());
   REQUIRE(routes.buckets().size() == 1);
   CHECK(items_of(operation, routes.buckets()[0]) == Positions{0, 1, 2, 3});
   // Without a plain item there is no bucket.
   OperationState& local = ranks.operation({7, 0, 8});
-  routes.choose(local, 0);
+  choose(routes, local);
   CHECK(routes.buckets().empty());
   CHECK(others_of(routes) == Positions{0, 1, 2});
 }
@@ -150,7 +160,7 @@ TEST_CASE(
   RunRoutes routes;
   const std::vector<std::uint64_t> all = {3, 10, 3, 11, 7, 0, 3, 10, 5, 3};
   OperationState& operation = ranks.operation(std::vector<std::uint64_t>(all.begin(), all.begin() + 2));
-  routes.choose(operation, 0);
+  choose(routes, operation);
   // One destination so far: positions are those of the items.
   CHECK_FALSE(operation.reordered);
   std::vector<bool> seen(all.size(), false);
@@ -169,7 +179,7 @@ TEST_CASE(
       const auto offset = static_cast<std::uint32_t>(i);
       operation.items.emplace_back(Key(all[i]), nullptr, offset, offset);
     }
-    routes.choose(operation, first);
+    choose(routes, operation, first);
     visit();
     CHECK(operation.reordered);
   }

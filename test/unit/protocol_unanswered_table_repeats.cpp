@@ -109,3 +109,30 @@ TEST_CASE("A question between two keys of an operation finds those that were add
   worker.finish(operation);
   for (std::uint64_t key = 0; key < 1001; ++key) REQUIRE(worker.contains(Key(key)) == (key < 1000));
 }
+
+TEST_CASE("The keys of an operation that follow may go another way than those before them") {
+  const bool asked = GENERATE(false, true);
+  const bool grows = GENERATE(false, true);
+  WorkerOperations worker;
+  OperationState& operation = worker.begin(TableId(0), 4, true);
+  for (const std::uint64_t key : {1, 2, 1, 3}) CHECK(worker.add(operation, Key(key)) == nullptr);
+  if (asked) CHECK(worker.contains(Key(1)));
+  operation.items[1].set_state(OperationState::ItemState::answered);
+  worker.unanswered().part_ways();
+  CHECK(worker.contains(Key(1)));
+  CHECK_FALSE(worker.contains(Key(2)));
+  // Enough of them to need a larger table.
+  for (std::uint64_t key = 100; key < (grows ? 1100 : 100); ++key)
+    CHECK(worker.add(operation, Key(key)) == nullptr);
+  UnansweredKey* const entry = worker.add(operation, Key(1));
+  REQUIRE(entry != nullptr);
+  CHECK(entry->count() == 2);
+  REQUIRE(operation.joins.size() == 1);
+  CHECK(operation.joins[0].operation == &operation);
+  CHECK(operation.joins[0].item == 2);
+  // What has been answered is nothing to keep a way to; keys among those that follow go the same way.
+  CHECK(worker.add(operation, Key(2)) == nullptr);
+  CHECK(worker.add(operation, Key(4)) == nullptr);
+  CHECK(worker.add(operation, Key(4)) == nullptr);
+  CHECK(worker.contains(Key(4)));
+}

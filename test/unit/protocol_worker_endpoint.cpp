@@ -88,7 +88,7 @@ TEST_CASE("A finished operation is used again, empty; an unfinished one only onc
   // Everything else of the pool goes first; the detached one does not come back before it is answered.
   std::set<OperationState*> seen;
   for (int i = 0; i < 600; ++i) seen.insert(&opened(worker, 1));
-  CHECK(seen.count(&detached) == 0);
+  CHECK_FALSE(seen.contains(&detached));
   worker.answered(detached, 1);
   bool back = false;
   for (int i = 0; i < 600 && !back; ++i) back = &opened(worker, 1) == &detached;

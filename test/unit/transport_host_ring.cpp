@@ -252,11 +252,12 @@ TEST_CASE("host ring: two threads") {
 TEST_CASE("host rings layout: rings of all pairs, none over another, with room by the number of ranks") {
   const HostRingsLayout two(2);
   REQUIRE(two.ring_bytes() == HostRingsLayout::kMaxRingBytes);
-  REQUIRE(two.bytes() == 4096 + 2 * two.ring_bytes());
+  REQUIRE(two.bytes() == page_bytes() + 2 * two.ring_bytes());
   REQUIRE(HostRingsLayout(64).ring_bytes() == HostRingsLayout::kMinRingBytes);
-  REQUIRE(HostRingsLayout(2, 5000).ring_bytes() == 8192);
+  const std::size_t page = GENERATE(std::size_t{4096}, std::size_t{65536});
+  REQUIRE(HostRingsLayout(2, 5000, page).ring_bytes() == (page == 4096 ? 8192 : page));
   for (const std::size_t ranks : {2U, 3U, 10U}) {
-    const HostRingsLayout layout(static_cast<std::int32_t>(ranks), 8192);
+    const HostRingsLayout layout(static_cast<std::int32_t>(ranks), 8192, page);
     std::vector<char> used(layout.bytes(), 0);
     std::byte* const memory = reinterpret_cast<std::byte*>(used.data());
     const auto use = [&](const void* begin, std::size_t bytes) {
@@ -271,7 +272,8 @@ TEST_CASE("host rings layout: rings of all pairs, none over another, with room b
         use(ring.bytes, ring.capacity);
         use(ring.consumed, sizeof *ring.consumed);
         use(ring.published, sizeof *ring.published);
-        REQUIRE((reinterpret_cast<std::byte*>(ring.consumed) - memory) % 4096 == 0);
+        REQUIRE((reinterpret_cast<std::byte*>(ring.consumed) - memory) % static_cast<std::ptrdiff_t>(page) ==
+                0);
         REQUIRE(static_cast<std::size_t>(reinterpret_cast<std::byte*>(ring.published) - memory) <
                 layout.position_bytes());
       }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/pages.hpp"
 #include "lapse/transport/host_rings_layout.hpp"
 #include "lapse/transport/shared_memory_remedies.hpp"
 
@@ -10,13 +11,9 @@ namespace lapse {
 
 namespace {
 
-bool try_populate(std::byte* memory, std::size_t bytes) {
-  try {
-    MpiSharedWindows::populate(memory, bytes);
-    return true;
-  } catch (const OutOfMemory&) {
-    return false;
-  }
+// Not being killed where there is no room.
+bool populate(std::byte* memory, std::size_t bytes) {
+  return populate_pages(memory, bytes, &MpiSharedWindows::free_bytes);
 }
 
 // Rings leave so much of the file system to tables and to the MPI library, which have no other way.
@@ -24,9 +21,9 @@ constexpr std::size_t kLeftByRings = std::size_t{8} << 20;
 
 bool populate_ring(std::byte* memory, std::size_t bytes) {
   if (MpiSharedWindows::free_bytes() < bytes + kLeftByRings) return false;
-  if (try_populate(memory, bytes)) return true;
+  if (populate(memory, bytes)) return true;
   // Some of the pages may exist; no rank has used them.
-  MpiSharedWindows::release(memory, bytes);
+  release_pages(memory, bytes);
   return false;
 }
 
@@ -55,12 +52,12 @@ MpiHostMemory::MpiHostMemory(const MpiCommunicator& communicator, const MpiTrans
   }
   std::byte* const bells = has_rings ? memory + layout.bytes() : memory;
   // A rank without pages for them reads neither: all ranks of the host use them, or none.
-  if (!windows_.all_have(try_populate(bells, lines))) {
+  if (!windows_.all_have(populate(bells, lines))) {
     problem_ = fmt::format("{} is full; {}", MpiSharedWindows::directory(), kMoreSharedMemory);
     return;
   }
   bells_.emplace(bells, communicator.hosts(), communicator.rank());
-  if (has_rings && windows_.all_have(try_populate(memory, layout.position_bytes())))
+  if (has_rings && windows_.all_have(populate(memory, layout.position_bytes())))
     rings_.emplace(memory, layout, communicator.hosts(), communicator.rank(), &*bells_, pool, populate_ring);
 }
 

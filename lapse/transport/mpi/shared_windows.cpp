@@ -3,23 +3,17 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/pages.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/window_access.hpp"
 #include "lapse/transport/shared_memory_remedies.hpp"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace lapse {
 
@@ -78,7 +72,7 @@ bool MpiSharedWindows::all_have(bool mine) const {
 }
 
 std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const std::size_t whole = bytes + page;  // A window begins anywhere in a page.
   const std::size_t wanted = whole + kFileOverhead;
   const Room room = agree_on_room(wanted);
@@ -114,22 +108,6 @@ std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
   // The window has different addresses on different ranks, but the same offset in a page on all of them.
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   return static_cast<std::byte*>(base) + (page - address % page) % page;
-}
-
-void MpiSharedWindows::populate(std::byte* memory, std::size_t bytes) {
-  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return;
-  // Kernels before 5.14 do not have the call: there it is a question of who takes the free memory first.
-  if (errno != EINVAL || free_bytes() < bytes)
-    throw OutOfMemory(fmt::format("{} is full; {}", directory(), kMoreSharedMemory));
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t offset = 0; offset < bytes; offset += page) {
-    auto* const word = reinterpret_cast<std::uint32_t*>(memory + offset);
-    std::atomic_ref<std::uint32_t>(*word).fetch_or(0, std::memory_order_relaxed);
-  }
-}
-
-void MpiSharedWindows::release(std::byte* memory, std::size_t bytes) {
-  madvise(memory, bytes, MADV_REMOVE);
 }
 
 void MpiSharedWindows::free() {

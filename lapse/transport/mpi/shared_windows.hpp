@@ -28,10 +28,6 @@ class MpiSharedWindows {
   // for it: asking the library for more than that would leave the other ranks waiting indefinitely. The
   // messages name remedies.
   std::byte* allocate(std::size_t bytes) LAPSE_EXCLUDES(mpi_role);
-  // Makes the pages of a small piece exist, without being killed when there is no room: throws OutOfMemory.
-  static void populate(std::byte* memory, std::size_t bytes);
-  // Gives whole pages back to the system, for all ranks; they read as zero afterwards.
-  static void release(std::byte* memory, std::size_t bytes);
   // Collective over the group. Whether it is so on every rank of it. Throws MpiError.
   bool all_have(bool mine) const LAPSE_EXCLUDES(mpi_role);
   // Collective over the group.

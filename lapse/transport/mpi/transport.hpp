@@ -66,6 +66,9 @@ class MpiTransport final : public Transport {
     return own_packets_.empty() && (host_rings_ == nullptr || host_rings_->idle()) && sender_->empty() &&
            payloads_->empty() && (!rings_->in_use() || rings_->idle()) && (!reads_ || reads_->idle());
   }
+  bool waits_for_room() const override LAPSE_REQUIRES(progress_role) {
+    return host_rings_ != nullptr && !host_rings_->idle();
+  }
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                  GatherWatch* watch = nullptr) override;
   SharedMemory* shared_memory() override { return &shared_memory_; }

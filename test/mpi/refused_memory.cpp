@@ -1,0 +1,121 @@
+// Calls on many keys when the memory of a rank is refused at any of the moments at which it is asked for.
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "test/mpi/server_expect.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+using namespace lapse;
+using lapse::test::contains;
+using lapse::test::count_local;
+using lapse::test::expect;
+using lapse::test::key_range;
+
+namespace {
+
+// So many allocations of this thread until one fails; 0: none fails.
+thread_local std::size_t allocations_left = 0;
+
+}  // namespace
+
+// What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
+void* operator new(std::size_t bytes) {
+  if (allocations_left > 0 && --allocations_left == 0) throw std::bad_alloc();
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+// NOLINTEND(cppcoreguidelines-no-malloc)
+
+namespace {
+
+constexpr std::uint64_t kKeys = 3000;
+using Values = std::vector<std::int64_t>;
+
+// Calls with the first allocation refused, then with the second, and so on until the call asks for no further
+// memory; returns how many were refused. Every call for which memory is refused ends with OutOfMemory.
+std::size_t refuse_each_allocation(Worker& worker, const std::function<Operation()>& call) {
+  constexpr std::size_t kMaxAllocations = 300;
+  // Handles are kept, so that every call needs an operation whose memory is still to be allocated.
+  std::vector<Operation> calls;
+  calls.reserve(kMaxAllocations);
+  std::size_t refused = 0;
+  const auto count_failure = [&](const OutOfMemory& error) {
+    expect(contains(error.what(), "table 'many'"), error.what());
+    ++refused;
+  };
+  for (bool was_refused = true; was_refused;) {
+    expect(calls.size() < kMaxAllocations, "a call asks for memory a few times");
+    try {
+      allocations_left = calls.size() + 1;
+      calls.push_back(call());
+    } catch (const OutOfMemory& error) {
+      calls.emplace_back();
+      count_failure(error);
+    }
+    was_refused = std::exchange(allocations_left, 0) == 0;
+    worker.wait_all();
+  }
+  const std::size_t expected = calls.size() - 1;
+  calls.back().wait();
+  for (calls.pop_back(); !calls.empty(); calls.pop_back()) {
+    try {
+      calls.back().wait();
+    } catch (const OutOfMemory& error) {
+      count_failure(error);
+    }
+  }
+  expect(refused == expected, "every call for which memory was refused has failed");
+  return refused;
+}
+
+}  // namespace
+
+TEST_CASE("A call for which memory is refused fails alone, whatever the memory was asked for") {
+  const bool sparse = GENERATE(false, true);
+  const bool pushes = GENERATE(false, true);
+  INFO("sparse " << sparse << " pushes " << pushes);
+  ParameterServer server(MPI_COMM_WORLD);
+  TableOptions options{.name = "many", .keys = kKeys, .length = 4};
+  if (sparse) options = {.name = "many", .sparse = true, .length = 4};
+  const auto table = server.create_table<std::int64_t>(options);
+  server.run_workers(1, [&](Worker& worker) {
+    const std::vector<Key> keys = key_range(0, kKeys);
+    Values values(4 * kKeys, 1);
+    const Values nothing(4 * kKeys, 0);
+    // They stay in use; from now on there are buffers for packets.
+    const Operation pushed = worker.push(table, keys, values);
+    worker.barrier();
+    const Operation pulled = worker.pull(table, keys, values);
+    worker.barrier();
+    if (worker.index() == 0) {
+      const std::size_t refused = refuse_each_allocation(worker, [&] {
+        return pushes ? worker.push(table, keys, nothing) : worker.pull(table, keys, values);
+      });
+      const bool all_local = count_local(worker, table) == static_cast<std::int64_t>(kKeys);
+      expect(all_local || refused > 2, "memory is asked for");
+    }
+    worker.barrier();
+    worker.pull(table, keys, values).wait();
+    const auto sum = static_cast<std::int64_t>(worker.count());
+    for (const std::int64_t value : values) expect(value == sum, "value");
+  });
+  server.close();
+}

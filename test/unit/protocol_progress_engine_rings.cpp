@@ -1,0 +1,70 @@
+// The progress engine over a transport with packets that wait for room in the memory of their receiver.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "lapse/transport/loopback/network.hpp"
+#include "lapse/transport/progress_engine.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
+
+using namespace lapse;
+
+namespace {
+
+class NoClient final : public EngineClient {
+ public:
+  void handle_packet(Rank, std::span<const std::byte>) override {}
+  void end_turn() override {}
+  void handle_failure(std::exception_ptr) noexcept override {}
+};
+
+// The packet that a worker sends, while the server thread sleeps lightly, waits until the next poll.
+class FullRing final : public test::BorrowedTransport {
+ public:
+  explicit FullRing(Transport& transport) : BorrowedTransport(transport) {}
+  std::size_t poll(const Handler& handler, std::size_t limit) override {
+    waits = std::this_thread::get_id() == worker && !sent && word == kLightSleep;
+    if (waits) sent = true;
+    return BorrowedTransport::poll(handler, limit);
+  }
+  bool idle() const override { return !waits; }
+  bool waits_for_room() const override { return waits; }
+  Doorbell* doorbell() override { return &bell; }
+
+  const std::thread::id worker = std::this_thread::get_id();
+  std::atomic<bool> sent{false};
+  std::atomic<bool> waits{false};
+  static constexpr std::uint32_t kLightSleep = 2;
+  Doorbell::Word word{0};
+  Doorbell bell{word};
+};
+
+constexpr std::chrono::seconds kLong{4};
+
+ProgressEngine::Settings long_sleeps() {
+  ProgressEngine::Settings settings;
+  settings.idle.polls_per_yield = 0;
+  settings.idle.spin = kLong;
+  settings.idle.sleep_min = settings.idle.sleep_max = kLong;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "A thread that leaves while a packet waits for room wakes the serving thread, also from light sleep") {
+  LoopbackNetwork network(1, false);
+  FullRing transport(network.endpoint(Rank(0)));
+  NoClient client;
+  ProgressEngine engine(transport, client, long_sleeps());
+  std::atomic<bool> over{false};
+  std::jthread server([&] { engine.serve([&] { return over.load(); }); });
+  const auto begin = std::chrono::steady_clock::now();
+  Doorbell bell;
+  engine.wait(bell, [&] { return transport.sent.load(); });
+  while (transport.waits) std::this_thread::yield();
+  CHECK(std::chrono::steady_clock::now() - begin < kLong / 2);
+  over = true;
+  engine.notify();
+}

@@ -22,6 +22,7 @@
 //   remote push batch N               2    rate     the same: keys and rows there, added, empty message back
 //   remote pull batch 100 async       2    rate     MPI messages of the same payload, 10 in flight at once
 //   remote push batch 100 async       2    rate     the same
+//   remote pull SIZE, push SIZE       2    latency  rows sent by hand, each a message from and to its place
 //   all ranks pull batch 4000       2 to 4 rate     exchange by hand: MPI_Alltoallv of keys, then of rows
 //   all ranks push batch 4000       2 to 4 rate     the same; rows are added on arrival
 //   neighbour pull, neighbour push    2    latency  the same loop over keys that the rank serves itself
@@ -38,6 +39,8 @@
 // Remote (N: 10, 100, 1000, 10000; at most 300,000 accesses in a run): the keys have their home at the other
 // rank and are there; each call is waited for, but for "async". The other rank waits in a barrier, where it
 // helps; with "computing" its worker computes instead and leaves the requests to its server progress thread.
+// SIZE: 1 KB, 4 KB, 40 KB, 400 KB, also with "batch 10"; 40 MB of keys, 40 MB or 5,000 accesses in a run; the
+// time of a value.
 // Moved: home, owner and requester are three ranks; location caches store the owner after the first access.
 // In both, ranks share no memory. Neighbour: the ranks share memory (option domain=host); the keys are served
 // by the other rank, which waits in a barrier.
@@ -49,6 +52,7 @@
 // tcp: the cases when the two ranks are on different hosts, where the others are not run.
 //   tcp pull, tcp push, tcp pull batch 64      5,000 calls in a run; the time of a call; MPI ping-pong
 //   tcp pull batch 100, tcp pull batch 1000    2,000 and 500 calls; the rate of keys; exchange by hand
+//   tcp pull SIZE, tcp push SIZE               as remote pull SIZE
 //   tcp pull batch 100 async                   5,000 calls, eight at once; the rate; as many MPI messages
 // Eight at once: each call is waited for when the eighth after it is to be made.
 #include "bench/all_ranks_access.hpp"

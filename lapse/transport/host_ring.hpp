@@ -68,9 +68,9 @@ class HostRingWriter {
  public:
   explicit HostRingWriter(const HostRingMemory& ring = {}) : ring_(ring) {}
 
-  // Room for the bytes of one message of at least `least` and, where the ring does not end before, `most` bytes,
-  // at most largest_message(capacity); null when there is none at the moment. It is the caller's until the next
-  // call of reserve or write; the receiver does not see it.
+  // Room for the bytes of one message of at least `least` and, where the ring does not end before, `most`
+  // bytes, at most largest_message(capacity); null when there is none at the moment. It is the caller's until
+  // the next call of reserve or write; the receiver does not see it.
   std::span<std::byte> reserve(std::uint64_t least, std::uint64_t most);
   // Publishes the message that was written to the room reserved last: its first `bytes` bytes.
   void publish(host_ring::Kind kind, std::uint64_t bytes);

@@ -47,8 +47,7 @@ class HostRings {
     return state == State::open || (state == State::new_ring && open(to));
   }
   // An empty message in the ring itself, with room for `least` bytes and as far as possible `most`; without
-  // memory where there is no room. reaches(to) is true. Its room is taken away by the next message that is sent
-  // to the same rank, if it is another.
+  // memory where there is no room. reaches(to) is true. It must be sent before any other to the same rank.
   PacketBuffer begin(Rank to, std::size_t least, std::size_t most);
   // reaches(to) is true, and the message has at most largest_message() bytes. The buffer goes to the pool.
   void send(Rank to, host_ring::Kind kind, PacketBuffer message);

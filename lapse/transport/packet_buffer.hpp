@@ -1,5 +1,5 @@
-// A growing block of bytes for one packet, aligned for any element type and never zero-filled: memory of its own,
-// which is used again, or, as long as the packet fits, memory that the transport sends from.
+// A growing block of bytes for one packet, aligned for any element type and never zero-filled: memory of its
+// own, which is used again, or, as long as the packet fits, memory that the transport sends from.
 #pragma once
 
 #include <cstddef>

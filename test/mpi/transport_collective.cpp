@@ -167,6 +167,7 @@ TEST_CASE("impossible settings of one rank are an error on every rank") {
     MpiTransport transport(MPI_COMM_WORLD, last ? unusual : MpiTransportSettings{});
   };
   REQUIRE_THROWS_AS(construct({.eager_bytes = 10}), ConfigurationError);
+  REQUIRE_THROWS_AS(construct({.eager_bytes = 500, .network_eager_bytes = 499}), ConfigurationError);
   REQUIRE_THROWS_AS(construct({.ring_buffers = 1}), ConfigurationError);
   REQUIRE_THROWS_AS(construct({.fragment_bytes = 0}), ConfigurationError);
   REQUIRE_THROWS_AS(construct({.fragments_in_flight = 0}), ConfigurationError);
@@ -179,6 +180,13 @@ TEST_CASE("ranks with different eager sizes use the smallest") {
   MpiTransport transport(MPI_COMM_WORLD, {.eager_bytes = 500 + static_cast<std::size_t>(rank)});
   REQUIRE(transport.eager_packet_bytes() == 499);
   transport.close();
+  MpiTransport apart(MPI_COMM_WORLD,
+                     {.eager_bytes = 500, .network_eager_bytes = 900 - static_cast<std::size_t>(rank)});
+  REQUIRE(apart.eager_packet_bytes() == 499);
+  const std::int32_t last = apart.ranks() - 1;
+  if (apart.hosts()[static_cast<std::size_t>(last)] != apart.hosts()[Rank(rank).index()])
+    REQUIRE(apart.eager_packet_bytes(Rank(last)) == static_cast<std::size_t>(899 - last));
+  apart.close();
 }
 
 TEST_CASE("only intracommunicators are accepted") {

@@ -22,6 +22,7 @@ namespace {
 // through rings that are full all the time, or by messages.
 constexpr MpiTransportSettings small(bool host_rings) {
   return {.eager_bytes = 256,
+          .network_eager_bytes = 700,
           .ring_buffers = 4,
           .fragment_bytes = 1000,
           .fragments_in_flight = 3,
@@ -45,9 +46,15 @@ TEST_CASE("packets around every size limit arrive whole and in order") {
   with_and_without_rings([](bool rings) {
     MpiTransport transport(MPI_COMM_WORLD, small(rings));
     REQUIRE(transport.eager_packet_bytes() == 255);
+    const std::vector<std::int32_t> hosts = transport.hosts();
+    for (std::int32_t other = 0; other < transport.ranks(); ++other) {
+      const bool same_host = hosts[Rank(other).index()] == hosts[transport.rank().index()];
+      REQUIRE(transport.eager_packet_bytes(Rank(other)) == (same_host ? 255 : 699));
+    }
     REQUIRE(transport.host_ring_packet_bytes() == (rings && transport.host_ranks() > 1 ? kRingPacket : 0));
-    const std::vector<std::size_t> sizes{0,   1,   17,   100,  254,  255,  256,  257,  990,  991,    992,
-                                         993, 999, 1000, 1001, 1999, 2000, 2001, 3001, 9999, 12'345, 40'000};
+    const std::vector<std::size_t> sizes{0,    1,    17,   100,  254,  255,    256,   257,  698,
+                                         699,  700,  990,  991,  992,  993,    999,   1000, 1001,
+                                         1999, 2000, 2001, 3001, 9999, 12'345, 40'000};
     test::Traffic(transport, sizes, 400, 1).run();
     REQUIRE(transport.idle());
     transport.close();
@@ -60,8 +67,12 @@ TEST_CASE("packets around the limits of the default settings arrive whole and in
     const std::size_t eager = transport.eager_packet_bytes();
     constexpr std::size_t kMebibyte = std::size_t{1} << 20;
     test::Traffic(transport, {8, 2000, eager - 1, eager, eager + 1}, 300, 2).run();
-    // No rank begins the second traffic while others are in the first. A rank that is alone on its host has
-    // no rings; all expect packets of the same sizes.
+    // Those between hosts, whether there are several or not, once all ranks have finished the first traffic.
+    static_cast<void>(transport.all_gather({}));
+    constexpr std::size_t kNetwork = Transport::kPacketBytes;
+    test::Traffic(transport, {8, eager + 1, kNetwork - 1, kNetwork, kNetwork + 1, 65'536}, 100, 4).run();
+    // No rank begins the last traffic while others are in the one before. A rank that is alone on its host
+    // has no rings; all expect packets of the same sizes.
     const std::size_t mine = transport.host_ring_packet_bytes();
     std::size_t ring = 0;
     for (const auto& bytes : transport.all_gather(std::as_bytes(std::span(&mine, 1)))) {

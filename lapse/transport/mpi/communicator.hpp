@@ -39,6 +39,7 @@ class MpiCommunicator {
   std::int32_t host_ranks() const { return host_ranks_; }
   // For each rank the lowest rank of its host.
   const std::vector<std::int32_t>& hosts() const { return hosts_; }
+  bool same_host(Rank other) const { return hosts_[other.index()] == hosts_[rank_.index()]; }
   // The ranks of this host, in the order of their ranks.
   MPI_Comm host() const { return host_; }
   // This process in MPI_COMM_WORLD.

@@ -31,22 +31,40 @@ std::optional<std::size_t> read_control_variable(const char* name) {
   return static_cast<std::size_t>(value[0]);
 }
 
-std::optional<std::size_t> read_eager_limit() {
+struct EagerLimits {
+  std::optional<std::size_t> smallest;
+  std::optional<std::size_t> tcp;
+};
+
+EagerLimits read_eager_limits() {
   // Open MPI 4.1 takes the level given here for the thread level of the whole of MPI: it must be the one MPI
   // has.
   int level = MPI_THREAD_SINGLE;
   int provided = MPI_THREAD_SINGLE;
-  if (MPI_Query_thread(&level) != MPI_SUCCESS) return std::nullopt;
-  if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return std::nullopt;
+  EagerLimits limits;
+  if (MPI_Query_thread(&level) != MPI_SUCCESS) return limits;
+  if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return limits;
   // The shared-memory transport of Open MPI is called vader up to version 4 and sm from version 5 on. What is
   // not used has no variable.
-  std::optional<std::size_t> limit;
-  for (const char* name : {"btl_vader_eager_limit", "btl_sm_eager_limit", "btl_tcp_eager_limit"}) {
+  limits.tcp = limits.smallest = read_control_variable("btl_tcp_eager_limit");
+  for (const char* name : {"btl_vader_eager_limit", "btl_sm_eager_limit"}) {
     const std::optional<std::size_t> one = read_control_variable(name);
-    if (one) limit = std::min(*one, limit.value_or(*one));
+    if (one) limits.smallest = std::min(*one, limits.smallest.value_or(*one));
   }
   MPI_T_finalize();
-  return limit;
+  return limits;
+}
+
+const EagerLimits& eager_limits() {
+  // Asking loads every component of the MPI library, which takes a fifth of a second; the limits do not
+  // change.
+  static const EagerLimits limits = read_eager_limits();
+  return limits;
+}
+
+std::optional<std::size_t> without_header(std::optional<std::size_t> limit) {
+  if (!limit || *limit <= kEagerHeaderBytes) return std::nullopt;
+  return *limit - kEagerHeaderBytes;
 }
 
 }  // namespace
@@ -63,11 +81,11 @@ void prepare_mpi_environment() {
 }
 
 std::optional<std::size_t> eager_message_bytes() {
-  // Asking loads every component of the MPI library, which takes a fifth of a second; the limit does not
-  // change.
-  static const std::optional<std::size_t> limit = read_eager_limit();
-  if (!limit || *limit <= kEagerHeaderBytes) return std::nullopt;
-  return *limit - kEagerHeaderBytes;
+  return without_header(eager_limits().smallest);
+}
+
+std::optional<std::size_t> eager_network_bytes() {
+  return without_header(eager_limits().tcp);
 }
 
 }  // namespace lapse

@@ -20,5 +20,7 @@ void prepare_mpi_environment();
 // the host and by TCP, as far as the MPI library uses them and reports it. May be called once MPI is
 // initialised, by the holder of the MPI lock.
 std::optional<std::size_t> eager_message_bytes();
+// The same by TCP alone.
+std::optional<std::size_t> eager_network_bytes();
 
 }  // namespace lapse

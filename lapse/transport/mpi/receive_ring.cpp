@@ -17,13 +17,12 @@ std::size_t stride(std::size_t bytes) {
 }
 }  // namespace
 
-MpiReceiveRing::MpiReceiveRing(MPI_Comm communicator, const MpiTransportSettings& settings)
+MpiReceiveRing::MpiReceiveRing(MPI_Comm communicator, std::size_t buffers, std::size_t bytes)
     : communicator_(communicator),
-      buffer_bytes_(settings.eager_bytes),
+      buffer_bytes_(bytes),
       stride_bytes_(stride(buffer_bytes_)),
-      memory_(static_cast<std::byte*>(
-          std::aligned_alloc(kBufferAlignment, settings.ring_buffers * stride_bytes_))),
-      requests_(settings.ring_buffers, MPI_REQUEST_NULL) {
+      memory_(static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, buffers * stride_bytes_))),
+      requests_(buffers, MPI_REQUEST_NULL) {
   if (!memory_) throw std::bad_alloc();
   for (std::size_t index = 0; index < requests_.size(); ++index) post(index);
 }

@@ -31,8 +31,8 @@ class MpiReceiveRing {
     std::span<const std::byte> bytes;  // Begins at a 64-byte boundary. Valid until the next test().
   };
 
-  // Posts settings.ring_buffers receives of messages of at most settings.eager_bytes.
-  MpiReceiveRing(MPI_Comm communicator, const MpiTransportSettings& settings) LAPSE_REQUIRES(mpi_role);
+  // Posts so many receives of messages of at most `bytes`.
+  MpiReceiveRing(MPI_Comm communicator, std::size_t buffers, std::size_t bytes) LAPSE_REQUIRES(mpi_role);
 
   // Whether the message at the head has arrived; sets `message` if so. Posts the receive of the message taken
   // before again. (Not an optional: copying one that was just written costs more than the rest of the

@@ -8,17 +8,20 @@
 
 namespace lapse {
 
-MpiSender::MpiSender(MPI_Comm communicator, std::int32_t ranks, const MpiTransportSettings& settings,
+MpiSender::MpiSender(const MpiCommunicator& communicator, const MpiTransportSettings& settings,
                      BufferPool& pool)
-    : communicator_(communicator),
-      eager_bytes_(settings.eager_bytes),
+    : communicator_(communicator.get()),
       fragment_bytes_(settings.fragment_bytes),
       fragments_in_flight_(settings.fragments_in_flight),
       pool_(pool),
-      destinations_(static_cast<std::size_t>(ranks)) {}
+      destinations_(static_cast<std::size_t>(communicator.ranks())) {
+  for (std::size_t rank = 0; rank < destinations_.size(); ++rank)
+    destinations_[rank].eager_bytes =
+        settings.eager_bytes_to(communicator.same_host(Rank(static_cast<std::int32_t>(rank))));
+}
 
 void MpiSender::send(Rank to, PacketBuffer packet) {
-  if (packet.size() + mpi_wire::kKindBytes <= eager_bytes_) [[likely]] {
+  if (packet.size() + mpi_wire::kKindBytes <= destinations_[to.index()].eager_bytes) [[likely]] {
     send_eager(to, std::move(packet), mpi_wire::Kind::packet);
     return;
   }

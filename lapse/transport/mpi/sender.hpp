@@ -10,6 +10,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/transport/buffer_pool.hpp"
 #include "lapse/transport/fifo.hpp"
+#include "lapse/transport/mpi/communicator.hpp"
 #include "lapse/transport/mpi/lock.hpp"
 #include "lapse/transport/mpi/request_bag.hpp"
 #include "lapse/transport/mpi/transport_settings.hpp"
@@ -25,8 +26,7 @@ namespace lapse {
 // Thread safety: none; functions that call MPI are called by the holder of the MPI lock.
 class MpiSender {
  public:
-  MpiSender(MPI_Comm communicator, std::int32_t ranks, const MpiTransportSettings& settings,
-            BufferPool& pool);
+  MpiSender(const MpiCommunicator& communicator, const MpiTransportSettings& settings, BufferPool& pool);
 
   // Never waits. The buffer goes to the pool when MPI no longer needs it.
   void send(Rank to, PacketBuffer packet) LAPSE_REQUIRES(mpi_role);
@@ -58,6 +58,7 @@ class MpiSender {
   struct Destination {
     Fifo<std::uint32_t> payloads;  // Those with fragments that have not begun.
     std::size_t in_flight = 0;
+    std::size_t eager_bytes = 0;
   };
 
   void send_eager(Rank to, PacketBuffer message, mpi_wire::Kind kind) LAPSE_REQUIRES(mpi_role);
@@ -65,7 +66,6 @@ class MpiSender {
   void fragment_done(std::uint32_t index);
 
   const MPI_Comm communicator_;
-  const std::size_t eager_bytes_;
   const std::size_t fragment_bytes_;
   const std::size_t fragments_in_flight_;
   BufferPool& pool_;

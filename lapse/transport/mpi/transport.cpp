@@ -59,9 +59,9 @@ MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& se
   make_rma_receive_rings();
   const MPI_Comm duplicate = communicator_.get();
   const MpiGuard guard(lock_);
-  sender_.emplace(duplicate, ranks(), settings_, pool_);
+  sender_.emplace(communicator_, settings_, pool_);
   payloads_.emplace(duplicate, ranks(), settings_, pool_);
-  ring_.emplace(duplicate, settings_);
+  ring_.emplace(duplicate, settings_.ring_buffers, settings_.eager_bytes_to(host_ranks() == ranks()));
 }
 
 void MpiTransport::make_rma_receive_rings() {
@@ -101,7 +101,6 @@ void MpiTransport::throw_if_ended(const char* call) const {
 }
 
 PacketBuffer MpiTransport::begin_packet(Rank to, Lane, std::size_t bytes) {
-  // Packets of a separate bulk lane may go through the ring at any time.
   if (host_rings_ != nullptr && to != rank() && !rings_->in_use() && host_rings_->reaches(to)) {
     PacketBuffer packet = host_rings_->begin(to, bytes, std::max(bytes, packet_bytes()));
     if (packet.capacity() > 0) return packet;
@@ -281,7 +280,7 @@ std::size_t MpiTransport::accept(const MpiReceiveRing::Message& message, const H
     case mpi_wire::Kind::ring_note:
       return accept_note(message.from, packet, handler);
     case mpi_wire::Kind::announcement:
-      accept_announcement(message.from, packet, eager_packet_bytes());
+      accept_announcement(message.from, packet, eager_packet_bytes(message.from));
       return 0;
   }
   fail(fmt::format("has the unknown kind {}", static_cast<int>(message.bytes.back())));

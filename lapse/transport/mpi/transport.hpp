@@ -59,6 +59,7 @@ class MpiTransport final : public Transport {
 
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
+  // In the host ring, unless packets of a separate bulk lane may go through it at any time.
   PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role);
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
   bool idle() const override LAPSE_REQUIRES(progress_role) {
@@ -79,8 +80,11 @@ class MpiTransport final : public Transport {
   // Takes the MPI lock if it can, and ends the job without it if it cannot.
   [[noreturn]] void abort(const std::string& reason) override LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Size of the largest packet that travels as one message.
+  // Size of the largest packet that travels as one message between ranks of a host, and to or from a rank.
   std::size_t eager_packet_bytes() const { return settings_.eager_bytes - mpi_wire::kKindBytes; }
+  std::size_t eager_packet_bytes(Rank other) const {
+    return settings_.eager_bytes_to(communicator_.same_host(other)) - mpi_wire::kKindBytes;
+  }
   // Size of the largest packet that goes through a ring to a rank of this host; 0: there are no rings.
   std::size_t host_ring_packet_bytes() const {
     return host_rings_ != nullptr ? host_rings_->largest_message() : 0;

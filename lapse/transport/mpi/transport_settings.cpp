@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -13,7 +14,9 @@
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/wire.hpp"
 #include "lapse/transport/rma_receive_ring.hpp"
+#include "lapse/transport/transport.hpp"
 
 namespace lapse {
 
@@ -21,6 +24,7 @@ namespace {
 
 constexpr std::size_t kLargeEagerBytes = 16384;
 constexpr std::size_t kSmallEagerBytes = 4096 - 64;  // Leaves room for the header of the MPI library.
+constexpr std::size_t kNetworkEagerBytes = Transport::kPacketBytes + mpi_wire::kKindBytes;
 constexpr std::size_t kSmallestEagerBytes = 64;
 constexpr std::size_t kShortestRing = 4096;  // The self-test's bytes.
 constexpr std::size_t kShortestHostRing = 4096;
@@ -30,6 +34,11 @@ std::size_t automatic_eager_bytes() {
   return limit && *limit >= kLargeEagerBytes ? kLargeEagerBytes : kSmallEagerBytes;
 }
 
+std::size_t automatic_network_eager_bytes(std::size_t eager_bytes) {
+  const std::optional<std::size_t> limit = eager_network_bytes();
+  return limit && *limit >= kNetworkEagerBytes ? std::max(eager_bytes, kNetworkEagerBytes) : eager_bytes;
+}
+
 // What is wrong with the settings; empty if nothing.
 std::string problem_of(const MpiTransportSettings& settings) {
   constexpr std::size_t kMax = std::numeric_limits<int>::max();
@@ -37,6 +46,11 @@ std::string problem_of(const MpiTransportSettings& settings) {
       (settings.eager_bytes < kSmallestEagerBytes || settings.eager_bytes > kMax)) {
     return fmt::format("eager_bytes is {}: expected 0 or {} to {}", settings.eager_bytes, kSmallestEagerBytes,
                        kMax);
+  }
+  if (settings.network_eager_bytes > kMax ||
+      (settings.network_eager_bytes != 0 && settings.network_eager_bytes < settings.eager_bytes)) {
+    return fmt::format("network_eager_bytes is {}: expected 0 or {} to {}", settings.network_eager_bytes,
+                       settings.eager_bytes, kMax);
   }
   if (settings.fragment_bytes < 1 || settings.fragment_bytes > kMax) {
     return fmt::format("fragment_bytes is {}: expected 1 to {}", settings.fragment_bytes, kMax);
@@ -64,17 +78,26 @@ std::string problem_of(const MpiTransportSettings& settings) {
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings) {
   const std::string problem = problem_of(settings);
   const std::int32_t rank = communicator.rank().value();
-  // The smallest eager_bytes, the smallest and the largest fragment_bytes, and whether all settings are
-  // possible and all ranks want rings.
-  std::array<std::int64_t, 5> least{};
-  std::array<std::int64_t, 5> mine{};
+  // The smallest eager_bytes, the smallest and the largest fragment_bytes, whether all settings are possible
+  // and all ranks want rings, and the smallest network_eager_bytes.
+  std::array<std::int64_t, 6> least{};
+  std::array<std::int64_t, 6> mine{};
   const auto fragment_bytes = static_cast<std::int64_t>(settings.fragment_bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const MpiGuard guard(communicator.lock());
-    if (settings.eager_bytes == 0) settings.eager_bytes = automatic_eager_bytes();
-    mine = {static_cast<std::int64_t>(settings.eager_bytes), fragment_bytes, -fragment_bytes,
-            problem.empty() ? 1 : 0, settings.host_rings ? 1 : 0};
+    const bool automatic = settings.eager_bytes == 0;
+    if (automatic) settings.eager_bytes = automatic_eager_bytes();
+    if (settings.network_eager_bytes == 0) {
+      settings.network_eager_bytes =
+          automatic ? automatic_network_eager_bytes(settings.eager_bytes) : settings.eager_bytes;
+    }
+    mine = {static_cast<std::int64_t>(settings.eager_bytes),
+            fragment_bytes,
+            -fragment_bytes,
+            problem.empty() ? 1 : 0,
+            settings.host_rings ? 1 : 0,
+            static_cast<std::int64_t>(settings.network_eager_bytes)};
     check_mpi(MPI_Iallreduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MIN,
                              communicator.get(), &request),
               "MPI_Iallreduce");
@@ -91,6 +114,7 @@ MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiT
   }
   settings.eager_bytes = static_cast<std::size_t>(least[0]);
   settings.host_rings = least[4] == 1;
+  settings.network_eager_bytes = std::max(settings.eager_bytes, static_cast<std::size_t>(least[5]));
   if (settings.rma_smallest_bytes == 0) settings.rma_smallest_bytes = settings.eager_bytes;
   return settings;
 }

@@ -10,10 +10,15 @@
 namespace lapse {
 
 struct MpiTransportSettings {
-  // Size of an eager message and of a buffer of the receive ring. 0: 16 KiB where messages of that size reach
-  // their receiver without further help of the sender (see prepare_mpi_environment), else a little below 4
-  // KiB. The smallest value of all ranks is used by all.
+  // Size of an eager message. 0: 16 KiB where messages of that size reach their receiver without further
+  // help of the sender (see prepare_mpi_environment), else a little below 4 KiB. The smallest value of all
+  // ranks is used by all.
   std::size_t eager_bytes = 0;
+  // The same between hosts; at least eager_bytes. 0: eager_bytes where that is set; else that of a full
+  // packet (Transport::kPacketBytes) where TCP sends it so. A buffer of the receive ring has the size of the
+  // larger that can come.
+  std::size_t network_eager_bytes = 0;
+  std::size_t eager_bytes_to(bool same_host) const { return same_host ? eager_bytes : network_eager_bytes; }
   // Receives posted ahead.
   std::size_t ring_buffers = 64;
   // Packets that do not fit an eager message travel in fragments of this size, the same on every rank.
@@ -32,13 +37,13 @@ struct MpiTransportSettings {
   std::chrono::milliseconds rma_test_limit{10'000};
   // Bytes of an RMA receive ring; 0: as RmaReceiveRingLayout chooses.
   std::size_t rma_ring_bytes = 0;
-  // Smaller packets go by message; 0: those that fit an eager message do.
+  // Smaller packets go by message; 0: those that fit an eager message between ranks of a host.
   std::size_t rma_smallest_bytes = 0;
   // Where the kernel lists network adapters with remote memory access.
   const char* rdma_devices = "/sys/class/infiniband";
 };
 
-// Collective. The settings with the eager size that all ranks use, and host_rings where all ranks want them.
+// Collective. The settings with the eager sizes that all ranks use, and host_rings where all ranks want them.
 // Throws ConfigurationError, on every rank, when the settings of some rank are impossible or fragment_bytes
 // differs.
 MpiTransportSettings agree_on_settings(const MpiCommunicator& communicator, MpiTransportSettings settings)

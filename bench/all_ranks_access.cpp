@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/plain_all_to_all.hpp"
+#include "bench/plain_loops.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/server.hpp"
 
@@ -26,6 +27,7 @@ double access_all(ParameterServer& server, const Table<float>& table, bool push,
     const Clock::time_point begin = Clock::now();
     for (std::span<const Key> left = keys; !left.empty(); left = left.subspan(kBatch)) {
       if (push) {
+        renew_updates(values);
         worker.push(table, left.first(kBatch), values).wait();
       } else {
         worker.pull(table, left.first(kBatch), values).wait();

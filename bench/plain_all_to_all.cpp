@@ -89,11 +89,12 @@ double PlainAllToAll::pull(std::span<const Key> keys, std::size_t batch) {
 }
 
 double PlainAllToAll::push(std::span<const Key> keys, std::size_t batch) {
-  const std::vector<float> updates(batch * kLength, 1.0F);
+  std::vector<float> updates(batch * kLength, 1.0F);
   std::vector<float> sent(batch * kLength);
   std::vector<float> received;
   const auto position = [&](Key key) { return row_of(key); };
   return timed(keys, batch, [&](std::span<const Key> wanted) {
+    renew_updates(updates);
     exchange_keys(wanted);
     for (std::size_t i = 0; i < batch; ++i) {
       std::memcpy(&sent[static_cast<std::size_t>(positions_[i]) * kLength], &updates[i * kLength],

@@ -75,6 +75,7 @@ double PlainExchange::push(std::span<const Key> keys, std::size_t batch) {
   return timed(communicator_, [&] {
     for (std::span<const Key> left = keys; !left.empty(); left = left.subspan(batch)) {
       if (rank_ == 0) {
+        renew_updates(updates);
         other.send(left.first(batch), kKeysTag);
         other.send(std::span<const float>(updates), kRowsTag);
         other.receive(std::span<float>(), kDoneTag);

@@ -37,4 +37,10 @@ void add_to_rows(float* rows, std::span<const Key> keys, const Position& positio
   }
 }
 
+// Writes updates anew, as an application computes them before each push: what was sent before is no longer in
+// the caches of the receiver.
+inline void renew_updates(std::span<float> updates) {
+  for (float& update : updates) update += 1.0F;
+}
+
 }  // namespace lapse::bench

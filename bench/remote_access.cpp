@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/plain_exchange.hpp"
+#include "bench/plain_loops.hpp"
 #include "bench/support/joint_timer.hpp"
 #include "bench/support/ping_pong.hpp"
 #include "bench/support/server.hpp"
@@ -139,6 +140,7 @@ class RemoteAccess {
     while (!keys.empty()) {
       for (std::size_t call = 0; call < what.in_flight; ++call) {
         const std::span<float> rows = std::span(values).subspan(call * floats, floats);
+        if (what.push && exchanges_rows(what)) renew_updates(rows);
         in_flight.push_back(what.push ? worker.push(table_, keys.first(what.batch), rows)
                                       : worker.pull(table_, keys.first(what.batch), rows));
         keys = keys.subspan(what.batch);

@@ -84,9 +84,11 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   const auto item_at = [&](std::uint32_t position) -> OperationState::Item& {
     return items[order == nullptr ? position : order[position]];
   };
+  // In the order of the call, the updates are one block.
+  const auto fill = pull || order != nullptr ? Outbox::Fill::records : Outbox::Fill::blocks;
   for (std::uint32_t at = bucket.begin; at < bucket.end;) {
     header.domain = static_cast<std::int32_t>(at);
-    const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at);
+    const Outbox::Run run = outbox_.append_run(bucket.to, header, bucket.end - at, fill);
     std::byte* key = run.records;
     for (std::uint32_t i = 0; i < run.count; ++i, key += sizeof(std::uint64_t)) {
       const std::uint64_t number = item_at(at + i).key.value();

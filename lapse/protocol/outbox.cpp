@@ -12,9 +12,10 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kFrameAlignment = 8;
-// Records from this size on are written where the transport sends from. Smaller ones are gathered in memory that
-// is in this processor's cache, and copied at once: what other processors read last is slow to write in pieces.
-constexpr std::size_t kInPlaceRecordBytes = 1024;
+// Copies from this size on are made to where the transport sends from. Smaller ones are gathered in memory
+// that is in this processor's cache, and copied at once: what other processors read last is slow to write in
+// pieces.
+constexpr std::size_t kInPlaceBytes = 1024;
 }  // namespace
 
 Outbox::Outbox(Transport& transport, const FrameTable& frames)
@@ -40,19 +41,19 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
   if (!continues_frame(pending, header)) {
-    begin_packet(pending, header, 1);
+    begin_packet(pending, header, 1, Fill::records);
     return begin_frame(pending, header, 1);
   }
   set_count(pending, pending.last_header.count + 1);
   return pending.packet.extend(header.record_bytes);
 }
 
-Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t count) {
+Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill) {
   const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
   Pending& pending = this->pending(to, lane);
   last_ = &pending;
   const bool same_frame = continues_frame(pending, header);
-  begin_packet(pending, header, count);
+  begin_packet(pending, header, count, fill);
   if (header.record_bytes != 0) {
     const std::size_t used =
         pending.packet.size() + (same_frame ? 0 : kFrameAlignment - 1 + sizeof(FrameHeader));
@@ -71,10 +72,11 @@ void Outbox::set_count(Pending& pending, std::uint32_t count) {
               sizeof count);
 }
 
-void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count) {
+void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count, Fill fill) {
   if (pending.packet.capacity() != 0) return;
   pending.limit = packet_bytes_;
-  if (header.record_bytes < kInPlaceRecordBytes) {
+  const std::size_t copied = header.record_bytes * std::size_t{fill == Fill::blocks ? count : 1};
+  if (copied < kInPlaceBytes) {
     pending.packet = transport_.acquire_buffer();
     return;
   }

@@ -23,9 +23,9 @@ struct OutboxCounters {
 // 1. Records for one destination are sent in the order in which they were appended, except that frames of the
 //    free lane take the bulk lane where the transport has one.
 // 2. A packet has at most Transport::packet_bytes() bytes, or what its buffer has room for where that is the
-//    transport's, unless a single record has more. A full packet is
-//    sent when the next record for its destination is appended: while an operation on many keys is executed,
-//    its first packets are in flight already. So what was appended last can always be rolled back.
+//    transport's, unless a single record has more. A full packet is sent when the next record for its
+//    destination is appended: while an operation on many keys is executed, its first packets are in flight
+//    already. So what was appended last can always be rolled back.
 class Outbox {
  public:
   // `frames` stores how each kind travels; it may be filled later.
@@ -41,8 +41,10 @@ class Outbox {
     std::uint32_t count;
   };
   // As append, for as many of the next `count` records as the packet has room for, at least one. The caller
-  // fills them or rolls them back before it appends anything else.
-  Run append_run(Rank to, const FrameHeader& header, std::uint32_t count) LAPSE_REQUIRES(progress_role);
+  // fills them, by a few large copies or record by record, or rolls them back before it appends anything else.
+  enum class Fill : std::uint8_t { records, blocks };
+  Run append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill = Fill::records)
+      LAPSE_REQUIRES(progress_role);
 
   // Rolls back the last records of those that the last call has appended: they are not sent.
   void cancel(std::uint32_t records = 1) LAPSE_REQUIRES(progress_role);
@@ -79,7 +81,7 @@ class Outbox {
   // room for a frame of one record is sent.
   bool continues_frame(Pending& pending, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
   // The packet has a buffer; where it is empty, one that suits a frame of `count` records.
-  void begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count)
+  void begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count, Fill fill)
       LAPSE_REQUIRES(progress_role);
   std::byte* begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count)
       LAPSE_REQUIRES(progress_role);

@@ -127,23 +127,6 @@ bool Access::end_piece(OperationState& operation) {
   return true;
 }
 
-void Access::refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
-  join(operation, first_join);
-  answer_unsent(operation, first);
-}
-
-void Access::answer_unsent(OperationState& operation, std::size_t first) {
-  AnsweredItems answered(*this, operation);
-  for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
-    // A route may have been chosen.
-    if (item.in_flight()) {
-      answered.add(item, item.sent_to);
-    } else {
-      answered.add_executed(item);
-    }
-  }
-}
-
 void Access::submit_item(OperationState& operation, std::uint32_t index, bool may_look_up) {
   TableShard& table = *operation.table;
   TableCounters& counters = table.counters();

@@ -34,6 +34,23 @@ bool Access::may_run(const OperationState& operation) const {
          !operation.looks_up_owners && router_.routes_runs();
 }
 
+void Access::refuse_piece(OperationState& operation, std::size_t first, std::size_t first_join) {
+  join(operation, first_join);
+  answer_unsent(operation, first);
+}
+
+void Access::answer_unsent(OperationState& operation, std::size_t first) {
+  AnsweredItems answered(*this, operation);
+  for (OperationState::Item& item : std::span(operation.items).subspan(first)) {
+    // A route may have been chosen.
+    if (item.in_flight()) {
+      answered.add(item, item.sent_to);
+    } else {
+      answered.add_executed(item);
+    }
+  }
+}
+
 bool Access::send_piece(OperationState& operation) {
   try {
     routes_.end(operation);

@@ -32,9 +32,9 @@ struct OperationState : Submission, ValueOperation {
     in_flight,  // sent or queued
     answered,
   };
-  // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes it:
-  // entry (a later operation joins it), where it goes, where its update is kept, and state. The worker without
-  // the lock still reads the key, which never changes, and the state.
+  // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes
+  // it: entry (a later operation joins it), where it goes, where its update is kept, and state. The worker
+  // without the lock still reads the key, which never changes, and the state.
   class Item {
    public:
     Item(Key its_key, UnansweredKey* its_entry, std::uint32_t row, std::uint32_t update)

@@ -18,7 +18,8 @@ namespace lapse {
 // state of memory alone decides where it goes. Memory is kept from one operation to the next.
 //
 // begin, add for all items in their order, end: all in one step of the engine.
-// Each throws std::bad_alloc where there is no memory: then the operation keeps its order, and begin may follow.
+// Each throws std::bad_alloc where there is no memory: then the operation keeps its order, and begin may
+// follow.
 //
 // Thread safety: the holder of the progress lock.
 class RunRoutes {

@@ -25,7 +25,8 @@ class OperationBuilder {
 
   // A key to be localized.
   void add(Key key) { state().items.emplace_back(key, nullptr, 0, 0); }
-  // A row of an access; the key counts as unanswered from now on. Throws std::bad_alloc, having added nothing.
+  // A row of an access; the key counts as unanswered from now on. Throws std::bad_alloc, having added
+  // nothing.
   void add(const Row& row) {
     OperationState& operation = state();
     const auto offset = static_cast<std::uint32_t>(row.offset);

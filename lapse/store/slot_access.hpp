@@ -136,14 +136,14 @@ class SlotAccess {
     return latch_contended(word);
   }
 
- private:
-  static constexpr int kOptimisticAttempts = 8;
-
   struct Unlatch {
     Word& word;
     SlotBits latched;
     ~Unlatch() { word.store(latched.after_write().bits(), std::memory_order_release); }
   };
+
+ private:
+  static constexpr int kOptimisticAttempts = 8;
 
   Word* find_sparse(Key key) const;
   bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;

@@ -76,8 +76,7 @@ class Store : public SlotAccess {
     if (before.is_readable()) [[likely]] {
       racy_copy(to, shared_address(before.low()), bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
-      if (word.load(std::memory_order_relaxed) == before.bits()) [[likely]]
-        return Attempt::done;
+      if (word.load(std::memory_order_relaxed) == before.bits()) return Attempt::done;
     }
 #endif
     return try_read_latched(word, to, bytes);
@@ -86,7 +85,7 @@ class Store : public SlotAccess {
   Attempt try_update_at(Word& word, F&& f) {
     Attempt attempt = Attempt::done;
     if (const SlotBits latched = try_latch(word, attempt); latched.latched()) {
-      const Unlatch unlatch{word, latched.after_write()};
+      const Unlatch unlatch{word, latched};
       std::forward<F>(f)(address_of(latched));
     }
     return attempt;
@@ -268,11 +267,6 @@ class Store : public SlotAccess {
     }
   };
 
-  struct Unlatch {
-    Word& word;
-    SlotBits after;
-    ~Unlatch() { word.store(after.bits(), std::memory_order_release); }
-  };
   // The slot word with its latch, if it can be had at once; else without it, and `attempt` is why.
   SlotBits try_latch(Word& word, Attempt& attempt) const;
   Attempt try_read_latched(Word& word, std::byte* to, std::size_t bytes) const;

@@ -11,7 +11,6 @@
 
 using namespace lapse;
 using lapse::test::expect;
-using lapse::test::key_range;
 
 namespace {
 

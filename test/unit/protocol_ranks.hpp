@@ -84,7 +84,7 @@ class WaitingRanks {
 
   // Delivers everything, also what is sent meanwhile.
   void deliver_all() {
-    while (deliver_next().packet.size() > 0) {
+    while (!deliver_next().packet.empty()) {
     }
   }
   struct Delivered {

@@ -5,8 +5,9 @@
 namespace lapse {
 
 void ArrivalTable::add_record() {
+  if (free_records_.capacity() <= records_.size()) free_records_.reserve(2 * records_.size() + kAhead);
   records_.emplace_back();
-  free_records_.push(static_cast<std::uint32_t>(records_.size() - 1), address_of_record());
+  free_records_.push_back(static_cast<std::uint32_t>(records_.size() - 1));
 }
 
 void ArrivalTable::close_extra(Record& record) {

@@ -13,7 +13,6 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/operation_state.hpp"
-#include "lapse/store/free_slots.hpp"
 #include "lapse/store/slot_word.hpp"
 
 namespace lapse {
@@ -52,8 +51,8 @@ class Waiter {
 //
 // Thread safety: the holder of the progress lock.
 //
-// Most arrivals have one waiting localize and nothing else: a record of 32 bytes. Queue and further waiters
-// are added when needed.
+// Most arrivals have one waiting localize and nothing else: a record of 32 bytes, and 4 for its number. Queue
+// and further waiters are added when needed.
 class ArrivalTable {
  public:
   using Clock = KeyQueue::Clock;
@@ -62,7 +61,9 @@ class ArrivalTable {
   // key, without; there may be no waiter.
   std::uint32_t open(Waiter waiter, Clock::time_point now, Slot prepared = {}) LAPSE_REQUIRES(progress_role) {
     if (free_records_.empty()) add_record();
-    const std::uint32_t number = free_records_.pop(address_of_record());
+    const std::uint32_t number = free_records_.back();
+    free_records_.pop_back();
+    if (free_records_.size() >= kAhead) prefetch(free_records_[free_records_.size() - kAhead]);
     Record record;
     record.first_waiter = waiter;
     record.asked = now;
@@ -76,7 +77,7 @@ class ArrivalTable {
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
     Record& record = records_[number];
     if (record.extra != kNoExtra) close_extra(record);
-    free_records_.push(number, address_of_record());
+    free_records_.push_back(number);  // There is room: add_record.
     --in_use_;
   }
 
@@ -123,6 +124,7 @@ class ArrivalTable {
   std::uint64_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
 
  private:
+  static constexpr std::size_t kAhead = 12;  // of a record that is opened soon
   static constexpr std::uint32_t kNoExtra = 0x7fff'ffffU;
 
   struct Record {
@@ -140,21 +142,13 @@ class ArrivalTable {
     std::optional<Key> leased;  // the key under which find_leased finds the record
   };
 
-  // Where a free record is.
-  struct AddressOfRecord {
-    Record* records;
-    std::byte* operator()(std::uint32_t number) const {
-      return reinterpret_cast<std::byte*>(records + number);
-    }
-  };
-  AddressOfRecord address_of_record() LAPSE_REQUIRES(progress_role) { return {records_.data()}; }
   // A free record.
   void add_record() LAPSE_REQUIRES(progress_role);
   Extra& extra(std::uint32_t number) LAPSE_REQUIRES(progress_role);
   void close_extra(Record& record) LAPSE_REQUIRES(progress_role);
 
   std::vector<Record> records_ LAPSE_GUARDED_BY(progress_role);
-  FreeSlots free_records_ LAPSE_GUARDED_BY(progress_role) = FreeSlots(sizeof(Record));
+  std::vector<std::uint32_t> free_records_ LAPSE_GUARDED_BY(progress_role);  // a stack, with room for all
   // Stable addresses: records may be opened while a queue is drained.
   std::deque<Extra> extras_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_extras_ LAPSE_GUARDED_BY(progress_role);

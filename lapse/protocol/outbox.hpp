@@ -41,7 +41,8 @@ class Outbox {
     std::uint32_t count;
   };
   // As append, for as many of the next `count` records as the packet has room for, at least one. The caller
-  // fills them, by a few large copies or record by record, or rolls them back before it appends anything else.
+  // fills them, by a few large copies or record by record, or rolls them back before it appends anything
+  // else.
   enum class Fill : std::uint8_t { records, blocks };
   Run append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill = Fill::records)
       LAPSE_REQUIRES(progress_role);

@@ -125,7 +125,7 @@ void ProgressEngine::submit_in_place(Submission& submission) {
 }
 
 void ProgressEngine::turn_and_leave(Submission* own) {
-  turn(kPacketsPerTurn, own);
+  turn(1, own);
   const bool busy = !transport_.idle();
   leave_to_server();
   if (busy) server_bell_.ring();

@@ -58,6 +58,7 @@ void DirectCall::make_piece(OperationState& operation) {
     builder_.add(local_.keys(), std::span(undone.positions).first(undone.count));
     access_.add_to_piece(std::span(operation.items).last(undone.count), undone.words.data());
   }
+  if (local_.at_end()) return;
   undone.count = 0;
   local_.carry_out_next(left, [&](const Row& row, const Store::Word* word) {
     progress_role.assert_held();

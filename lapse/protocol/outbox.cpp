@@ -23,7 +23,10 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
       frames_(frames),
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
       packet_bytes_(transport.packet_bytes()),
-      pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {}
+      pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {
+  // A record needs no memory but that of its packet.
+  waiting_.reserve(pending_.size());
+}
 
 bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {
   if (pending.packet.empty()) return false;

@@ -64,7 +64,7 @@ void OperationBuilder::add(std::span<const Key> call, std::span<const std::uint3
     operation.update_bytes += positions.size() * table_.sizes().layout().value_bytes();
 }
 
-bool OperationBuilder::refuse(Key key, Rank rank) {
+bool OperationBuilder::refuse(Key key, Rank rank) noexcept {
   if (empty()) {
     discard();
     return false;

@@ -59,7 +59,8 @@ class OperationBuilder {
   }
   // While an exception is handled: the operation ends with it, as the failure of this key, and none of its
   // keys is executed; it must be submitted nevertheless. False where it is empty: it has been given back.
-  bool refuse(Key key, Rank rank);
+  // Where there is no memory even for the failure, the process ends, rather than a call that never does.
+  bool refuse(Key key, Rank rank) noexcept;
   // Not empty. The operation counts as open: it must be submitted.
   OperationState& finish();
 

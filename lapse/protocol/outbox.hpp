@@ -26,6 +26,7 @@ struct OutboxCounters {
 //    transport's, unless a single record has more. A full packet is sent when the next record for its
 //    destination is appended: while an operation on many keys is executed, its first packets are in flight
 //    already. So what was appended last can always be rolled back.
+// 3. Where there is no memory for records (std::bad_alloc), none of them is appended.
 class Outbox {
  public:
   // `frames` stores how each kind travels; it may be filled later.

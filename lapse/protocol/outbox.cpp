@@ -22,8 +22,9 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
     : transport_(transport),
       frames_(frames),
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
-      packet_bytes_(transport.packet_bytes()),
-      pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {}
+      pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {
+  for (Pending& pending : pending_) pending.full = transport.packet_bytes(rank_of(pending));
+}
 
 bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {
   if (pending.packet.empty()) return false;
@@ -76,7 +77,7 @@ void Outbox::set_count(Pending& pending, std::uint32_t count) {
 
 void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count, Fill fill) {
   if (pending.packet.capacity() != 0) return;
-  pending.limit = packet_bytes_;
+  pending.limit = pending.full;
   const std::size_t copied = header.record_bytes * std::size_t{fill == Fill::blocks ? count : 1};
   if (copied < kInPlaceBytes) {
     pending.packet = transport_.acquire_buffer();
@@ -84,9 +85,9 @@ void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint
   }
   const std::size_t one = kFrameAlignment - 1 + sizeof header + header.record_bytes;
   const std::size_t all = one + std::size_t{count - 1} * header.record_bytes;
-  pending.packet = transport_.begin_packet(rank_of(pending), lane_of(pending),
-                                           std::max(one, std::min(all, packet_bytes_)));
-  if (pending.packet.in_place()) pending.limit = std::min(packet_bytes_, pending.packet.capacity());
+  pending.packet =
+      transport_.begin_packet(rank_of(pending), lane_of(pending), std::max(one, std::min(all, pending.full)));
+  if (pending.packet.in_place()) pending.limit = std::min(pending.full, pending.packet.capacity());
 }
 
 std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count) {

@@ -69,7 +69,8 @@ class Outbox {
  private:
   struct Pending {
     PacketBuffer packet;
-    std::size_t limit = 0;         // of the packet's bytes
+    std::size_t full = 0;          // bytes that a packet to this rank may have
+    std::size_t limit = 0;         // of this packet's bytes
     std::size_t before_frame = 0;  // bytes before the last frame
     std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
     FrameHeader last_header;       // a copy of it
@@ -104,7 +105,7 @@ class Outbox {
   Transport& transport_;
   const FrameTable& frames_;
   std::size_t lanes_;  // 1 or 2
-  std::size_t packet_bytes_;
+
   std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
   // Positions in pending_ used in this turn, in order of first use.
   std::vector<std::uint32_t> waiting_ LAPSE_GUARDED_BY(progress_role);

@@ -24,6 +24,8 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {
   for (Pending& pending : pending_) pending.full = transport.packet_bytes(rank_of(pending));
+  // A record needs no memory but that of its packet.
+  waiting_.reserve(pending_.size());
 }
 
 bool Outbox::continues_frame(Pending& pending, const FrameHeader& header) {

@@ -9,6 +9,10 @@
 
 namespace lapse {
 
+namespace {
+constexpr std::size_t kFew = 4;  // fewer items are not worth a pass of their own for their homes
+}  // namespace
+
 void RunRoutes::begin(const OperationState& operation, std::size_t first, std::size_t most) {
   for (const std::uint32_t place : used_) {
     counts_[place] = {};
@@ -34,8 +38,12 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
   const DomainMap& domains = table.definition().domains;
   const bool alone = table.definition().members() == 1;
   const bool all_alone = domains.each_rank_alone();
-  for (std::size_t i = 0; i < items.size(); ++i) keys_[i] = items[i].key;
-  table.definition().homes.homes(std::span(keys_).first(items.size()), homes_.data());
+  const HomeMap& home_map = table.definition().homes;
+  const bool few = items.size() < kFew;
+  if (!few) {
+    for (std::size_t i = 0; i < items.size(); ++i) keys_[i] = items[i].key;
+    home_map.homes(std::span(keys_).first(items.size()), homes_.data());
+  }
   std::uint32_t* const places = places_.data() + items_;
   Count* const counts = counts_.data();
   std::uint8_t* const is_used = is_used_.data();
@@ -43,7 +51,7 @@ void RunRoutes::add(std::span<OperationState::Item> items, const Store::Word* co
   view.self = table.self_domain();
   for (std::size_t i = 0; i < items.size(); ++i) {
     OperationState::Item& item = items[i];
-    view.home = homes_[i];
+    view.home = few ? home_map.home(item.key) : homes_[i];
     if (item.entry != nullptr || !table.view_absent(item.key, words[i], alone, view)) {
       places[i] = kOther;
       others_.push_back(first_ + items_ + static_cast<std::uint32_t>(i));

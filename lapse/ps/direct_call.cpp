@@ -55,9 +55,11 @@ void DirectCall::make_piece(OperationState& operation) {
   std::size_t left = kPieceKeys;
   while (left >= undone.words.size() && !local_.at_end() && !local_.expects_arrivals()) {
     left -= local_.carry_out_together(undone);
+    if (undone.count == 0) continue;
     builder_.add(local_.keys(), std::span(undone.positions).first(undone.count));
     access_.add_to_piece(std::span(operation.items).last(undone.count), undone.words.data());
   }
+  if (local_.at_end()) return;
   undone.count = 0;
   local_.carry_out_next(left, [&](const Row& row, const Store::Word* word) {
     progress_role.assert_held();

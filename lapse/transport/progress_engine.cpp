@@ -123,7 +123,7 @@ void ProgressEngine::submit_in_place(Submission& submission) {
 }
 
 bool ProgressEngine::turn_and_leave(Submission* own) {
-  const bool progressed = turn(kPacketsPerTurn, own);
+  const bool progressed = turn(1, own);
   const bool busy = !transport_.idle();
   leave_to_server();
   if (busy) server_bell_.ring();

@@ -1,17 +1,22 @@
-// Calls on many keys when the memory of a rank is refused at any of the moments at which it is asked for.
+// Calls on many keys when memory is refused to them at any of the moments at which they ask for it.
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/transport.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
 #include "test/support/thrown_text.hpp"
 
 using namespace lapse;
@@ -48,6 +53,45 @@ namespace {
 
 constexpr std::uint64_t kKeys = 3000;
 using Values = std::vector<std::int64_t>;
+
+// Grants its thread all memory as long as it lives.
+class Granted {
+ public:
+  Granted() = default;
+  ~Granted() { allocations_left = before_; }
+  Granted(const Granted&) = delete;
+  Granted& operator=(const Granted&) = delete;
+
+ private:
+  std::size_t before_ = std::exchange(allocations_left, 0);
+};
+
+// A worker that calls the server may also receive what other ranks have sent, and how many packets are in
+// flight is chance: what they need is granted, so that memory is refused to the worker's own call alone.
+class GrantedTransport final : public test::BorrowedTransport {
+ public:
+  explicit GrantedTransport(Transport& transport) : BorrowedTransport(transport), transport_(transport) {}
+
+  std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    return transport_.poll(handler, limit);
+  }
+  void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    transport_.send(to, std::move(packet), lane);
+  }
+  PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    return transport_.acquire_buffer();
+  }
+  PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    return transport_.begin_packet(to, lane, bytes);
+  }
+
+ private:
+  Transport& transport_;
+};
 
 // Calls with the first allocation refused, then with the second, and so on until the call asks for no further
 // memory; returns how many were refused. Every call for which memory is refused ends with OutOfMemory.
@@ -92,15 +136,24 @@ TEST_CASE("A call for which memory is refused fails alone, whatever the memory w
   const bool sparse = GENERATE(false, true);
   const bool pushes = GENERATE(false, true);
   INFO("sparse " << sparse << " pushes " << pushes);
-  ParameterServer server(MPI_COMM_WORLD);
+  MpiTransport transport(MPI_COMM_WORLD);
+  ParameterServer server(std::make_unique<GrantedTransport>(transport), Options::from_environment());
   TableOptions options{.name = "many", .keys = kKeys, .length = 4};
   if (sparse) options = {.name = "many", .sparse = true, .length = 4};
   const auto table = server.create_table<std::int64_t>(options);
-  // No other worker sends anything: memory for what comes from other ranks is not to be refused.
-  server.run_workers(server.rank() == Rank(0) ? 1 : 0, [&](Worker& worker) {
+  const auto over = server.create_table<std::int64_t>({.name = "over", .keys = 1, .length = 1});
+  server.run_workers(1, [&](Worker& worker) {
     const std::vector<Key> keys = key_range(0, kKeys);
     Values values(4 * kKeys, 1);
     const Values nothing(4 * kKeys, 0);
+    if (server.rank() != Rank(0)) {
+      for (std::int64_t is_over = 0; is_over == 0;) {
+        worker.push(table, keys, nothing);
+        worker.pull(table, keys, values).wait();
+        worker.pull(over, Key(0), std::span(&is_over, 1)).wait();
+      }
+      return;
+    }
     // They stay in use; from now on there are buffers for packets.
     const Operation pushed = worker.push(table, keys, values);
     const Operation pulled = worker.pull(table, keys, values);
@@ -112,6 +165,7 @@ TEST_CASE("A call for which memory is refused fails alone, whatever the memory w
     expect(all_local || refused > 2, "memory is asked for");
     worker.pull(table, keys, values).wait();
     for (const std::int64_t value : values) expect(value == 1, "value");
+    worker.push(over, Key(0), std::vector<std::int64_t>{1});
   });
   server.close();
 }

@@ -84,6 +84,8 @@ TEST_CASE("Other ranks are answered while a call waits for the latch of a local 
   server.close();
 }
 
+// Checks values, under whatever interleavings come up. The one in which the order of a key would be lost
+// needs a late packet to a rank that the key has left: test/unit/ps_direct_call.cpp makes it.
 TEST_CASE("A call that meets latches keeps the order of the keys it repeats, wherever they move meanwhile") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>(

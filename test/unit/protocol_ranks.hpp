@@ -87,6 +87,22 @@ class WaitingRanks {
     while (!deliver_next().packet.empty()) {
     }
   }
+  // The same, except what the first rank sends to the second.
+  void deliver_all_but(Rank from, Rank to) {
+    for (bool delivered = true; delivered;) {
+      delivered = false;
+      for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
+        if (choice.from == from && choice.to == to) continue;
+        RankProtocol& protocol = *protocols_[choice.to.index()];
+        network_.deliver(choice, [&](Rank sender, std::span<const std::byte> packet) {
+          protocol.handle_packet(sender, packet);
+        });
+        protocol.end_turn();
+        delivered = true;
+        break;
+      }
+    }
+  }
   struct Delivered {
     Rank from;
     Rank to;

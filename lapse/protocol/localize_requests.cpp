@@ -5,8 +5,7 @@
 namespace lapse {
 
 namespace {
-// The ranks asked about so many keys begin while the next ones are requested. Their messages have 16 KiB at
-// most, which MPI sends without a handshake.
+// The ranks asked about so many keys begin while the next ones are requested.
 constexpr std::uint32_t kKeysPerSend = 1024;
 }  // namespace
 

@@ -22,8 +22,8 @@ Outbox::Outbox(Transport& transport, const FrameTable& frames)
     : transport_(transport),
       frames_(frames),
       lanes_(transport.has_separate_bulk_lane() ? 2 : 1),
-      packet_bytes_(transport.packet_bytes()),
       pending_(static_cast<std::size_t>(transport.ranks()) * lanes_) {
+  for (Pending& pending : pending_) pending.full = transport.packet_bytes(rank_of(pending));
   // A record needs no memory but that of its packet.
   waiting_.reserve(pending_.size());
 }
@@ -47,8 +47,9 @@ std::byte* Outbox::append(Rank to, const FrameHeader& header) {
     begin_packet(pending, header, 1, Fill::records);
     return begin_frame(pending, header, 1);
   }
+  std::byte* const record = pending.packet.extend(header.record_bytes);
   set_count(pending, pending.last_header.count + 1);
-  return pending.packet.extend(header.record_bytes);
+  return record;
 }
 
 Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill) {
@@ -65,8 +66,9 @@ Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t
   }
   if (!same_frame) return {begin_frame(pending, header, count), count};
   count = std::min(count, std::numeric_limits<std::uint32_t>::max() - pending.last_header.count);
+  std::byte* const records = pending.packet.extend(std::size_t{count} * header.record_bytes);
   set_count(pending, pending.last_header.count + count);
-  return {pending.packet.extend(std::size_t{count} * header.record_bytes), count};
+  return {records, count};
 }
 
 void Outbox::set_count(Pending& pending, std::uint32_t count) {
@@ -77,7 +79,7 @@ void Outbox::set_count(Pending& pending, std::uint32_t count) {
 
 void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint32_t count, Fill fill) {
   if (pending.packet.capacity() != 0) return;
-  pending.limit = packet_bytes_;
+  pending.limit = pending.full;
   const std::size_t copied = header.record_bytes * std::size_t{fill == Fill::blocks ? count : 1};
   if (copied < kInPlaceBytes) {
     pending.packet = transport_.acquire_buffer();
@@ -85,29 +87,29 @@ void Outbox::begin_packet(Pending& pending, const FrameHeader& header, std::uint
   }
   const std::size_t one = kFrameAlignment - 1 + sizeof header + header.record_bytes;
   const std::size_t all = one + std::size_t{count - 1} * header.record_bytes;
-  pending.packet = transport_.begin_packet(rank_of(pending), lane_of(pending),
-                                           std::max(one, std::min(all, packet_bytes_)));
-  if (pending.packet.in_place()) pending.limit = std::min(packet_bytes_, pending.packet.capacity());
+  pending.packet =
+      transport_.begin_packet(rank_of(pending), lane_of(pending), std::max(one, std::min(all, pending.full)));
+  if (pending.packet.in_place()) pending.limit = std::min(pending.full, pending.packet.capacity());
 }
 
 std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count) {
-  const std::size_t before = pending.packet.size();
-  if (before == 0) {
-    if (!pending.waiting) {
-      waiting_.push_back(static_cast<std::uint32_t>(&pending - pending_.data()));
-      pending.waiting = true;
-    }
-  } else if (const std::size_t unaligned = before % kFrameAlignment; unaligned != 0) {
-    std::memset(pending.packet.extend(kFrameAlignment - unaligned), 0, kFrameAlignment - unaligned);
+  if (!pending.waiting) {
+    waiting_.push_back(static_cast<std::uint32_t>(position_of(pending)));
+    pending.waiting = true;
   }
-  if (frames_.is_counted(header.kind)) ++counters_.frames;
-  pending.before_frame = before;
-  pending.last_frame = pending.packet.size();
+  const std::size_t before = pending.packet.size();
+  const std::size_t padding = (kFrameAlignment - before % kFrameAlignment) % kFrameAlignment;
   FrameHeader first = header;
   first.count = count;
+  std::byte* const frame =
+      pending.packet.extend(padding + sizeof first + std::size_t{count} * header.record_bytes);
+  std::memset(frame, 0, padding);
+  std::memcpy(frame + padding, &first, sizeof first);
+  if (frames_.is_counted(header.kind)) ++counters_.frames;
+  pending.before_frame = before;
+  pending.last_frame = before + padding;
   pending.last_header = first;
-  std::memcpy(pending.packet.extend(sizeof first), &first, sizeof first);
-  return pending.packet.extend(std::size_t{count} * header.record_bytes);
+  return frame + padding + sizeof first;
 }
 
 void Outbox::cancel(std::uint32_t records) {

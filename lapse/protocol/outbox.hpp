@@ -26,6 +26,7 @@ struct OutboxCounters {
 //    transport's, unless a single record has more. A full packet is sent when the next record for its
 //    destination is appended: while an operation on many keys is executed, its first packets are in flight
 //    already. So what was appended last can always be rolled back.
+// 3. Where there is no memory for records (std::bad_alloc), none of them is appended.
 class Outbox {
  public:
   // `frames` stores how each kind travels; it may be filled later.
@@ -68,7 +69,8 @@ class Outbox {
  private:
   struct Pending {
     PacketBuffer packet;
-    std::size_t limit = 0;         // of the packet's bytes
+    std::size_t full = 0;          // bytes that a packet to this rank may have
+    std::size_t limit = 0;         // of this packet's bytes
     std::size_t before_frame = 0;  // bytes before the last frame
     std::size_t last_frame = 0;    // offset of its header, which is padded from what comes before
     FrameHeader last_header;       // a copy of it
@@ -103,7 +105,7 @@ class Outbox {
   Transport& transport_;
   const FrameTable& frames_;
   std::size_t lanes_;  // 1 or 2
-  std::size_t packet_bytes_;
+
   std::vector<Pending> pending_ LAPSE_GUARDED_BY(progress_role);  // by rank and lane
   // Positions in pending_ used in this turn, in order of first use.
   std::vector<std::uint32_t> waiting_ LAPSE_GUARDED_BY(progress_role);

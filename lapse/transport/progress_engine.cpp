@@ -94,11 +94,9 @@ std::chrono::microseconds ProgressEngine::until_deadline(std::chrono::microsecon
 bool ProgressEngine::poll_once() {
   if (!settings_.polling) return false;
   if (!try_enter()) return true;
-  const bool progressed = turn();
-  const bool busy = !transport_.idle();
-  leave();
+  const bool found = turn_and_leave(nullptr);
   drive_submissions();
-  return progressed || busy;
+  return found;
 }
 
 void ProgressEngine::submit(Submission& submission) {
@@ -124,11 +122,12 @@ void ProgressEngine::submit_in_place(Submission& submission) {
   drive_submissions();
 }
 
-void ProgressEngine::turn_and_leave(Submission* own) {
-  turn(1, own);
+bool ProgressEngine::turn_and_leave(Submission* own) {
+  const bool progressed = turn(1, own);
   const bool busy = !transport_.idle();
   leave_to_server();
   if (busy) server_bell_.ring();
+  return progressed || busy;
 }
 
 void ProgressEngine::leave_to_server() {

@@ -175,8 +175,9 @@ class ProgressEngine {
   };
 
   void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
-  // One turn of a thread that does not stay, with `own` as its last submission.
-  void turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
+  // One turn of a thread that does not stay, with `own` as its last submission; true when something was done
+  // or is in flight.
+  bool turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
   // As leave, for a thread that has driven the engine and may compute or sleep now.
   void leave_to_server() LAPSE_RELEASE(mutex_, progress_role);
   // Calls the client if its deadline has passed; true if so.

@@ -56,10 +56,10 @@ class Transport {
   virtual Job job() const { return {.rank = rank(), .ranks = ranks()}; }
   virtual bool has_separate_bulk_lane() const = 0;
 
-  // The size up to which a sender with more to send should fill a packet: large enough for the price of a
-  // message not to matter, small enough for sender, network and receiver to work at the same time, and for
-  // the buffer to stay in the processor's cache.
-  virtual std::size_t packet_bytes() const { return kPacketBytes; }
+  // The size up to which a sender with more to send should fill a packet to this rank: large enough for the
+  // price of a message not to matter, small enough for sender, network and receiver to work at the same time,
+  // and for the buffer to stay in the processor's cache.
+  virtual std::size_t packet_bytes(Rank /*to*/) const { return kPacketBytes; }
   // Open MPI sends such a packet over TCP at once, without a handshake: with the headers of the transport and
   // of MPI it stays below btl_tcp_eager_limit, 64 KiB.
   static constexpr std::size_t kPacketBytes = std::size_t{60} << 10;

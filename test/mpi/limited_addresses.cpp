@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
@@ -119,4 +120,30 @@ TEST_CASE("A dense table that would leave no addresses to the program is refused
     worker.pull(table, Key(199'999), value).wait();
     expect(value.back() == static_cast<float>(worker.count()), "the pushes of all workers");
   });
+}
+
+TEST_CASE("A value without memory for the message that answers a pull is an error on every rank") {
+  Options options;
+  options.domain = {DomainChoice::Kind::rank};
+  ParameterServer server(MPI_COMM_WORLD, options);
+  if (server.ranks() == 1) return;  // No message.
+  constexpr std::size_t kLength = 25'000'000;
+  const auto table = server.create_table<float>(
+      {.name = "values", .keys = 2, .length = kLength, .home = HomeMapKind::range});
+  const std::string text = thrown_text<PeerFailed>([&] {
+    server.run_workers(1, [&](Worker& worker) {
+      std::optional<LimitedAddresses> limited;
+      if (worker.rank() == Rank(0)) {
+        limited.emplace(50 * kMegabyte);
+        worker.barrier();
+      } else {
+        worker.barrier();
+        std::vector<float> value(kLength);
+        worker.pull(table, Key(0), value).wait();
+      }
+      worker.barrier();
+    });
+  });
+  INFO(text);
+  CHECK(contains(text, "memory"));
 }

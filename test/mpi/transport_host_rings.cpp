@@ -41,12 +41,16 @@ TEST_CASE("host rings: used where all ranks want them") {
   MpiTransport with(MPI_COMM_WORLD);
   // What the protocol sends at most fits.
   REQUIRE((with.host_ring_packet_bytes() >= Transport::kPacketBytes) == (with.host_ranks() > 1));
+  REQUIRE(with.packet_bytes(Rank(ranks - 1)) == Transport::kPacketBytes);
   with.close();
   REQUIRE_THROWS_AS(MpiTransport(MPI_COMM_WORLD, {.host_ring_bytes = 100}), ConfigurationError);
 }
 
 TEST_CASE("host rings: packets of random sizes between all ranks") {
   MpiTransport transport(MPI_COMM_WORLD, kShortRings);
+  if (all_by_rings(transport)) {
+    REQUIRE(transport.packet_bytes(Rank(1)) == transport.host_ring_packet_bytes());
+  }
   RandomEngine random(9, 0);
   std::vector<std::size_t> sizes(200);
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = random.below(i % 20 == 0 ? 5000 : 993);

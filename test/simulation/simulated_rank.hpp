@@ -42,10 +42,10 @@ class InterruptedTransport final : public BorrowedTransport {
  public:
   InterruptedTransport(Transport& transport, std::function<void()> interrupt,
                        std::optional<std::size_t> packet_bytes)
-      : BorrowedTransport(transport),
-        interrupt_(std::move(interrupt)),
-        packet_bytes_(packet_bytes.value_or(transport.packet_bytes())) {}
-  std::size_t packet_bytes() const override { return packet_bytes_; }
+      : BorrowedTransport(transport), interrupt_(std::move(interrupt)), packet_bytes_(packet_bytes) {}
+  std::size_t packet_bytes(Rank to) const override {
+    return packet_bytes_ ? *packet_bytes_ : BorrowedTransport::packet_bytes(to);
+  }
   PacketBuffer acquire_buffer() override {
     interrupt_();
     return BorrowedTransport::acquire_buffer();
@@ -55,7 +55,7 @@ class InterruptedTransport final : public BorrowedTransport {
 
  private:
   std::function<void()> interrupt_;
-  std::size_t packet_bytes_;
+  std::optional<std::size_t> packet_bytes_;
 };
 
 // Two tables: 0 counts, 1 assigns. Everything is used by one thread.

@@ -29,7 +29,7 @@ class BorrowedTransport : public Transport {
   void send(Rank to, PacketBuffer packet, Lane lane) override {
     transport_.send(to, std::move(packet), lane);
   }
-  std::size_t packet_bytes() const override { return transport_.packet_bytes(); }
+  std::size_t packet_bytes(Rank to) const override { return transport_.packet_bytes(to); }
   PacketBuffer acquire_buffer() override { return transport_.acquire_buffer(); }
   std::size_t poll(const Handler& handler, std::size_t limit) override {
     return transport_.poll(handler, limit);

@@ -102,7 +102,7 @@ TEST_CASE("A packet ends where the transport's memory ends") {
   }
   // Where it has no room for what is known to come, the packet is copied, and as large as any other.
   const Outbox::Run run = outbox.append_run(Rank(1), push_run(), 100);
-  CHECK(run.count == (transport.packet_bytes() - sizeof(FrameHeader)) / kRecordBytes);
+  CHECK(run.count == (transport.packet_bytes(Rank(1)) - sizeof(FrameHeader)) / kRecordBytes);
   CHECK_FALSE(transport.owns(run.records));
   outbox.cancel(run.count);
   outbox.flush();

@@ -21,7 +21,7 @@ using Packet = std::vector<std::byte>;
 class SmallPackets final : public lapse::test::BorrowedTransport {
  public:
   using BorrowedTransport::BorrowedTransport;
-  std::size_t packet_bytes() const override { return 100; }
+  std::size_t packet_bytes(Rank to) const override { return to == Rank(2) ? 50 : 100; }
 };
 
 FrameHeader header(FrameKind kind) {
@@ -86,6 +86,19 @@ TEST_CASE("A packet without room for the next record is sent at once, and in ord
   CHECK(packets[1][sizeof(FrameHeader)] == std::byte{77});
   CHECK(first_header(packets[2]).kind == static_cast<std::uint16_t>(FrameKind::push_answer));
   CHECK(delivered(network, Rank(2)).size() == 1);
+}
+
+TEST_CASE("Packets are as large as suits the way to their rank") {
+  LoopbackNetwork network(3, false);
+  SmallPackets transport(network.endpoint(Rank(0)));
+  Outbox outbox(transport, lapse::test::all_frames());
+  for (const Rank to : {Rank(1), Rank(2)}) {
+    for (std::uint64_t key = 0; key < 8; ++key)
+      outbox.append_record(to, header(FrameKind::localize), lapse::LocalizeRecord{key});
+  }
+  outbox.flush();
+  CHECK(delivered(network, Rank(1)).size() == 1);
+  CHECK(delivered(network, Rank(2)).size() == 4);
 }
 
 TEST_CASE("A record that is larger than a packet has one for itself") {

@@ -27,7 +27,7 @@ class SmallPackets final : public BorrowedTransport {
  public:
   SmallPackets(lapse::Transport& transport, std::size_t bytes)
       : BorrowedTransport(transport), bytes_(bytes) {}
-  std::size_t packet_bytes() const override { return bytes_; }
+  std::size_t packet_bytes(Rank) const override { return bytes_; }
 
  private:
   std::size_t bytes_;
@@ -86,7 +86,7 @@ class Writer {
       }
       const bool has_several =
           counts.back() != std::vector<std::uint32_t>{1} && packet.size() > sizeof(FrameHeader);
-      if (has_several) CHECK(packet.size() <= transport_.packet_bytes());
+      if (has_several) CHECK(packet.size() <= transport_.packet_bytes(Rank(1)));
     }
     CHECK(at == expected.size());
     return counts;

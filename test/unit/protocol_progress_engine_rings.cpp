@@ -68,3 +68,47 @@ TEST_CASE(
   over = true;
   engine.notify();
 }
+
+namespace {
+
+// The packet waits that a worker's turn sends while the server thread is in deep sleep: a worker that is
+// about to sleep beside it looks once more for messages.
+class FullRingAtLast final : public test::BorrowedTransport {
+ public:
+  explicit FullRingAtLast(Transport& transport) : BorrowedTransport(transport) {}
+  std::size_t poll(const Handler& handler, std::size_t limit) override {
+    waits = std::this_thread::get_id() == worker && !sent && word == kDeepSleep;
+    if (waits) sent = true;
+    return BorrowedTransport::poll(handler, limit);
+  }
+  bool idle() const override { return !waits; }
+  bool waits_for_room() const override { return waits; }
+  Doorbell* doorbell() override { return &bell; }
+
+  const std::thread::id worker = std::this_thread::get_id();
+  std::atomic<bool> sent{false};
+  std::atomic<bool> waits{false};
+  static constexpr std::uint32_t kDeepSleep = 1;
+  Doorbell::Word word{0};
+  Doorbell bell{word};
+};
+
+}  // namespace
+
+TEST_CASE("So does one that sends when it looks for messages before it sleeps") {
+  LoopbackNetwork network(1, false);
+  FullRingAtLast transport(network.endpoint(Rank(0)));
+  NoClient client;
+  ProgressEngine::Settings settings = long_sleeps();
+  settings.idle.spin = std::chrono::milliseconds(1);
+  ProgressEngine engine(transport, client, settings);
+  std::atomic<bool> over{false};
+  std::jthread server([&] { engine.serve([&] { return over.load(); }); });
+  const auto begin = std::chrono::steady_clock::now();
+  Doorbell bell;
+  engine.wait(bell, [&] { return transport.sent.load(); });
+  while (transport.waits) std::this_thread::yield();
+  CHECK(std::chrono::steady_clock::now() - begin < kLong / 2);
+  over = true;
+  engine.notify();
+}

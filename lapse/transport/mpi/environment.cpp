@@ -45,7 +45,7 @@ EagerLimits read_eager_limits() {
   if (MPI_Query_thread(&level) != MPI_SUCCESS) return limits;
   if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return limits;
   // The shared-memory transport of Open MPI is called vader up to version 4 and sm from version 5 on. What is
-  // not used has no variable.
+  // excluded has no variable; TCP has one also where UCX or libfabric takes its place.
   limits.tcp = limits.smallest = read_control_variable("btl_tcp_eager_limit");
   for (const char* name : {"btl_vader_eager_limit", "btl_sm_eager_limit"}) {
     const std::optional<std::size_t> one = read_control_variable(name);

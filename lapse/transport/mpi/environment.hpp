@@ -17,7 +17,7 @@ namespace lapse {
 void prepare_mpi_environment();
 
 // The largest message, in bytes, that reaches its receiver without further help of the sender, in memory of
-// the host and by TCP, as far as the MPI library uses them and reports it. May be called once MPI is
+// the host and by TCP, as far as the MPI library has them and reports it. May be called once MPI is
 // initialised, by the holder of the MPI lock.
 std::optional<std::size_t> eager_message_bytes();
 // The same by TCP alone.

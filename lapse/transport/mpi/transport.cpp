@@ -102,7 +102,7 @@ void MpiTransport::throw_if_ended(const char* call) const {
 
 PacketBuffer MpiTransport::begin_packet(Rank to, Lane, std::size_t bytes) {
   if (host_rings_ != nullptr && to != rank() && !rings_->in_use() && host_rings_->reaches(to)) {
-    PacketBuffer packet = host_rings_->begin(to, bytes, std::max(bytes, packet_bytes()));
+    PacketBuffer packet = host_rings_->begin(to, bytes, std::max(bytes, packet_bytes(to)));
     if (packet.capacity() > 0) return packet;
   }
   return pool_.acquire();

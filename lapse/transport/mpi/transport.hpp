@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,6 +58,11 @@ class MpiTransport final : public Transport {
 
   bool has_separate_bulk_lane() const override { return rings_->in_use(); }
 
+  // No more than goes through a ring, to ranks of this host.
+  std::size_t packet_bytes(Rank to) const override {
+    const bool by_ring = host_rings_ != nullptr && communicator_.same_host(to);
+    return by_ring ? std::min(kPacketBytes, host_rings_->largest_message()) : kPacketBytes;
+  }
   void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role);
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
   // In the host ring, unless packets of a separate bulk lane may go through it at any time.

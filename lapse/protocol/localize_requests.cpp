@@ -1,5 +1,6 @@
 #include "lapse/protocol/localize_requests.hpp"
 
+#include <cstddef>
 #include <cstring>
 
 namespace lapse {
@@ -7,6 +8,7 @@ namespace lapse {
 namespace {
 // The ranks asked about so many keys begin while the next ones are requested.
 constexpr std::uint32_t kKeysPerSend = 1024;
+constexpr std::size_t kSentEarly = 4000;  // bytes of a message that is worth sending then
 }  // namespace
 
 // Hands the keys of a request that this rank serves to Relocation, as many at once as it takes.
@@ -23,7 +25,7 @@ class LocalizeRequests::Batch {
   void add(Key key) LAPSE_REQUIRES(progress_role) {
     if (count_ == keys_.size()) {
       localize();
-      if (++parts_ % kPartsAtOnce == 0) outbox_.send_early();
+      if (++parts_ % kPartsAtOnce == 0) outbox_.send_early(kSentEarly);
     }
     keys_[count_++] = key;
   }
@@ -85,7 +87,7 @@ void LocalizeRequests::localize_in_domain(const OperationState& operation, Batch
     } else {
       outbox_.append_record(serving, header, LocalizeRecord{item.key.value()});
       if (++unsent < others * kKeysPerSend) continue;
-      outbox_.send_early();
+      outbox_.send_early(kSentEarly);
       unsent = 0;
     }
   }

@@ -25,6 +25,12 @@ def one_sided():
     return cases
 
 
+def large_values():
+    """Values of some kilobytes by message, on one host and between two."""
+    return [f"{where} {operation} {size}{batch}" for where in ("remote", "tcp") for operation in ("pull", "push")
+            for size in ("1 KB", "4 KB", "40 KB", "400 KB") for batch in ("", " batch 10")]
+
+
 def with_baseline(*names):
     return dict.fromkeys(names, True)
 
@@ -44,7 +50,7 @@ CASES = {
                                for batch in (10, 100, 1000, 10000)),
         "remote pull batch 100 async", "remote push batch 100 async", "neighbour pull", "neighbour push",
         "moved pull", "moved push", "moved pull no caches", "moved push no caches", "tcp pull", "tcp push",
-        "tcp pull batch 64", "tcp pull batch 100", "tcp pull batch 1000", "tcp pull batch 100 async"),
+        "tcp pull batch 64", "tcp pull batch 100", "tcp pull batch 1000", "tcp pull batch 100 async", *large_values()),
         "all ranks pull batch 4000": 3, "all ranks push batch 4000": 3},
     "factorization": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4",
                                    "lease 2x1", "lease 4x1"),

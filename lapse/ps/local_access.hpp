@@ -50,8 +50,9 @@ class LocalAccess {
   template <class Undone>
   void carry_out_next(std::size_t keys, Undone&& undone);
   bool at_end() const { return cursor_.at_end(); }
-  // Not at the end: the next key; when undone of carry_out_rest has thrown, the first that was tried.
-  Key next_key() const { return cursor_.remaining().front(); }
+  // The next key, or the last one at the end; when undone of carry_out_rest has thrown, the first that was
+  // tried.
+  Key next_key() const { return at_end() ? cursor_.keys().back() : cursor_.remaining().front(); }
   // Keys that were tried together and could not be carried out: rising positions in the call, and their slot
   // words.
   struct NotLocal {

@@ -71,9 +71,10 @@ class LocalWorker {
 
  private:
   PrivateRegionAllocator regions_;
+  DomainMap domains_ = DomainMap::of_ranks(2);
   std::unique_ptr<TableShard> table_ =
-      test::build_table_shard({}, DomainMap::of_ranks(2), Rank(0), HomeMap::range(20, 2, Domain(0)), false,
-                              20, ValueSizes(ValueLayout{ElementType::int64, 1, 0}), regions_);
+      test::build_table_shard({}, domains_, Rank(0), HomeMap::range(20, 2, Domain(0)), false, 20,
+                              ValueSizes(ValueLayout{ElementType::int64, 1, 0}), regions_);
   AccessRequest request_{.operation = {.kind = OperationKind::pull}};
   NoSubmissions handler_;
   std::vector<OperationBuilder> builder_;

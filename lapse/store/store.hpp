@@ -70,17 +70,7 @@ class Store : public SlotAccess {
 
   // As read_at and update_at, without waiting for a thread that holds the latch.
   enum class Attempt : std::uint8_t { done, not_local, latched };
-  Attempt try_read_at(Word& word, std::byte* to, std::size_t bytes) const {
-#if !defined(__SANITIZE_THREAD__)
-    const SlotBits before(word.load(std::memory_order_acquire));
-    if (before.is_readable()) [[likely]] {
-      racy_copy(to, shared_address(before.low()), bytes);
-      std::atomic_thread_fence(std::memory_order_acquire);
-      if (word.load(std::memory_order_relaxed) == before.bits()) return Attempt::done;
-    }
-#endif
-    return try_read_latched(word, to, bytes);
-  }
+  Attempt try_read_at(Word& word, std::byte* to, std::size_t bytes) const;
   template <class F>
   Attempt try_update_at(Word& word, F&& f) {
     Attempt attempt = Attempt::done;
@@ -104,9 +94,7 @@ class Store : public SlotAccess {
     return slot.is_private ? private_address(slot.number) : shared_address(slot.number);
   }
   // Whether the slot is stored where only the key's serving rank can address it, this rank or another.
-  bool is_private(Key key) const {
-    return word(key).slot().is_private;
-  }
+  bool is_private(Key key) const { return word(key).slot().is_private; }
 
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
   // leased, and returns how many that were. Tables whose values have one length only.
@@ -125,21 +113,15 @@ class Store : public SlotAccess {
 
   // Prefetching for keys in a known order: far ahead, nearer (slot words), and near (the value's first lines,
   // if the key is local).
-  void prefetch_far(Key key) const {
-    words_.prefetch_far(key);
-  }
-  void prefetch_word(Key key) const {
-    words_.prefetch_near(key);
-  }
+  void prefetch_far(Key key) const { words_.prefetch_far(key); }
+  void prefetch_word(Key key) const { words_.prefetch_near(key); }
   void prefetch_value(Key key) const {
     if (const Word* word = words_.find(key)) prefetch_content(*word, sizes_.content_bytes(key));
   }
 
   // --- roles ---
 
-  SlotWord word(Key key) const {
-    return words_.load(key);
-  }
+  SlotWord word(Key key) const { return words_.load(key); }
   // What this domain stores about a sparse key: nothing when it has no slot word.
   struct Known {
     SlotWord word;
@@ -151,13 +133,9 @@ class Store : public SlotAccess {
     return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
   // Half of the slot words that a sparse table may have are kept free for keys that come to this domain.
-  bool has_room_for_hints() const {
-    return words_.size() < words_.max_keys() / 2;
-  }
+  bool has_room_for_hints() const { return words_.size() < words_.max_keys() / 2; }
   // The number of a sparse key, which gets a slot word.
-  std::uint32_t make_number(Key key) {
-    return words_.number(words_.find_or_insert(key));
-  }
+  std::uint32_t make_number(Key key) { return words_.number(words_.find_or_insert(key)); }
 
   // absent -> owner of a new value, which fill(slot) writes before any thread can read it.
   template <class F>
@@ -185,19 +163,13 @@ class Store : public SlotAccess {
   }
   // As prepare_arrival for `keys` keys of a dense table whose values have one length, in memory that the
   // domain shares. False where there is no room for all of them: nothing has changed.
-  bool try_prepare_arrivals(std::uint32_t keys) {
-    return slots_.try_promise(keys);
-  }
-  void cancel_arrivals(std::uint32_t keys) {
-    slots_.withdraw_promise(keys);
-  }
+  bool try_prepare_arrivals(std::uint32_t keys) { return slots_.try_promise(keys); }
+  void cancel_arrivals(std::uint32_t keys) { slots_.withdraw_promise(keys); }
   // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
-  void release_slot(Key key, Slot slot) {
-    slots_of(slot).release(slot.number, sizes_.units(key));
-  }
+  void release_slot(Key key, Slot slot) { slots_of(slot).release(slot.number, sizes_.units(key)); }
   // arriving -> owner of the value in `slot`, open or leased from the start.
   void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
   // arriving -> absent: the value came and went on to `next`.
@@ -218,9 +190,7 @@ class Store : public SlotAccess {
   // Gives the key to one holder; false when it is leased already.
   bool grant_lease(Key key);
   // Where the holder of a lease finds the key's value and optimizer state.
-  std::byte* leased_content(Key key) const {
-    return address(word(key).slot());
-  }
+  std::byte* leased_content(Key key) const { return address(word(key).slot()); }
   // Marks that something waits for the end of the lease; false when the key is not leased (any more).
   bool mark_queued(Key key);
   // Ends a lease. False, and the lease goes on, when something is queued: then the engine ends it.
@@ -237,17 +207,11 @@ class Store : public SlotAccess {
       if (has_main_copy(SlotWord(word.load(std::memory_order_acquire)).role())) f(key);
     });
   }
-  std::uint64_t keys_here() const {
-    return keys_here_.load(std::memory_order_relaxed);
-  }
+  std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
   // Bytes of the values and optimizer states of local keys.
-  std::uint64_t content_bytes_here() const {
-    return content_bytes_here_.load(std::memory_order_relaxed);
-  }
+  std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }
   // Bytes beside the values: slot words and lengths, and whole slabs.
-  std::size_t word_bytes() const {
-    return words_.committed_bytes() + sizes_.bytes();
-  }
+  std::size_t word_bytes() const { return words_.committed_bytes() + sizes_.bytes(); }
   std::size_t slab_bytes() const {
     return slots_.committed_bytes() + (private_slots_ ? private_slots_->committed_bytes() : 0);
   }
@@ -271,9 +235,7 @@ class Store : public SlotAccess {
   SlotBits try_latch(Word& word, Attempt& attempt) const;
   Attempt try_read_latched(Word& word, std::byte* to, std::size_t bytes) const;
 
-  SlabAllocator& slots_of(Slot slot) {
-    return slot.is_private ? *private_slots_ : slots_;
-  }
+  SlabAllocator& slots_of(Slot slot) { return slot.is_private ? *private_slots_ : slots_; }
   // In memory of this rank alone, for values that shared memory has no room for.
   SlabAllocator& private_slots();
   // As SlotAccess does, with the whole slot word; nothing when the key is not local or leased.
@@ -346,5 +308,17 @@ class Store : public SlotAccess {
   std::atomic<std::uint64_t> keys_here_{0};
   std::atomic<std::uint64_t> content_bytes_here_{0};
 };
+
+inline Store::Attempt Store::try_read_at(Word& word, std::byte* to, std::size_t bytes) const {
+#if !defined(__SANITIZE_THREAD__)
+  const SlotBits before(word.load(std::memory_order_acquire));
+  if (before.is_readable()) [[likely]] {
+    racy_copy(to, shared_address(before.low()), bytes);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (word.load(std::memory_order_relaxed) == before.bits()) return Attempt::done;
+  }
+#endif
+  return try_read_latched(word, to, bytes);
+}
 
 }  // namespace lapse

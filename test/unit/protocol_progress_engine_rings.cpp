@@ -19,12 +19,15 @@ class NoClient final : public EngineClient {
   void handle_failure(std::exception_ptr) noexcept override {}
 };
 
-// The packet that a worker sends, while the server thread sleeps lightly, waits until the next poll.
+// The packet that a worker sends, while the server thread is asleep in this way, waits until the next poll.
 class FullRing final : public test::BorrowedTransport {
  public:
-  explicit FullRing(Transport& transport) : BorrowedTransport(transport) {}
+  static constexpr std::uint32_t kDeepSleep = 1;
+  static constexpr std::uint32_t kLightSleep = 2;
+
+  FullRing(Transport& transport, std::uint32_t asleep) : BorrowedTransport(transport), asleep_(asleep) {}
   std::size_t poll(const Handler& handler, std::size_t limit) override {
-    waits = std::this_thread::get_id() == worker && !sent && word == kLightSleep;
+    waits = std::this_thread::get_id() == worker && !sent && word == asleep_;
     if (waits) sent = true;
     return BorrowedTransport::poll(handler, limit);
   }
@@ -35,9 +38,11 @@ class FullRing final : public test::BorrowedTransport {
   const std::thread::id worker = std::this_thread::get_id();
   std::atomic<bool> sent{false};
   std::atomic<bool> waits{false};
-  static constexpr std::uint32_t kLightSleep = 2;
   Doorbell::Word word{0};
   Doorbell bell{word};
+
+ private:
+  const std::uint32_t asleep_;
 };
 
 constexpr std::chrono::seconds kLong{4};
@@ -55,7 +60,7 @@ ProgressEngine::Settings long_sleeps() {
 TEST_CASE(
     "A thread that leaves while a packet waits for room wakes the serving thread, also from light sleep") {
   LoopbackNetwork network(1, false);
-  FullRing transport(network.endpoint(Rank(0)));
+  FullRing transport(network.endpoint(Rank(0)), FullRing::kLightSleep);
   NoClient client;
   ProgressEngine engine(transport, client, long_sleeps());
   std::atomic<bool> over{false};
@@ -69,35 +74,10 @@ TEST_CASE(
   engine.notify();
 }
 
-namespace {
-
-// The packet waits that a worker's turn sends while the server thread is in deep sleep: a worker that is
-// about to sleep beside it looks once more for messages.
-class FullRingAtLast final : public test::BorrowedTransport {
- public:
-  explicit FullRingAtLast(Transport& transport) : BorrowedTransport(transport) {}
-  std::size_t poll(const Handler& handler, std::size_t limit) override {
-    waits = std::this_thread::get_id() == worker && !sent && word == kDeepSleep;
-    if (waits) sent = true;
-    return BorrowedTransport::poll(handler, limit);
-  }
-  bool idle() const override { return !waits; }
-  bool waits_for_room() const override { return waits; }
-  Doorbell* doorbell() override { return &bell; }
-
-  const std::thread::id worker = std::this_thread::get_id();
-  std::atomic<bool> sent{false};
-  std::atomic<bool> waits{false};
-  static constexpr std::uint32_t kDeepSleep = 1;
-  Doorbell::Word word{0};
-  Doorbell bell{word};
-};
-
-}  // namespace
-
+// A worker that is about to sleep beside the server thread looks once more for messages.
 TEST_CASE("So does one that sends when it looks for messages before it sleeps") {
   LoopbackNetwork network(1, false);
-  FullRingAtLast transport(network.endpoint(Rank(0)));
+  FullRing transport(network.endpoint(Rank(0)), FullRing::kDeepSleep);
   NoClient client;
   ProgressEngine::Settings settings = long_sleeps();
   settings.idle.spin = std::chrono::milliseconds(1);

@@ -5,7 +5,7 @@ lapse_test(test_protocol
           protocol_run_frames.cpp protocol_run_routes.cpp protocol_relocation_failure.cpp protocol_relocation_refusal.cpp
           protocol_relocation_runs.cpp protocol_stall_inquiry.cpp protocol_termination_detection.cpp
           protocol_unanswered_table.cpp protocol_unanswered_table_orders.cpp protocol_unanswered_table_repeats.cpp
-          protocol_unanswered_table_size.cpp protocol_worker_endpoint.cpp
+          protocol_unanswered_table_size.cpp protocol_wanted_keys.cpp protocol_worker_endpoint.cpp
   DEPENDS lapse::protocol)
 lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp DEPENDS lapse::ps)
 # The parts of the transport that carry no messages themselves.

@@ -1,0 +1,49 @@
+// When to act on an intent: adaptive action timing (AdaPM paper, section 4.2 and algorithm 1).
+#pragma once
+
+#include <cstdint>
+
+#include "lapse/core/types.hpp"
+
+namespace adapm {
+
+// For one worker. Learns how many clocks the worker advances during a communication round, and so how far
+// ahead of its clock it has to be served: an intent has to be acted on now if the worker may reach its start
+// before the round after this one ends.
+//
+// A pure value. Thread safety: none.
+class ActionTimer {
+ public:
+  // The paper's, which its authors used for all tasks: they need no tuning.
+  struct Settings {
+    double smoothing = 0.1;    // weight of the last round in the estimate, 0 to 1
+    double quantile = 0.9999;  // probability that the worker does not get past the estimate, below 1
+    double initial_rate = 10;  // clocks in a round, before there was one
+    bool operator==(const Settings&) const = default;
+  };
+
+  // `now`: the worker's clock. Throws lapse::UsageError for settings outside their ranges.
+  explicit ActionTimer(const Settings& settings, lapse::Clock now = {});
+
+  // A round begins at the worker's clock `now`. Intents that start before the returned clock are to be acted
+  // on. In a round in which the clock has not advanced, the estimate stays as it was: the worker may be
+  // between two epochs.
+  lapse::Clock begin_round(lapse::Clock now);
+
+  // The estimated clocks in a round.
+  double rate() const { return rate_; }
+
+ private:
+  Settings settings_;
+  double rate_;
+  lapse::Clock last_;
+  // The quantile for a rate, of the last round: rounds in which nothing changes are frequent.
+  double window_rate_ = -1;
+  std::int64_t window_ = 0;
+};
+
+// The smallest number that a random number of a Poisson distribution does not exceed with this probability.
+// `mean` at least 0 and `probability` 0 to 1, exclusive.
+std::int64_t poisson_quantile(double mean, double probability);
+
+}  // namespace adapm

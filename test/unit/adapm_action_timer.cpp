@@ -1,0 +1,72 @@
+#include "adapm/action_timer.hpp"
+
+#include <cmath>
+
+#include "lapse/core/error.hpp"
+#include "test/support/catch.hpp"
+
+using adapm::ActionTimer;
+using adapm::poisson_quantile;
+using lapse::Clock;
+
+namespace {
+
+// P(X <= n), summed term by term.
+double poisson_probability(double mean, std::int64_t n) {
+  double term = std::exp(-mean);
+  double sum = term;
+  for (std::int64_t i = 1; i <= n; ++i) {
+    term *= mean / static_cast<double>(i);
+    sum += term;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("The quantile of a Poisson distribution is the smallest number with at least that probability") {
+  for (const double mean : {0.01, 0.5, 1.0, 3.0, 19.0, 20.0, 80.0, 333.3}) {
+    for (const double probability : {0.1, 0.5, 0.9, 0.99, 0.9999}) {
+      const std::int64_t quantile = poisson_quantile(mean, probability);
+      INFO("mean " << mean << " probability " << probability << " quantile " << quantile);
+      CHECK(poisson_probability(mean, quantile) >= probability);
+      if (quantile > 0) CHECK(poisson_probability(mean, quantile - 1) < probability);
+    }
+  }
+  CHECK(poisson_quantile(0, 0.9999) == 0);
+  // As the normal distribution has it: mean + 3.719 deviations.
+  CHECK(std::abs(static_cast<double>(poisson_quantile(1e8, 0.9999)) - (1e8 + 3.719e4)) < 10);
+}
+
+TEST_CASE("The window follows the clocks of past rounds (AdaPM, algorithm 1)") {
+  ActionTimer timer({});
+  struct Round {
+    std::int64_t advanced;
+    double rate;
+    std::int64_t window;
+  };
+  std::int64_t clock = 0;
+  for (const auto& [advanced, rate, window] :
+       {Round{0, 10, 39}, {5, 9.5, 37}, {0, 9.5, 37}, {40, 12.55, 115}, {12, 12.495, 46}}) {
+    clock += advanced;
+    CHECK(timer.begin_round(Clock(clock)).value() == clock + window);
+    CHECK(timer.rate() == Approx(rate));
+  }
+}
+
+TEST_CASE("Clocks go on from phase to phase, and to the end") {
+  ActionTimer timer({}, Clock(1000));
+  CHECK(timer.begin_round(Clock(1000)) == Clock(1039));
+  constexpr Clock kLast(std::numeric_limits<std::int64_t>::max());
+  ActionTimer at_the_end({}, kLast);
+  CHECK(at_the_end.begin_round(kLast) == kLast);
+}
+
+TEST_CASE("Settings of action timing have ranges") {
+  CHECK_NOTHROW(ActionTimer({.smoothing = 1, .quantile = 0.5, .initial_rate = 0}));
+  CHECK_THROWS_AS(ActionTimer({.smoothing = 1.1}), lapse::UsageError);
+  CHECK_THROWS_AS(ActionTimer({.smoothing = std::nan("")}), lapse::UsageError);
+  CHECK_THROWS_AS(ActionTimer({.quantile = 1}), lapse::UsageError);
+  CHECK_THROWS_AS(ActionTimer({.initial_rate = -1}), lapse::UsageError);
+  CHECK_THROWS_AS(ActionTimer({.initial_rate = INFINITY}), lapse::UsageError);
+}

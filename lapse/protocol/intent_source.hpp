@@ -1,0 +1,32 @@
+// Where a rank's wants come from.
+#pragma once
+
+#include <span>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// Takes what a round has found. A key may be wanted several times at once; each want is ended by one unwant.
+class WantSink {
+ public:
+  // Keys of the table, each at most once in a call.
+  virtual void want(TableId table, std::span<const Key> keys) LAPSE_REQUIRES(progress_role) = 0;
+  virtual void unwant(TableId table, std::span<const Key> keys) LAPSE_REQUIRES(progress_role) = 0;
+
+ protected:
+  ~WantSink() = default;
+};
+
+// Is asked at the beginning of every round of its rank which keys the rank wants from now on, and which no
+// longer. Must not block.
+class IntentSource {
+ public:
+  virtual void begin_round(WantSink& sink) LAPSE_REQUIRES(progress_role) = 0;
+
+ protected:
+  ~IntentSource() = default;
+};
+
+}  // namespace lapse

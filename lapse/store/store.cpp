@@ -16,7 +16,7 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
       sizes_(std::move(sizes)),
       words_(std::move(words)),
       slots_(regions, sizes_.unit_bytes(), max_units) {
-  set_slots(slots_.address(0), slots_.unit_bytes());
+  set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.commit_for(expected_units);
 }
 
@@ -27,28 +27,28 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
       words_(std::move(words)),
       slots_(std::move(space), sizes_.unit_bytes(), overflow.owner_label),
       overflow_(std::move(overflow)) {
-  set_slots(slots_.address(0), slots_.unit_bytes());
+  set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.try_commit_for(expected_units);
 }
 
-SlotBits Store::try_latch(Word& word, Attempt& attempt) const {
+SlotBits Store::try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   const SlotBits seen(bits);
   attempt = Attempt::not_local;
-  if (!is_open(seen)) return {};
+  if (!is_open(seen, test)) return {};
   attempt = Attempt::latched;
   if (seen.latched() || !word.compare_exchange_strong(bits, seen.with_latch().bits(),
                                                       std::memory_order_acquire, std::memory_order_relaxed)) {
     return {};
   }
   std::atomic_thread_fence(std::memory_order_release);
-  attempt = Attempt::done;
+  attempt = seen.is_copy() ? Attempt::done_on_copy : Attempt::done;
   return seen.with_latch();
 }
 
 Store::Attempt Store::try_read_latched(Word& word, std::byte* to, std::size_t bytes) const {
   Attempt attempt = Attempt::done;
-  if (const SlotBits latched = try_latch(word, attempt); latched.latched()) {
+  if (const SlotBits latched = try_latch(word, SlotBits::kOpenValue, attempt); latched.latched()) {
     std::memcpy(to, address_of(latched), bytes);
     // Nothing was written: the sequence stays.
     word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
@@ -56,7 +56,19 @@ Store::Attempt Store::try_read_latched(Word& word, std::byte* to, std::size_t by
   return attempt;
 }
 
-std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
+std::uint64_t Store::copy_version(const Word& word) const {
+  for (;;) {
+    const SlotBits before(word.load(std::memory_order_acquire));
+    if (!before.is_copy()) return 0;
+    const std::uint64_t version = SlotHead::version(shared_address(before.low()));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // The slot may have been released, and used for another key.
+    if (SlotBits(word.load(std::memory_order_relaxed)).low() == before.low()) return version;
+  }
+}
+
+template <Store::Copies copies>
+Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const std::size_t bytes = sizes_.layout().value_bytes();
 #if !defined(__SANITIZE_THREAD__)
   // Group by group: first all slot words, and their values on the way to the cache; then the copies, each
@@ -66,6 +78,7 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const Word* const words = words_.dense();
   std::array<SlotWord, kGroup> before;
   std::size_t done = 0;
+  Run run;
   for (; words != nullptr && done + kGroup <= keys.size(); done += kGroup) {
     const Key* const group = keys.data() + done;
     if (done + 3 * kGroup <= keys.size()) {
@@ -80,25 +93,39 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
     }
     for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
       const Word& word = words[group[i].index()];
-      if (before[i].is_readable()) [[likely]] {
+      if (before[i].is_readable() && (copies == Copies::any || before[i].is_owner())) [[likely]] {
         racy_copy(to, shared_address(before[i].low()), bytes);
         std::atomic_thread_fence(std::memory_order_acquire);
-        if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]]
+        if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]] {
+          if (copies == Copies::any) run.copies += before[i].is_copy() ? 1 : 0;
           continue;
+        }
       }
-      if (!read_at(word, to, bytes)) return done + i;
+      const Found found = read_one<copies>(word, to, bytes);
+      if (!found) {
+        run.keys = done + i;
+        return run;
+      }
+      run.copies += found.is_copy() ? 1 : 0;
     }
   }
 #else
   std::size_t done = 0;
+  Run run;
 #endif
   for (; done < keys.size(); ++done, to += bytes) {
     if (words_.is_sparse()) prefetch_run(keys, done);
     const Word* const word = words_.find(keys[done]);
-    if (word == nullptr || !read_at(*word, to, bytes)) break;
+    const Found found = word == nullptr ? Found() : read_one<copies>(*word, to, bytes);
+    if (!found) break;
+    run.copies += found.is_copy() ? 1 : 0;
   }
-  return done;
+  run.keys = done;
+  return run;
 }
+
+template Store::Run Store::read_run<Store::Copies::main>(std::span<const Key> keys, std::byte* to) const;
+template Store::Run Store::read_run<Store::Copies::any>(std::span<const Key> keys, std::byte* to) const;
 
 // --- roles ---
 
@@ -173,6 +200,7 @@ void Store::forget(Key key, Slot slot) {
 }
 
 bool Store::transfer_ownership(Key key, std::byte* to, Domain next) {
+  static_assert(next_role(Role::owner, RoleEvent::pass_on) == Role::absent);
   Word* word = words_.find(key);
   const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
@@ -238,6 +266,9 @@ bool Store::mark_queued(Key key) {
 bool Store::release_lease(Key key) {
   Word& word = leased_word(key);
   std::uint64_t bits = word.load(std::memory_order_relaxed);
+  if (SlotWord(bits).queued()) return false;
+  // The holder may have changed the value; where the lease goes on, that was noted early.
+  if (SlotWord(bits).is_replicated()) note_change(SlotWord(bits));
   do {
     if (SlotWord(bits).queued()) return false;
   } while (!word.compare_exchange_weak(bits, SlotWord(bits).with_lease(LeaseState::none).bits(),

@@ -34,6 +34,7 @@ enum class RoleEvent : std::uint8_t {
   create,       // the home makes the key: at the table's creation, or an uninitialized key of a sparse table
   localize,     // the key is asked for: LOCALIZE is on its way, or the home asks itself
   arrive,       // TRANSFER has come, and the queue has been drained
+  merge,        // TRANSFER has come to a copy, which is the main copy now; its queue is drained next
   pass_on,      // the main copy was transferred: an INSTRUCT came, or was in the queue of an arrival
   keep_copy,    // as pass_on, but the domain wants the key: a copy stays
   refuse,       // REFUSE or REFUSE_COPY has come: the key could not be made, or copied
@@ -73,11 +74,13 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
       if (is(RoleEvent::announce)) return Role::awaiting;
       break;
     case Role::arriving:
-    case Role::upgrading:
       if (is(RoleEvent::arrive)) return Role::owner;
       if (is(RoleEvent::pass_on)) return Role::absent;
       if (is(RoleEvent::keep_copy)) return Role::replica;
-      if (is(RoleEvent::refuse) && role == Role::arriving) return Role::absent;
+      if (is(RoleEvent::refuse)) return Role::absent;
+      break;
+    case Role::upgrading:
+      if (is(RoleEvent::merge)) return Role::arriving;
       break;
     case Role::awaiting:
       if (is(RoleEvent::copy)) return Role::replica;

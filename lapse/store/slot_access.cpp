@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/latch_wait.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/slot_head.hpp"
@@ -25,7 +24,7 @@ Found SlotAccess::read_latched(Word& word, SlotBits::Test test, std::byte* to, s
 
 void SlotAccess::note_change(SlotBits word) {
   if (word.is_owner()) SlotHead::raise_version(address_of(word));
-  dirty_->mark(word.low());
+  dirty_.mark(word.low());
 }
 
 Key SlotAccess::key_of(const Word& word) const {

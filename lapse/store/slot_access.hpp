@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "lapse/core/types.hpp"
+#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/slot_bits.hpp"
 
 namespace lapse {
 
-class DirtySet;
 class LatchWatch;
 class SlabAllocator;
 class SparseLookup;
@@ -118,10 +118,11 @@ class SlotAccess {
     head_bytes_ = head_bytes;
   }
   // The table may have copies, which workers change in place if `in_place`; marks go to `dirty`.
-  void set_copies(DirtySet* dirty, bool in_place) {
+  void set_copies(const DirtySet& dirty, bool in_place) {
     dirty_ = dirty;
     if (in_place) in_place_ = SlotBits::kOpenValue;
   }
+  const DirtySet& dirty() const { return dirty_; }
   // Slots that this rank alone can address, from now on.
   void set_private_slots(const SlabAllocator* slots) {
     private_slots_.store(slots, std::memory_order_release);
@@ -202,7 +203,7 @@ class SlotAccess {
   std::size_t unit_bytes_ = 0;
   std::size_t head_bytes_ = 0;
   SlotBits::Test in_place_ = SlotBits::kOpenOwner;
-  DirtySet* dirty_ = nullptr;
+  DirtySet dirty_;
   LatchWatch* latch_watch_ = nullptr;
   // self-synchronised: set once
   std::atomic<const SlabAllocator*> private_slots_ = nullptr;

@@ -18,10 +18,13 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
       slots_(regions, sizes_.unit_bytes(), max_units) {
   set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.commit_for(expected_units);
+  if (!may_have_copies()) return;
+  marks_ = SlotMarks(regions, slots_.max_units());
+  set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
 }
 
 Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes,
-             std::uint64_t expected_units)
+             std::uint64_t expected_units, const DirtySet& marks)
     : SlotAccess(words.dense(), words.sparse()),
       sizes_(std::move(sizes)),
       words_(std::move(words)),
@@ -29,6 +32,9 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
       overflow_(std::move(overflow)) {
   set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.try_commit_for(expected_units);
+  if (!may_have_copies()) return;
+  marks_ = SlotMarks(marks);
+  set_copies(marks, sizes_.layout().copies == Copies::differences);
 }
 
 SlotBits Store::try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const {
@@ -60,14 +66,14 @@ std::uint64_t Store::copy_version(const Word& word) const {
   for (;;) {
     const SlotBits before(word.load(std::memory_order_acquire));
     if (!before.is_copy()) return 0;
-    const std::uint64_t version = SlotHead::version(shared_address(before.low()));
+    const std::uint64_t version = SlotHead::version_of(shared_address(before.low()));
     std::atomic_thread_fence(std::memory_order_acquire);
     // The slot may have been released, and used for another key.
     if (SlotBits(word.load(std::memory_order_relaxed)).low() == before.low()) return version;
   }
 }
 
-template <Store::Copies copies>
+template <Store::Reach reach>
 Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const std::size_t bytes = sizes_.layout().value_bytes();
 #if !defined(__SANITIZE_THREAD__)
@@ -93,15 +99,15 @@ Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
     }
     for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
       const Word& word = words[group[i].index()];
-      if (before[i].is_readable() && (copies == Copies::any || before[i].is_owner())) [[likely]] {
+      if (before[i].is_readable() && (reach == Reach::any || before[i].is_owner())) [[likely]] {
         racy_copy(to, shared_address(before[i].low()), bytes);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]] {
-          if (copies == Copies::any) run.copies += before[i].is_copy() ? 1 : 0;
+          if (reach == Reach::any) run.copies += before[i].is_copy() ? 1 : 0;
           continue;
         }
       }
-      const Found found = read_one<copies>(word, to, bytes);
+      const Found found = read_one<reach>(word, to, bytes);
       if (!found) {
         run.keys = done + i;
         return run;
@@ -116,7 +122,7 @@ Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   for (; done < keys.size(); ++done, to += bytes) {
     if (words_.is_sparse()) prefetch_run(keys, done);
     const Word* const word = words_.find(keys[done]);
-    const Found found = word == nullptr ? Found() : read_one<copies>(*word, to, bytes);
+    const Found found = word == nullptr ? Found() : read_one<reach>(*word, to, bytes);
     if (!found) break;
     run.copies += found.is_copy() ? 1 : 0;
   }
@@ -124,16 +130,23 @@ Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   return run;
 }
 
-template Store::Run Store::read_run<Store::Copies::main>(std::span<const Key> keys, std::byte* to) const;
-template Store::Run Store::read_run<Store::Copies::any>(std::span<const Key> keys, std::byte* to) const;
+template Store::Run Store::read_run<Store::Reach::main>(std::span<const Key> keys, std::byte* to) const;
+template Store::Run Store::read_run<Store::Reach::any>(std::span<const Key> keys, std::byte* to) const;
 
 // --- roles ---
 
 Slot Store::allocate_slot(Key key) {
   const std::uint32_t units = sizes_.units(key);
-  if (!overflow_) return {slots_.allocate(units), false};
-  if (const auto slot = slots_.try_allocate(units)) return {*slot, false};
-  return {private_slots().allocate(units), true};
+  Slot slot;
+  if (!overflow_) {
+    slot = {slots_.allocate(units), false};
+  } else if (const auto shared = slots_.try_allocate(units)) {
+    slot = {*shared, false};
+  } else {
+    slot = {private_slots().allocate(units), true};
+  }
+  if (may_have_copies()) SlotHead::clear(address(slot));
+  return slot;
 }
 
 Slot Store::prepare_arrival(Key key) {
@@ -180,9 +193,9 @@ void Store::begin_arrival(Key key, std::uint32_t arrival) {
           [&](SlotWord word) { return word.with_role(Role::arriving, arrival); });
 }
 
-void Store::publish_owner(Key key, Slot slot, LeaseState lease) {
+void Store::publish_owner(Key key, Slot slot, LeaseState lease, bool replicated) {
   publish(key, words_.find_or_insert(key), RoleEvent::arrive,
-          [&](SlotWord word) { return word.owner(slot).with_lease(lease); });
+          [&](SlotWord word) { return word.owner(slot, replicated).with_lease(lease); });
 }
 
 void Store::pass_on(Key key, Domain next) {

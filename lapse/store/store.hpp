@@ -18,6 +18,7 @@
 #include "lapse/store/slab.hpp"
 #include "lapse/store/slot_access.hpp"
 #include "lapse/store/slot_head.hpp"
+#include "lapse/store/slot_marks.hpp"
 #include "lapse/store/slot_word.hpp"
 #include "lapse/store/value_sizes.hpp"
 
@@ -52,7 +53,9 @@ class Store : public SlotAccess {
     std::string owner_label = "a table";  // begins the messages of errors
   };
   // One rank's part of a domain: `words` and `space` are stored in memory that the ranks share.
-  Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units);
+  // `marks`: for tables that may have copies.
+  Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units,
+        const DirtySet& marks = {});
 
   bool is_sparse() const { return words_.is_sparse(); }
   // The largest key there can be; keys() is one more (dense tables).
@@ -60,6 +63,10 @@ class Store : public SlotAccess {
   std::uint64_t keys() const { return words_.last_key() + 1; }
   bool has(Key key) const { return key.value() <= words_.last_key(); }
   const ValueSizes& sizes() const { return sizes_; }
+  // Units of slots that this rank may give out.
+  std::uint64_t max_units() const { return slots_.max_units(); }
+  // Keys may have copies on several domains (KeyCopies).
+  bool may_have_copies() const { return sizes_.layout().copies != Copies::none; }
 
   // --- access, beside that of SlotAccess ---
 
@@ -98,7 +105,7 @@ class Store : public SlotAccess {
   // usable yet. A table that may have copies.
   std::uint64_t copy_version(const Word& word) const;
   // That of the key's main copy, which is in this domain. Serving rank.
-  std::uint64_t main_version(Key key) const { return SlotHead::version(address(word(key).slot())); }
+  std::uint64_t main_version(Key key) const { return SlotHead::version_of(address(word(key).slot())); }
 
   // As read_at and update_at, without waiting for a thread that holds the latch.
   enum class Attempt : std::uint8_t { done, done_on_copy, not_local, latched };
@@ -135,16 +142,16 @@ class Store : public SlotAccess {
     std::size_t copies = 0;
   };
   // Whether a run ends where a key has no main copy here, or where it has none at all.
-  enum class Copies : std::uint8_t { main, any };
+  enum class Reach : std::uint8_t { main, any };
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
   // leased. Tables whose values have one length only.
-  template <Copies copies>
+  template <Reach reach>
   Run read_run(std::span<const Key> keys, std::byte* to) const;
   // Updates keys as read_run reads them: f(i, slot) with the latch of keys[i] held. When f throws, earlier
   // updates stay and no latch is held.
-  template <Copies copies, class F>
+  template <Reach reach, class F>
   Run update_run(std::span<const Key> keys, F&& f) {
-    const SlotBits::Test test = copies == Copies::any ? in_place() : SlotBits::kOpenOwner;
+    const SlotBits::Test test = reach == Reach::any ? in_place() : SlotBits::kOpenOwner;
     Run run;
     for (; run.keys < keys.size(); ++run.keys) {
       prefetch_run(keys, run.keys);
@@ -189,6 +196,7 @@ class Store : public SlotAccess {
     const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
     std::forward<F>(fill)(address(slot));
+    if (may_have_copies()) SlotHead::set_version(address(slot), 1);
     publish(key, words_.find_or_insert(key), RoleEvent::create,
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
@@ -216,8 +224,9 @@ class Store : public SlotAccess {
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
   void release_slot(Key key, Slot slot) { slots_of(slot).release(slot.number, sizes_.units(key)); }
-  // arriving -> owner of the value in `slot`, open or leased from the start.
-  void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
+  // arriving -> owner of the value in `slot`, open or leased from the start; `replicated`: other domains hold
+  // copies.
+  void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none, bool replicated = false);
   // arriving -> absent: the value came and went on to `next`.
   void pass_on(Key key, Domain next);
   // arriving -> absent: no value will come.
@@ -281,9 +290,9 @@ class Store : public SlotAccess {
   // The slot word with its latch, if it can be had at once; else without it, and `attempt` is why.
   SlotBits try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const;
   Attempt try_read_latched(Word& word, std::byte* to, std::size_t bytes) const;
-  template <Copies copies>
+  template <Reach reach>
   Found read_one(const Word& word, std::byte* to, std::size_t bytes) const {
-    if (copies == Copies::any) return read_at(word, to, bytes);
+    if (reach == Reach::any) return read_at(word, to, bytes);
     return read_latched(const_cast<Word&>(word), SlotBits::kOpenOwner, to, bytes);
   }
 
@@ -356,6 +365,7 @@ class Store : public SlotAccess {
   SlabAllocator slots_;
   std::optional<Overflow> overflow_;
   std::unique_ptr<SlabAllocator> private_slots_;  // changed under the progress lock
+  SlotMarks marks_;
   // written under the progress lock
   std::atomic<std::uint64_t> keys_here_{0};
   std::atomic<std::uint64_t> content_bytes_here_{0};

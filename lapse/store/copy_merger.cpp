@@ -91,14 +91,9 @@ std::uint32_t CopyMerger::count_of(const std::byte* delta, std::size_t elements)
 
 bool CopyMerger::is_empty(const std::byte* delta, std::size_t elements) const {
   if (by_gradients()) return count_of(delta, elements) == 0;
+  // All bytes are 0 where the first one is and each equals the one before it.
   const std::size_t bytes = layout_.content_bytes(elements);
-  std::uint32_t seen = 0;
-  for (std::size_t at = 0; at < bytes; at += sizeof seen) {
-    std::uint32_t part = 0;
-    std::memcpy(&part, delta + at, sizeof part);
-    seen |= part;
-  }
-  return seen == 0;
+  return bytes == 0 || (delta[0] == std::byte{0} && std::memcmp(delta, delta + 1, bytes - 1) == 0);
 }
 
 void CopyMerger::apply_delta(std::byte* content, const std::byte* delta, std::size_t elements) const {

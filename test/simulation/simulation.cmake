@@ -4,6 +4,8 @@ add_library(lapse_test_histories STATIC
   ../support/history_counters.cpp
   ../support/history_live_counters.cpp
   ../support/lease_play.cpp
+  ../support/random_intents.cpp
+  ../support/random_policy.cpp
   ../support/random_workload.cpp
   ../support/random_workload_assignments.cpp
   ../support/random_workload_server.cpp)

@@ -185,7 +185,7 @@ void ServerWorkloadRun::check_after_barrier(Worker& worker, const Table<T>& tabl
           "after a barrier worker {} saw key {} of table '{}' as {}, not as {}", worker.index(), key,
           table.name(), to_string(seen[key]), to_string(Counts(expected.begin(), expected.end()))));
     }
-    log.pulled(Key(key), log.next_position(), log.pushes(Key(key)), seen[key]);
+    log.pulled(Key(key), log.next_position(), log.own(Key(key)), seen[key]);
   }
 }
 

@@ -20,7 +20,7 @@ lapse_test(simulation_threads
   DEPENDS lapse_test_histories
   LABELS simulation)
 lapse_test(simulation_checks
-  SOURCES history_checks.cpp history_replica_checks.cpp router_decisions.cpp
+  SOURCES history_checks.cpp history_replica_checks.cpp intent_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)
 
 # The longest of the tests that take one processor begin first.

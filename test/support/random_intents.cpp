@@ -7,12 +7,21 @@ namespace lapse::test {
 
 void RandomIntents::append(TableId table, std::span<const Key> keys, bool on) {
   const std::lock_guard lock(mutex_);
-  for (const Key key : keys) toggles_.push_back({table, key, on});
+  for (const Key key : keys) {
+    toggles_.push_back({table, key, on});
+    wanted_[{table.value(), key.value()}] += on ? 1 : -1;
+  }
 }
 
 bool RandomIntents::pending() const {
   const std::lock_guard lock(mutex_);
   return !toggles_.empty();
+}
+
+bool RandomIntents::wanted(TableId table, Key key) const {
+  const std::lock_guard lock(mutex_);
+  const auto place = wanted_.find({table.value(), key.value()});
+  return place != wanted_.end() && place->second > 0;
 }
 
 void RandomIntents::begin_round(WantSink& sink) {

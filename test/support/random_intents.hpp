@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/random.hpp"
@@ -25,6 +27,8 @@ class RandomIntents final : public IntentSource {
   void unwant(TableId table, std::span<const Key> keys) { append(table, keys, false); }
   // Whether the next round has something to hand on.
   bool pending() const;
+  // Whether the rank's workers want the key now.
+  bool wanted(TableId table, Key key) const;
 
   // Hands on what has come, in calls in which each key stands once.
   void begin_round(WantSink& sink) override;
@@ -39,7 +43,8 @@ class RandomIntents final : public IntentSource {
   void append(TableId table, std::span<const Key> keys, bool on);
 
   mutable std::mutex mutex_;
-  std::deque<Toggle> toggles_;
+  std::deque<Toggle> toggles_;                                     // since the last round
+  std::map<std::pair<std::uint32_t, std::uint64_t>, int> wanted_;  // how many times, by table and key
 };
 
 // One worker's intents in a random workload. Used by the worker's thread.

@@ -66,9 +66,8 @@ void check_final(std::span<const CounterLog> logs, Key key, const Counts& counts
           log.worker(), pushes, key.value(), seen, allowed.lower, allowed.upper, to_string(counts)));
     }
     if (log.resets(key) && epoch != log.own(key).resets) {
-      throw HistoryViolation(
-          fmt::format("worker {} reset key {} {} times; the final value is {}", log.worker(),
-                      key.value(), log.own(key).resets, to_string(counts)));
+      throw HistoryViolation(fmt::format("worker {} reset key {} {} times; the final value is {}",
+                                         log.worker(), key.value(), log.own(key).resets, to_string(counts)));
     }
   }
 }
@@ -114,8 +113,7 @@ void CounterLog::pulled(Key key, std::uint64_t position, const Own& own, Counts 
     throw HistoryViolation(fmt::format(
         "worker {} pulled key {} after {} own pushes{} and saw {} of them: {}", worker_, key.value(),
         own.pushes,
-        own.resets == 0 ? ""
-                        : fmt::format(" and reset {} behind {} of them", own.resets, own.before_resets),
+        own.resets == 0 ? "" : fmt::format(" and reset {} behind {} of them", own.resets, own.before_resets),
         counts[worker_], to_string(counts)));
   }
   if (!exact) check_wiped(key, own, counts);

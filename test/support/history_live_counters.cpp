@@ -76,17 +76,18 @@ void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor
   OfKey& state = of(key);
   if (!rules_.may_follow(floor.counts, counts)) {
     throw HistoryViolation(
-        fmt::format("worker {} pulled key {} and saw {}; {} had been answered or seen before it asked", worker,
-                    key.value(), to_string(counts), to_string(floor.counts)));
+        fmt::format("worker {} pulled key {} and saw {}; {} had been answered or seen before it asked",
+                    worker, key.value(), to_string(counts), to_string(floor.counts)));
   }
   check_issued(state, key, counts);
   const Wiped& wiped = state.wiped[rules_.epoch(counts)];
   for (std::size_t other = 0; other < floor.merged.size() && !wiped.upper.empty(); ++other) {
     if (counts[other] >= floor.merged[other] - wiped.upper[other]) continue;
-    throw HistoryViolation(fmt::format(
-        "worker {} pulled key {} and saw {}; {} had been answered before it asked, of which the reset has wiped "
-        "at most {}",
-        worker, key.value(), to_string(counts), to_string(floor.merged), to_string(wiped.upper)));
+    throw HistoryViolation(
+        fmt::format("worker {} pulled key {} and saw {}; {} had been answered before it asked, of which the "
+                    "reset has wiped "
+                    "at most {}",
+                    worker, key.value(), to_string(counts), to_string(floor.merged), to_string(wiped.upper)));
   }
   if (rules_.eventual) raise(state.of_worker[worker], counts);
   if (!is_main(copy)) return;

@@ -55,8 +55,8 @@ class LiveCounters {
   };
   struct OfKey {
     Counts issued;
-    Counts floor;                  // of the main copy
-    Counts merged;                 // with resets: pushes that it has had
+    Counts floor;                   // of the main copy
+    Counts merged;                  // with resets: pushes that it has had
     std::vector<Counts> of_worker;  // eventual: what each worker's pulls have held
     std::map<std::int64_t, Wiped> wiped;
     CounterChain chain;

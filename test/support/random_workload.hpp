@@ -28,7 +28,7 @@ struct WorkloadSettings {
   // of a few keys, so that they meet with them.
   double bulk = 0;
   std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1, 0};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                                        // of the keys under a lease
+  std::size_t max_touches = 4;                                           // of the keys under a lease
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);
@@ -43,8 +43,7 @@ class RandomWorkload {
                  std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr);
 
   bool finished() const {
-    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) &&
-           !has_intents();
+    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) && !has_intents();
   }
   // False while the worker waits for an answer: then step() would block.
   bool may_step() const;
@@ -83,7 +82,7 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
-    std::string of_lease;    // what was done about a lease
+    std::string of_lease;     // what was done about a lease
     bool of_intents = false;  // the last intents have ended
   } last_;
 };

@@ -204,6 +204,10 @@ class Worker {
   // Collective over all workers of all ranks. wait_all, then waits for others. This and the next calls
   // throw CollectiveMismatch or PeerFailed when workers make different calls, or one has returned already.
   void barrier();
+  // Collective over all workers. A barrier after which nothing is in flight on any rank, and every copy of a
+  // value shows every update that a worker made before it. Where no value has copies, costs a barrier and two
+  // waves of messages between all ranks.
+  void sync_barrier();
   // Collective over all workers. Element by element; every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);
   void all_reduce(std::span<std::int64_t> values, Reduce reduce = Reduce::sum);

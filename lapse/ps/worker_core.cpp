@@ -297,16 +297,26 @@ void WorkerCore::wait_all() {
   if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
 }
 
-const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
+std::uint64_t WorkerCore::contribute(Bytes contribution) {
   wait_all();
-  std::uint64_t round = 0;
-  {
-    const BusyGuard guard(gate_, Busy::engine);
-    endpoint_.count_collective_call();
-    round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
-  }
+  const BusyGuard guard(gate_, Busy::engine);
+  endpoint_.count_collective_call();
+  return phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+}
+
+const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
+  const std::uint64_t round = contribute(std::move(contribution));
   wait_until([&] { return phase_.group.completed(round); }, what, ProgressEngine::WaitFor::workers);
   return phase_.group.result();
+}
+
+void WorkerCore::sync_barrier(Bytes contribution) {
+  // No detection can be completed before this worker has contributed.
+  const TerminationDetection& termination = phase_.protocol.termination();
+  const std::uint64_t detection = termination.completed() + 1;
+  contribute(std::move(contribution));
+  wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
+             ProgressEngine::WaitFor::workers);
 }
 
 }  // namespace lapse

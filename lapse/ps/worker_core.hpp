@@ -106,8 +106,11 @@ class WorkerCore {
   void wait_all();
   // Collective over all workers: their contributions, combined.
   const Bytes& collective(Bytes contribution, std::string_view what);
+  void sync_barrier(Bytes contribution);
 
  private:
+  // Returns the number of completed rounds to wait for.
+  std::uint64_t contribute(Bytes contribution);
   Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request);
   // For a call on so many keys of which none was sent.

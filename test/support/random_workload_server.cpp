@@ -159,7 +159,11 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     auto leases =
         workload_.leases ? std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::blocks) : nullptr;
     RandomWorkload(clients, settings, random, std::move(leases)).run();
-    worker.barrier();
+    if (round % 2 == 0) {
+      worker.sync_barrier();
+    } else {
+      worker.barrier();
+    }
     check_after_barrier(worker, counters_, shape, layout_, history_.counters[local]);
     if (large_) {
       check_after_barrier(worker, *large_, {.keys = workload_.keys}, large_layout_, history_.large[local]);

@@ -10,14 +10,17 @@
 #include "lapse/transport/remote_reads.hpp"
 #include "lapse/transport/shared_memory.hpp"
 #include "test/simulation/refusal_client.hpp"
+#include "test/support/summed_gradients.hpp"
 
 namespace lapse::test {
 
 Histories::Histories(const Scenario& scenario)
-    : layout{scenario.all_workers(), 1}, live(scenario.all_workers(), scenario.shape.keys) {
+    : layout{scenario.counter_rules().elements(scenario.all_workers()), 1},
+      live(scenario.all_workers(), scenario.shape.keys, scenario.counter_rules()) {
   const std::uint64_t keys = scenario.shape.keys;
-  for (std::size_t worker = 0; worker < layout.workers; ++worker) {
-    counters.emplace_back(worker, layout.workers, keys);
+  const std::size_t workers = scenario.all_workers();
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    counters.emplace_back(worker, workers, keys, scenario.counter_rules());
     assignments.emplace_back(worker, keys);
     with_failures.emplace_back(keys);
   }
@@ -47,10 +50,14 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              .ranks = scenario.ranks,
              .first_worker = first_worker,
              .local_workers = scenario.workers[transport.rank().index()],
-             .workers = scenario.all_workers()} {
+             .workers = scenario.all_workers()},
+      policy_(scenario.replication ? scenario.replication->technique : Technique::adaptive,
+              {scenario.counter_rules().eventual, false}, scenario.seed + phase_.first_worker) {
   transport_.shared_memory()->join_group(domains_.domain_of(transport.rank()).value());
-  create_table(scenario, ElementType::float64, UpdateRule::add(), histories.layout.length(),
-               scenario.shape.own_lengths, histories.refusals.get());
+  const bool gradients = scenario.replication && scenario.replication->gradients;
+  create_table(scenario, ElementType::float64,
+               gradients ? UpdateRule::custom<double>(SummedGradients<double>{}) : UpdateRule::add(),
+               histories.layout.length(), scenario.shape.own_lengths, histories.refusals.get());
   create_table(scenario, ElementType::int64, UpdateRule::assign(), Assignment::kLength, false, nullptr);
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
@@ -89,7 +96,9 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   const WorkloadSettings settings = scenario.workload(random);
   workloads_.push_back(std::make_unique<RandomWorkload>(
       std::vector<TableClient*>{clients_[clients_.size() - 2].get(), clients_.back().get()}, settings, random,
-      std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call))));
+      std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
+      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
+                           : nullptr));
 }
 
 void SimulatedRank::create_table(const Scenario& scenario, ElementType type, const UpdateRule& rule,
@@ -174,6 +183,23 @@ void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
 void SimulatedRank::handle_deadline() {
   in_turn_ = true;
   protocol_.handle_deadline(protocol_.next_deadline().value());
+}
+
+namespace {
+
+// Takes intents as long as no module does.
+class DroppedWants final : public WantSink {
+ public:
+  void want(TableId, std::span<const Key>) override {}
+  void unwant(TableId, std::span<const Key>) override {}
+};
+
+}  // namespace
+
+void SimulatedRank::begin_round() {
+  in_turn_ = true;
+  DroppedWants sink;
+  intents_.begin_round(sink);
 }
 
 void SimulatedRank::end_turn() {

@@ -47,7 +47,8 @@ class ValueSizes {
       return content_bytes_;
     return layout_.content_bytes(length(key));
   }
-  // Whole slots, with what copies need, are allocated in units: of 16 bytes where lengths differ, else of a whole slot.
+  // Slots, with what copies need, are allocated in units: of 16 bytes where lengths differ, else of a whole
+  // slot.
   std::size_t unit_bytes() const { return uniform_ ? layout_.slot_bytes(layout_.length) : kUnitBytes; }
   std::uint32_t units(Key key) const {
     if (uniform_) [[likely]]

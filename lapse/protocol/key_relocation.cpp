@@ -213,7 +213,7 @@ class KeyRelocation::Drain {
       KeyReplication::changed(table_, content);
   }
   void take(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
-    relocation_.replication_.take_drained(table_, key_, message, table_.store().address(slot_), now_);
+    relocation_.replication_.take_drained(table_, key_, message, slot_);
   }
   void grant(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
     relocation_.lease_turns_.granted(asker, table_, key_);

@@ -96,8 +96,8 @@ class KeyReplication {
   Slot arrive(TableShard& table, Key key, const std::byte* moved, std::span<const MemberRecord> members)
       LAPSE_REQUIRES(progress_role);
   // ON, DELTA or OFF from the queue of a key that is being drained.
-  void take_drained(TableShard& table, Key key, const CopyMessage& message, std::byte* content,
-                    Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  void take_drained(TableShard& table, Key key, const CopyMessage& message, Slot slot)
+      LAPSE_REQUIRES(progress_role);
   // A queued operation has changed the value (rule 4).
   static void changed(TableShard& table, std::byte* content) LAPSE_REQUIRES(progress_role);
   // A lease has ended, and the queue is to be drained (rule 29).
@@ -139,9 +139,10 @@ class KeyReplication {
 
   // --- owner; `content`: of a key that is being drained, else null. False where the key is leased.
 
-  bool take_at_main(TableShard& table, Key key, const CopyMessage& message, std::byte* content)
+  bool take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot, std::byte* content)
       LAPSE_REQUIRES(progress_role);
-  bool take_on(TableShard& table, Key key, Domain from, std::byte* content) LAPSE_REQUIRES(progress_role);
+  bool take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
   bool take_delta(TableShard& table, Key key, const CopyMessage& message, std::byte* content)
       LAPSE_REQUIRES(progress_role);
   bool take_off(TableShard& table, Key key, const CopyMessage& message, std::byte* content)

@@ -36,7 +36,7 @@ void KeyReplication::take(TableShard& table, Key key, const CopyMessage& message
     const Route route = router_.route_received(table.view(key), by_home);
     switch (route.action) {
       case Route::Action::execute:
-        return take_at_main(table, key, message, nullptr);
+        return take_at_main(table, key, message, {}, nullptr);
       case Route::Action::queue: {
         const auto record = table.arrival_record(key);
         if (record) table.arrivals().queue(*record).push(message, now);
@@ -55,16 +55,15 @@ void KeyReplication::take(TableShard& table, Key key, const CopyMessage& message
   });
 }
 
-void KeyReplication::take_drained(TableShard& table, Key key, const CopyMessage& message, std::byte* content,
-                                  Clock::time_point) {
-  static_cast<void>(take_at_main(table, key, message, content));
+void KeyReplication::take_drained(TableShard& table, Key key, const CopyMessage& message, Slot slot) {
+  static_cast<void>(take_at_main(table, key, message, slot, table.store().address(slot)));
 }
 
-bool KeyReplication::take_at_main(TableShard& table, Key key, const CopyMessage& message,
+bool KeyReplication::take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot,
                                   std::byte* content) {
   switch (message.kind) {
     case FrameKind::on:
-      return take_on(table, key, message.from, content);
+      return take_on(table, key, message.from, slot, content);
     case FrameKind::delta:
       return take_delta(table, key, message, content);
     default:
@@ -90,7 +89,7 @@ void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) 
   copies.keys().unreplicate(key);
 }
 
-bool KeyReplication::take_on(TableShard& table, Key key, Domain from, std::byte* content) {
+bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content) {
   TableCopies& copies = *table.copies();
   if (content == nullptr && table.store().is_sparse()) {
     const auto failure = failure_of(table.name(), key, registry_.self(), [&] {
@@ -102,10 +101,10 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, std::byte*
       return true;
     }
   }
-  const SlotWord word = table.store().word(key);
-  std::byte* const value = content == nullptr ? table.store().address(word.slot()) : content;
+  if (content == nullptr) slot = table.store().word(key).slot();
+  std::byte* const value = table.store().address(slot);
   const bool first = SlotHead::of(value).record == SlotHead::kNoRecord;
-  if (first && content == nullptr && !copies.keys().make_markable(word.slot())) {
+  if (first && !copies.keys().make_markable(slot)) {
     send_record(table, FrameKind::refuse_copy, key, from);
     return true;
   }
@@ -251,7 +250,8 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
   leaving.main = copies.main_number(content);
   if (wants(table, key)) {
     const auto base =
-        copies.keys().make_markable(slot) ? copies.try_allocate_base(key) : std::optional<std::uint32_t>();
+        KeyCopies::is_shared(slot) && copies.keys().make_markable(slot) ? copies.try_allocate_base(key)
+                                                                        : std::optional<std::uint32_t>();
     if (base) {
       leaving.replica = copies.replicas().open({.key = key,
                                                 .slot = slot.number,

@@ -147,28 +147,34 @@ class KeyCopies {
 
   // Whether the slot can be marked; makes room for the mark. Copies, and main copies that others hold copies
   // of, must be markable.
-  bool make_markable(Slot slot) { return !(slot.is_private && store_.overflow_) && store_.marks_.cover(slot.number); }
-  bool is_marked(Slot slot) const {
-    return !slot.is_private && store_.marks_.test(slot.number);
-  }
+  bool make_markable(Slot slot) { return marks_of(slot).cover(unit_of(slot)); }
+  bool is_marked(Slot slot) const { return marks_of(slot).test(unit_of(slot)); }
   // Clears the mark; whether there was one.
   bool take_mark(Slot slot) {
     bool marked = false;
-    if (!slot.is_private) store_.marks_.take(slot.number, 1, [&](std::uint64_t) { marked = true; });
+    marks_of(slot).take(unit_of(slot), 1, [&](std::uint64_t) { marked = true; });
     return marked;
   }
   // Calls f(content) for each marked slot that this rank gives out, having cleared the mark.
   template <class F>
   void take_marks(F&& f) {
-    const SlabAllocator& slots = store_.slots_;
-    store_.marks_.take(slots.first_unit(), slots.max_units(), [&](std::uint64_t unit) {
-      f(store_.shared_address(static_cast<std::uint32_t>(unit)));
+    for_marks([&](const SlotMarks& marks, std::uint64_t first, std::uint64_t units, Slot slot) {
+      marks.take(first, units, [&](std::uint64_t unit) {
+        slot.number += static_cast<std::uint32_t>(unit);
+        f(store_.address(slot));
+        slot.number -= static_cast<std::uint32_t>(unit);
+      });
     });
   }
   bool any_marked() const {
-    const SlabAllocator& slots = store_.slots_;
-    return store_.marks_.any(slots.first_unit(), slots.max_units());
+    bool any = false;
+    for_marks([&](const SlotMarks& marks, std::uint64_t first, std::uint64_t units, Slot) {
+      any = any || marks.any(first, units);
+    });
+    return any;
   }
+  // Whether the slot may hold a copy: every rank of the domain can address it.
+  static bool is_shared(Slot slot) { return !slot.is_private; }
 
  private:
   struct Latched {
@@ -181,6 +187,23 @@ class KeyCopies {
                  std::memory_order_release);
     }
   };
+
+  SlotMarks& marks_of(Slot slot) { return slot.is_private ? store_.private_marks_ : store_.marks_; }
+  const SlotMarks& marks_of(Slot slot) const {
+    return slot.is_private ? store_.private_marks_ : store_.marks_;
+  }
+  std::uint64_t unit_of(Slot slot) const {
+    return slot.is_private ? slot.number - store_.private_slots_->first_unit() : slot.number;
+  }
+  // Calls f(marks, first unit, units, slot of unit 0) for the slots of this rank.
+  template <class F>
+  void for_marks(F&& f) const {
+    const SlabAllocator& slots = store_.slots_;
+    f(store_.marks_, slots.first_unit(), slots.max_units(), Slot{0, false});
+    if (!store_.private_slots_) return;
+    const SlabAllocator& own = *store_.private_slots_;
+    f(store_.private_marks_, 0, own.max_units(), Slot{static_cast<std::uint32_t>(own.first_unit()), true});
+  }
 
   void publish(Key key, RoleEvent event, Role role, std::uint32_t low);
   // The slot word becomes f(word, content), under the latch, unless that is nothing. False where the key is

@@ -24,7 +24,11 @@ Found SlotAccess::read_latched(Word& word, SlotBits::Test test, std::byte* to, s
 
 void SlotAccess::note_change(SlotBits word) {
   if (word.is_owner()) SlotHead::raise_version(address_of(word));
-  dirty_.mark(word.low());
+  if (word.is_private()) {
+    private_dirty_.mark(word.low() - private_slots_.load(std::memory_order_acquire)->first_unit());
+  } else {
+    dirty_.mark(word.low());
+  }
 }
 
 Key SlotAccess::key_of(const Word& word) const {

@@ -123,8 +123,9 @@ class SlotAccess {
     if (in_place) in_place_ = SlotBits::kOpenValue;
   }
   const DirtySet& dirty() const { return dirty_; }
-  // Slots that this rank alone can address, from now on.
-  void set_private_slots(const SlabAllocator* slots) {
+  // Slots that this rank alone can address, from now on; their marks.
+  void set_private_slots(const SlabAllocator* slots, const DirtySet& dirty) {
+    private_dirty_ = dirty;
     private_slots_.store(slots, std::memory_order_release);
   }
 
@@ -204,6 +205,7 @@ class SlotAccess {
   std::size_t head_bytes_ = 0;
   SlotBits::Test in_place_ = SlotBits::kOpenOwner;
   DirtySet dirty_;
+  DirtySet private_dirty_;  // by units counted from the first; set before the slots are
   LatchWatch* latch_watch_ = nullptr;
   // self-synchronised: set once
   std::atomic<const SlabAllocator*> private_slots_ = nullptr;

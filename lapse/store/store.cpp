@@ -179,7 +179,8 @@ SlabAllocator& Store::private_slots() {
   }
   private_slots_ = std::make_unique<SlabAllocator>(
       SlabSpace{std::move(region), first_unit, first_unit, max_units}, sizes_.unit_bytes(), owner_label);
-  set_private_slots(private_slots_.get());
+  if (may_have_copies()) private_marks_ = SlotMarks(regions, max_units);
+  set_private_slots(private_slots_.get(), private_marks_.all());
   return *private_slots_;
 }
 

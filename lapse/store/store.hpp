@@ -373,6 +373,7 @@ class Store : public SlotAccess {
   std::optional<Overflow> overflow_;
   std::unique_ptr<SlabAllocator> private_slots_;  // changed under the progress lock
   SlotMarks marks_;
+  SlotMarks private_marks_;  // by units counted from the first
   // written under the progress lock
   std::atomic<std::uint64_t> keys_here_{0};
   std::atomic<std::uint64_t> content_bytes_here_{0};

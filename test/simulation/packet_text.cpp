@@ -46,7 +46,18 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "PUSH_RUN",
                                                            "SET_RUN",
                                                            "PULL_RUN_ANSWER",
-                                                           "PUSH_RUN_ANSWER"};
+                                                           "PUSH_RUN_ANSWER",
+                                                           "ON",
+                                                           "DELTA",
+                                                           "OFF",
+                                                           "SNAPSHOT",
+                                                           "OFFER",
+                                                           "REFUSE_COPY",
+                                                           "REFRESH",
+                                                           "ACK",
+                                                           "TRANSFER_WITH_MEMBERS",
+                                                           "WANT",
+                                                           "UNWANT"};
 
 std::string describe_keys(const FrameHeader& header, const std::byte* records) {
   std::string text;

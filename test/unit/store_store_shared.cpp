@@ -67,7 +67,8 @@ struct SharedDomain {
     return store.read(key, reinterpret_cast<std::byte*>(value.data())) ? value : Value{};
   }
   static bool add(Store& store, Key key, std::int64_t by) {
-    return store.update(key, [&](std::byte* to) { reinterpret_cast<std::int64_t*>(to)[0] += by; });
+    return static_cast<bool>(
+        store.update(key, [&](std::byte* to) { reinterpret_cast<std::int64_t*>(to)[0] += by; }));
   }
 
   PrivateRegionAllocator real;

@@ -21,8 +21,8 @@ class InvariantViolation : public std::runtime_error {
 };
 
 // A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; a
-// remote read copies the memory, or is delivered; a rank begins a round; an engine's turn ends. Every choice and every random
-// number comes from the scenario's seed: the same scenario gives the same run.
+// remote read copies the memory, or is delivered; a rank begins a round; an engine's turn ends. Every choice
+// and every random number comes from the scenario's seed: the same scenario gives the same run.
 //
 // After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
 // is owner or arriving. During the run every answer is checked against the history (I3, I4, I5). At the end,

@@ -232,7 +232,8 @@ void ServerWorkloadRun::pull_final_values() {
 }
 
 void ServerWorkloadRun::check(const ServerHistory& all) const {
-  if (all.counters.size() != workload_.all_workers()) throw HistoryViolation("histories of some workers are missing");
+  if (all.counters.size() != workload_.all_workers())
+    throw HistoryViolation("histories of some workers are missing");
   check_counters(all.counters, final_counters_);
   if (large_) check_counters(all.large, final_large_);
   check_assignments(all.assignments, final_assignments_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +15,9 @@
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/arrival_table.hpp"
 #include "lapse/protocol/operation_kind.hpp"
+#include "lapse/protocol/table_copies.hpp"
 #include "lapse/protocol/table_definition.hpp"
+#include "lapse/protocol/wanted_keys.hpp"
 #include "lapse/store/store.hpp"
 
 namespace lapse {
@@ -32,7 +35,9 @@ class TableShard {
   TableShard(TableDefinition definition, MakeStore&& make_store, OwnershipTable owners)
       : definition_(std::move(definition)),
         store_(std::forward<MakeStore>(make_store)()),
-        ownership_(std::move(owners)) {}
+        ownership_(std::move(owners)) {
+    if (store_.may_have_copies()) copies_ = std::make_unique<TableCopies>(store_, definition_.rule);
+  }
   TableShard(const TableShard&) = delete;
   TableShard& operator=(const TableShard&) = delete;
 
@@ -55,7 +60,7 @@ class TableShard {
 
   // Copies the value to `to`; false when the key is not local, or leased.
   bool read(Key key, std::byte* to) const {
-    return store_.read(key, to) || (store_.is_sparse() && read_uninitialized(key, to));
+    return static_cast<bool>(store_.read(key, to)) || (store_.is_sparse() && read_uninitialized(key, to));
   }
   // Copies the initial value of an uninitialized key; false where only the holder of the progress lock can
   // decide that the key is uninitialized. Throws what an initialiser of the application throws.
@@ -133,9 +138,19 @@ class TableShard {
 
   ArrivalTable& arrivals() LAPSE_REQUIRES(progress_role) { return arrivals_; }
   const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
-  // The arrival record of a key that this rank serves and that is arriving or leased: operations wait in its
-  // queue. Nothing when the key's lease has just ended.
+  // The arrival record of a key that this rank serves and that is arriving or leased, or of which it has a
+  // replica's record: operations wait in its queue. Nothing when the key's lease has just ended.
   std::optional<std::uint32_t> arrival_record(Key key) LAPSE_REQUIRES(progress_role);
+
+  // --- copies on several domains
+
+  // Null where keys cannot have copies.
+  TableCopies* copies() LAPSE_REQUIRES(progress_role) { return copies_.get(); }
+  const TableCopies* copies() const LAPSE_REQUIRES(progress_role) { return copies_.get(); }
+  // How often this domain wants each key that this rank serves: once for each intent of a worker of this rank,
+  // and once for each other rank of the domain that wants the key.
+  WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
+  const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
 
   // --- counters and memory
 
@@ -173,6 +188,8 @@ class TableShard {
   // guarded by the progress lock
   OwnershipTable ownership_ LAPSE_GUARDED_BY(progress_role);
   ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
+  std::unique_ptr<TableCopies> copies_;  // its content is guarded by the progress lock
+  WantedKeys wanted_ LAPSE_GUARDED_BY(progress_role);
   TableCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 

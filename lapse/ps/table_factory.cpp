@@ -106,6 +106,7 @@ SharedTableLayout::Request TableFactory::request(const Plan& plan, const HomeMap
   request.keys = plan.options.keys;
   request.home_keys = homes.own_keys();
   request.unit_bytes = plan.sizes.unit_bytes();
+  request.replicable = plan.layout.copies != Copies::none;
   request.units.resize(domains.members(self).size());
   for (std::uint64_t number = 0; number < plan.options.keys; ++number) {
     const Key key(number);

@@ -16,6 +16,7 @@ struct RunResult {
   TableCounters counters;
   Simulation::Failures failures;
   Simulation::Runs runs;
+  std::uint64_t replicas = 0;
   std::optional<std::string> problem;
 };
 
@@ -32,6 +33,7 @@ RunResult run_once(const Scenario& scenario, const Router& router, std::function
   result.counters = simulation.counters();
   result.failures = simulation.failures();
   result.runs = simulation.runs();
+  result.replicas = simulation.replicas();
   return result;
 }
 
@@ -87,6 +89,7 @@ CampaignResult run_campaign(const ScenarioLimits& limits, const CampaignSize& si
     result.runs.frames += run.runs.frames;
     result.runs.keys += run.runs.keys;
     result.runs.continued += run.runs.continued;
+    result.replicas += run.replicas;
   }
   return result;
 }

@@ -15,7 +15,8 @@ void expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
   if (result.failure) FAIL(result.failure->report);
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
-            << " relocations, " << result.counters.queued_accesses << " accesses queued\n";
+            << " relocations, " << result.counters.queued_accesses << " accesses queued, " << result.replicas
+            << " replicas at the ends\n";
 }
 
 }  // namespace

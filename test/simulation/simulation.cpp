@@ -304,6 +304,7 @@ void Simulation::check_end() {
         fmt::format("{} frames were sent and {} received", frames.sent, frames.received));
   }
   check_ownership(true);
+  check_replicas();
 
   if (histories_.refusals) {
     histories_.refusals->set_active(false);

@@ -27,7 +27,8 @@ class InvariantViolation : public std::runtime_error {
 // After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
 // is owner or arriving. During the run every answer is checked against the history (I3, I4, I5). At the end,
 // when nothing can move any more: everything is answered, nothing is left anywhere, every key has exactly one
-// owner, the one that its home names (I1), and all histories are in order (I2 to I5).
+// owner, the one that its home names (I1), replicas show what owners have, and all histories are in order (I2
+// to I5).
 class Simulation {
  public:
   struct Failures {
@@ -54,6 +55,8 @@ class Simulation {
   // Calls, localizes and leases that failed, as they may.
   Failures failures() const;
   const Runs& runs() const { return runs_; }
+  // Replicas that were left when everything was over: of keys that are wanted without an end.
+  std::size_t replicas() const { return replicas_; }
   // Calls sink(text) for every step.
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 
@@ -85,6 +88,7 @@ class Simulation {
   void check_ownership(bool at_rest);
   // Runs of keys go where the router would send each key alone.
   void check_routes(Key key, std::size_t table);
+  void check_replicas();
   void check_end();
 
   const Scenario scenario_;
@@ -96,6 +100,7 @@ class Simulation {
   std::uint64_t steps_ = 0;
   std::size_t lonely_steps_ = 0;  // since something else than a round was possible
   Runs runs_;
+  std::size_t replicas_ = 0;
   bool interrupted_ = false;
   std::function<void(std::string)> sink_;
 

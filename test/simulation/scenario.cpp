@@ -122,7 +122,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   // A failure would be reported by any later call.
   if (refusals) settings.detached = 0;
   if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
-  if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 2;
+  if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;

@@ -169,7 +169,7 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     RandomEngine random(workload_.seed + 1000 * phase + 100 * round, worker.index());
     WorkloadSettings settings = WorkloadSettings::random(random, workload_.calls);
     settings.bulk = workload_.bulk;
-    if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 2;
+    if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
     const auto& replication = workload_.replication;
     if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
     auto intents = replication ? std::make_unique<IntentPlay>(intents_, replication->leaves_some) : nullptr;

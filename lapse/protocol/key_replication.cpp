@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -22,6 +23,14 @@ using Unanswered = Replica::Unanswered;
   throw ProtocolError(fmt::format("{} for key {} of table '{}' has come to domain {}, where it is {}", message,
                                   key.value(), table.name(), table.self_domain().value(),
                                   role_name(table.store().word(key).role())));
+}
+
+void count_staleness(TableCounters& counters, std::uint64_t versions, std::chrono::nanoseconds age) {
+  const auto nanoseconds = static_cast<std::uint64_t>(std::max(age, std::chrono::nanoseconds(0)).count());
+  counters.missed_versions += versions;
+  counters.missed_versions_max = std::max(counters.missed_versions_max, versions);
+  counters.refresh_nanoseconds += nanoseconds;
+  counters.refresh_max_nanoseconds = std::max(counters.refresh_max_nanoseconds, nanoseconds);
 }
 
 }  // namespace
@@ -77,7 +86,7 @@ void KeyReplication::announce(TableShard& table, Key key) {
   const Domain owner =
       table.definition().cache.look_up(table.store().word(key).hint()).value_or(table.definition().homes.home(key));
   const std::uint32_t number = copies.replicas().open(
-      {.key = key, .slot = slot->number, .base = *base, .owner = owner, .unanswered = Unanswered::on});
+      {.key = key, .slot = slot->number, .base = *base, .owner = owner, .refreshed = {}, .unanswered = Unanswered::on});
   copies.keys().announce(key, number);
   std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
   const CopyRecord head{key.value()};
@@ -113,7 +122,7 @@ void KeyReplication::take_snapshot(TableShard& table, const VersionRecord& recor
   SlotHead::of(to).record = number;
   replica.owner = owner;
   replica.refreshed = now;
-  replica.unanswered = Unanswered::nothing;
+  copies.replicas().expect(replica, Unanswered::nothing);
   replica.bit = false;
   copies.keys().show(key, slot);
   ++table.counters().copies_in;
@@ -147,11 +156,11 @@ void KeyReplication::take_refresh(TableShard& table, const VersionRecord& record
   });
   TableCounters& counters = table.counters();
   ++counters.refreshes_in;
-  counters.count_staleness(record.version() - before, now - replica.refreshed);
+  count_staleness(counters, record.version() - before, now - replica.refreshed);
   replica.owner = owner;
   replica.refreshed = now;
   if (!waits) return;
-  replica.unanswered = Unanswered::nothing;
+  copies.replicas().expect(replica, Unanswered::nothing);
   advance(table, key, now);
 }
 
@@ -179,7 +188,7 @@ void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Doma
   ++table.counters().declined_copies;
   copies.keys().drop(key, number);
   release_copy(table, replica);
-  replica.unanswered = Unanswered::off;
+  copies.replicas().expect(replica, Unanswered::off);
   std::byte* const record =
       append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
   const DeltaRecord head{key.value(), 0};
@@ -313,7 +322,7 @@ void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
   copies.release_base(key, replica.base);
   replica.slot = Replica::kNone;
   replica.marked = false;
-  replica.unanswered = Unanswered::off;
+  copies.replicas().expect(replica, Unanswered::off);
   if (!changed) {
     outbox_.cancel();
     record = append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
@@ -340,7 +349,7 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
     return false;
   }
   replica.bit = !replica.bit;
-  replica.unanswered = Unanswered::delta;
+  copies.replicas().expect(replica, Unanswered::delta);
   const DeltaRecord head{key.value(), replica.bit ? 1U : 0U};
   std::memcpy(record, &head, sizeof head);
   ++table.counters().deltas_out;

@@ -38,6 +38,7 @@ class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
     ++in_use_;
+    if (replica.unanswered != Replica::Unanswered::nothing) ++unanswered_;
     if (free_.empty()) {
       records_.push_back(replica);
       return static_cast<std::uint32_t>(records_.size() - 1);
@@ -48,6 +49,7 @@ class ReplicaTable {
     return number;
   }
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
+    expect(records_[number], Replica::Unanswered::nothing);
     records_[number] = Replica{};
     free_.push_back(number);
     --in_use_;
@@ -55,6 +57,16 @@ class ReplicaTable {
   // Valid until the next open.
   Replica& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
   const Replica& at(std::uint32_t number) const LAPSE_REQUIRES(progress_role) { return records_[number]; }
+
+  // The record's message that the owner has not answered yet, from now on.
+  void expect(Replica& replica, Replica::Unanswered message) LAPSE_REQUIRES(progress_role) {
+    const auto one = [](Replica::Unanswered which) { return which == Replica::Unanswered::nothing ? 0U : 1U; };
+    unanswered_ += one(message);
+    unanswered_ -= one(replica.unanswered);
+    replica.unanswered = message;
+  }
+  // Records with such a message.
+  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) { return unanswered_; }
 
   std::size_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
@@ -65,6 +77,7 @@ class ReplicaTable {
   std::vector<Replica> records_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
+  std::size_t unanswered_ LAPSE_GUARDED_BY(progress_role) = 0;
 };
 
 }  // namespace lapse

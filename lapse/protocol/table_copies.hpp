@@ -26,6 +26,7 @@ class TableCopies {
   TableCopies(Store& store, const UpdateKernel& rule);
 
   KeyCopies& keys() { return keys_; }
+  const KeyCopies& keys() const { return keys_; }
   const CopyMerger& merger() const { return merger_; }
   ReplicaTable& replicas() LAPSE_REQUIRES(progress_role) { return replicas_; }
   const ReplicaTable& replicas() const LAPSE_REQUIRES(progress_role) { return replicas_; }

@@ -22,6 +22,8 @@
 
 namespace lapse {
 
+class RequiredVersions;
+
 // Thread safety: definition, sizes, serves, read, read_uninitialized and apply by any thread; the store
 // follows its own rules (store.hpp); everything else by the holder of the progress lock.
 //
@@ -62,6 +64,29 @@ class TableShard {
   bool read(Key key, std::byte* to) const {
     return static_cast<bool>(store_.read(key, to)) || (store_.is_sparse() && read_uninitialized(key, to));
   }
+  // Whether a copy that is not the main one can carry out the operation.
+  bool may_use_copy(const ValueOperation& operation) const {
+    if (operation.kind == OperationKind::pull) return true;
+    if (operation.kind != OperationKind::push) return false;
+    const Copies copies = sizes().layout().copies;
+    return copies == Copies::differences || (copies == Copies::gradients && operation.scale == 1.0F);
+  }
+  Store::Reach reach(const ValueOperation& operation) const {
+    return may_use_copy(operation) ? Store::Reach::any : Store::Reach::main;
+  }
+  // One push to the main copy, or to another copy of a table whose copies merge by gradients.
+  Found push_any(Store::Word& word, Key key, const std::byte* update, float scale) {
+    return store_.update_any_at(word, [&](std::byte* content, bool is_copy) {
+      if (is_copy) {
+        copies_->merger().push(content, update, sizes().length(key), scale);
+      } else {
+        definition_.rule.apply(content, update, sizes().length(key), scale);
+      }
+    });
+  }
+  // Whether the worker may use the domain's copy of the key, if there is one (rule 23). The worker's thread.
+  bool is_current(Key key, const Store::Word* word, RequiredVersions& required) const;
+
   // Copies the initial value of an uninitialized key; false where only the holder of the progress lock can
   // decide that the key is uninitialized. Throws what an initialiser of the application throws.
   bool read_uninitialized(Key key, std::byte* to) const;

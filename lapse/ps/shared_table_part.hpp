@@ -26,7 +26,8 @@ class SharedTablePart {
                   std::function<std::size_t()> free_bytes, std::function<void()> notify);
 
   // Takes this rank's share of the pages of slot words, owners and dirty set, and writes owners there: every
-  // key is at home. False when there is no memory. Once all members have done so, the other functions may be called.
+  // key is at home. False when there is no memory. Once all members have done so, the other functions may be
+  // called.
   bool commit(Domain self);
 
   // Once no rank uses the memory any more: its pages go back to the system. The addresses stay.

@@ -95,12 +95,13 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
                                        const AccessRequest& request) {
   TableShard& state = table.state();
   TableCounters& counters = gate_.counters(table);
-  std::uint64_t& done =
-      request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
-  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request) : 0;
-  done += first;
+  const bool pull = request.operation.kind == OperationKind::pull;
+  const LocalAccess::Counts counts{pull ? counters.local_pulls : counters.local_pushes,
+                                   pull ? counters.copy_pulls : counters.copy_pushes};
+  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request, counts) : 0;
   if (first == keys.size()) return {};
-  LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
+  sweep_required();
+  LocalAccess local(state, keys, request, endpoint_, counts, phase_.rank, first);
   OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
   // Where the worker could hold the engine for long, others take their turns between keys and sending.
   constexpr std::size_t kMaxBytesInEngine = std::size_t{4} << 20;

@@ -12,17 +12,17 @@
 
 namespace lapse {
 
-// Bound to a table's rule and layout. `content` is the address of a slot, where its value begins, with the head
-// before it; `elements` is the length of the key's value. *Main* is the content of the owner's slot.
+// Bound to a table's rule and layout. `content` is the address of a slot, where its value begins, with the
+// head before it; `elements` is the length of the key's value. *Main* is the content of the owner's slot.
 //
 // - Copies that merge by differences: a holder keeps a *base* beside each slot, value and state as they were
 //   last agreed with the owner, and what is not merged yet is the difference. A delta is
 //
 //       | value and state: differences |
 //
-// - Copies that merge by gradients: what is not merged yet is the sum in the slot, with the number of pushes in
-//   the head. The value shows it already, provisionally: the owner applies the rule once to all of it. There is
-//   no base. A delta is
+// - Copies that merge by gradients: what is not merged yet is the sum in the slot, with the number of pushes
+//   in the head. The value shows it already, provisionally: the owner applies the rule once to all of it.
+//   There is no base. A delta is
 //
 //       | sum: length elements | number of gradients 32 | padding 32 |
 //
@@ -67,8 +67,8 @@ class CopyMerger {
   // not merged yet, which stays unmerged.
   void refresh(std::byte* content, std::byte* base, const std::byte* main, std::size_t elements) const;
 
-  // As refresh, for a copy that becomes the main copy: what was not merged is merged now. Returns whether there
-  // was something. The base's contents are undefined then.
+  // As refresh, for a copy that becomes the main copy: what was not merged is merged now. Returns whether
+  // there was something. The base's contents are undefined then.
   bool absorb(std::byte* content, std::byte* base, const std::byte* main, std::size_t elements) const;
 
   // --- owner ---

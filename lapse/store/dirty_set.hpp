@@ -6,13 +6,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace lapse {
 
-// A set of slots, by the number of their first unit: a bitmap with two levels of summaries above it, so that a
-// search skips 262,144 units with the load of one word. It is kept in memory from outside, which the ranks of
-// a domain may share and which reads as zero at first; this object is one rank's view of it, a cheap copy.
+// A set of slots, by the number of their first unit: a bitmap with two levels of summaries above it, so that
+// a search skips 262,144 units with the load of one word. It is kept in memory from outside, which the ranks
+// of a domain may share and which reads as zero at first; this object is one rank's view of it, a cheap
+// copy.
 //
 // Each rank takes the units of the slots that it gives out: its *range*. Ranges do not overlap.
 //
@@ -21,8 +21,8 @@ namespace lapse {
 //
 // Guarantees:
 // 1. A unit whose mark happened before a take is taken by it, if by no take before.
-// 2. Who latches the key of a unit after take has called f for the unit sees every write whose mark was taken;
-//    a later write marks the unit again.
+// 2. Who latches the key of a unit after take has called f for the unit sees every write whose mark was
+//    taken; a later write marks the unit again.
 // 3. Units of other ranges stay as they are, also where ranges meet within a word of the bitmap.
 class DirtySet {
  public:
@@ -63,8 +63,8 @@ class DirtySet {
   }
 
   // Clears the mark of each marked unit among `count` units from `first` on, and then calls f(unit). What f
-  // marks is for the next take, or for this one where it has a higher number. When f throws, the units that it
-  // was not called for stay marked.
+  // marks is for the next take, or for this one where it has a higher number. When f throws, the units that
+  // it was not called for stay marked.
   template <class F>
   void take(std::uint64_t first, std::uint64_t count, F&& f) const {
     // The summary of a word that several ranges share is left alone, as marks of another range may be behind

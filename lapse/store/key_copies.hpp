@@ -147,28 +147,27 @@ class KeyCopies {
 
   // Whether the slot can be marked; makes room for the mark. Copies, and main copies that others hold copies
   // of, must be markable.
-  bool make_markable(Slot slot) { return !(slot.is_private && store_.overflow_) && store_.marks_.commit(slot.number); }
+  bool make_markable(Slot slot) { return !(slot.is_private && store_.overflow_) && store_.marks_.cover(slot.number); }
   bool is_marked(Slot slot) const {
-    const DirtySet marks = store_.marks_.committed();
-    return !slot.is_private && slot.number < marks.units() && marks.test(slot.number);
+    return !slot.is_private && store_.marks_.test(slot.number);
   }
   // Clears the mark; whether there was one.
   bool take_mark(Slot slot) {
     bool marked = false;
-    store_.marks_.committed().take(slot.number, 1, [&](std::uint64_t) { marked = true; });
+    if (!slot.is_private) store_.marks_.take(slot.number, 1, [&](std::uint64_t) { marked = true; });
     return marked;
   }
   // Calls f(content) for each marked slot that this rank gives out, having cleared the mark.
   template <class F>
   void take_marks(F&& f) {
     const SlabAllocator& slots = store_.slots_;
-    store_.marks_.committed().take(slots.first_unit(), slots.max_units(), [&](std::uint64_t unit) {
+    store_.marks_.take(slots.first_unit(), slots.max_units(), [&](std::uint64_t unit) {
       f(store_.shared_address(static_cast<std::uint32_t>(unit)));
     });
   }
   bool any_marked() const {
     const SlabAllocator& slots = store_.slots_;
-    return store_.marks_.committed().any(slots.first_unit(), slots.max_units());
+    return store_.marks_.any(slots.first_unit(), slots.max_units());
   }
 
  private:

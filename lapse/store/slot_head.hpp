@@ -11,8 +11,8 @@ namespace lapse {
 
 //     | version 64 | record 32 | pushes 32 |
 //
-// Written under the latch of the key. The version is read by other threads meanwhile, between the two loads of
-// the slot word; record and pushes are read under the latch alone.
+// Written under the latch of the key. The version is read by other threads meanwhile, between the two loads
+// of the slot word; record and pushes are read under the latch alone.
 struct SlotHead {
   static constexpr std::uint32_t kNoRecord = 0xffffffff;
 

@@ -82,7 +82,7 @@ class Store : public SlotAccess {
     return word == nullptr ? Found()
                            : read_latched(*word, SlotBits::kOpenOwner, to, sizes_.value_bytes(key));
   }
-  // As update and update_at, of the main copy alone.
+  // As update, of the main copy alone.
   template <class F>
   Found update_main(Key key, F&& f) {
     Word* const word = words_.find(key);
@@ -91,6 +91,13 @@ class Store : public SlotAccess {
   template <class F>
   Found update_main_at(Word& word, F&& f) {
     return update_if(word, SlotBits::kOpenOwner, std::forward<F>(f));
+  }
+  // What an access may use: the main copy alone, or another copy, too.
+  enum class Reach : std::uint8_t { main, any };
+  // As update_at, where copies are used as far as the update rule allows that.
+  template <class F>
+  Found update_at(Word& word, Reach reach, F&& f) {
+    return update_if(word, changes(reach), std::forward<F>(f));
   }
   // Calls f(slot, is_copy) with the latch held, whatever the update rule lets change in place.
   template <class F>
@@ -111,9 +118,9 @@ class Store : public SlotAccess {
   enum class Attempt : std::uint8_t { done, done_on_copy, not_local, latched };
   Attempt try_read_at(Word& word, std::byte* to, std::size_t bytes) const;
   template <class F>
-  Attempt try_update_at(Word& word, F&& f) {
+  Attempt try_update_at(Word& word, Reach reach, F&& f) {
     Attempt attempt = Attempt::done;
-    if (const SlotBits latched = try_latch(word, in_place(), attempt); latched.latched()) {
+    if (const SlotBits latched = try_latch(word, changes(reach), attempt); latched.latched()) {
       const Unlatch unlatch{*this, word, latched};
       std::forward<F>(f)(address_of(latched));
     }
@@ -141,23 +148,20 @@ class Store : public SlotAccess {
     std::size_t keys = 0;
     std::size_t copies = 0;
   };
-  // Whether a run ends where a key has no main copy here, or where it has none at all.
-  enum class Reach : std::uint8_t { main, any };
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
   // leased. Tables whose values have one length only.
   template <Reach reach>
   Run read_run(std::span<const Key> keys, std::byte* to) const;
   // Updates keys as read_run reads them: f(i, slot) with the latch of keys[i] held. When f throws, earlier
   // updates stay and no latch is held.
-  template <Reach reach, class F>
-  Run update_run(std::span<const Key> keys, F&& f) {
-    const SlotBits::Test test = reach == Reach::any ? in_place() : SlotBits::kOpenOwner;
+  template <class F>
+  Run update_run(std::span<const Key> keys, Reach reach, F&& f) {
     Run run;
     for (; run.keys < keys.size(); ++run.keys) {
       prefetch_run(keys, run.keys);
       Word* const word = words_.find(keys[run.keys]);
       if (word == nullptr) break;
-      const Found found = update_if(*word, test, [&](std::byte* content) { f(run.keys, content); });
+      const Found found = update_if(*word, changes(reach), [&](std::byte* content) { f(run.keys, content); });
       if (!found) break;
       run.copies += found.is_copy() ? 1 : 0;
     }
@@ -287,6 +291,9 @@ class Store : public SlotAccess {
     }
   };
 
+  SlotBits::Test changes(Reach reach) const {
+    return reach == Reach::any ? in_place() : SlotBits::kOpenOwner;
+  }
   // The slot word with its latch, if it can be had at once; else without it, and `attempt` is why.
   SlotBits try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const;
   Attempt try_read_latched(Word& word, std::byte* to, std::size_t bytes) const;

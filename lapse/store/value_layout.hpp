@@ -16,7 +16,7 @@ enum class Copies : std::uint8_t {
   gradients,    // the sum of the gradients travels, and how many there are
 };
 
-//     | head | value: length elements | state of the update rule | sum of gradients: length elements | padding |
+//     | head | value: length elements | state of the rule | sum of gradients: length elements | padding |
 //
 // The head (SlotHead) stands only where keys can have copies, the sum of gradients only where copies merge by
 // gradients. Slots are padded to 16 bytes, so that vector loads are aligned and may run to the end of the

@@ -47,7 +47,10 @@ class ValueSizes {
       return content_bytes_;
     return layout_.content_bytes(length(key));
   }
-  // Whole slots, with what copies need, are allocated in units: of 16 bytes where lengths differ, else of a whole slot.
+  // From the beginning of the slot to the end of its content: what is copied when a key moves.
+  std::size_t moved_bytes(Key key) const { return layout_.head_bytes() + content_bytes(key); }
+  // Slots, with what copies need, are allocated in units: of 16 bytes where lengths differ, else of a whole
+  // slot.
   std::size_t unit_bytes() const { return uniform_ ? layout_.slot_bytes(layout_.length) : kUnitBytes; }
   std::uint32_t units(Key key) const {
     if (uniform_) [[likely]]

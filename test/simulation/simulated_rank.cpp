@@ -61,6 +61,11 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   create_table(scenario, ElementType::int64, UpdateRule::assign(), Assignment::kLength, false, nullptr);
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
+  if (scenario.replication) {
+    protocol_.replication().set_interval(std::nullopt);  // Rounds are events of their own.
+    protocol_.replication().set_policy(&policy_);
+    protocol_.replication().set_source(&intents_);
+  }
   protocol_.registry().prepare_workers(phase_.local_workers);
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
@@ -107,6 +112,8 @@ void SimulatedRank::create_table(const Scenario& scenario, ElementType type, con
   TableShape shape = scenario.shape;
   shape.own_lengths = own_lengths;
   shape.apply(options, length);
+  if (scenario.counter_rules().eventual && protocol_.registry().tables().empty())
+    options.consistency = Consistency::eventual;
   options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
   if (refusals != nullptr && scenario.shape.sparse) {
@@ -185,21 +192,13 @@ void SimulatedRank::handle_deadline() {
   protocol_.handle_deadline(protocol_.next_deadline().value());
 }
 
-namespace {
-
-// Takes intents as long as no module does.
-class DroppedWants final : public WantSink {
- public:
-  void want(TableId, std::span<const Key>) override {}
-  void unwant(TableId, std::span<const Key>) override {}
-};
-
-}  // namespace
-
 void SimulatedRank::begin_round() {
   in_turn_ = true;
-  DroppedWants sink;
-  intents_.begin_round(sink);
+  protocol_.replication().round(Replication::Clock::now());
+}
+
+bool SimulatedRank::round_due() const {
+  return intents_.pending() || !protocol_.idle(IdleLevel::synced);
 }
 
 void SimulatedRank::end_turn() {

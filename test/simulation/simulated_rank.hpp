@@ -87,7 +87,7 @@ class SimulatedRank {
   // A round of the rank begins: intents are handed on, and what has changed is sent.
   void begin_round();
   // Whether a round would find something to do.
-  bool round_due() const { return intents_.pending(); }
+  bool round_due() const;
   // The engine's turn ends: its packets are sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();

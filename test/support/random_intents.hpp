@@ -26,7 +26,7 @@ class RandomIntents final : public IntentSource {
   void want(TableId table, std::span<const Key> keys) { append(table, keys, true); }
   void unwant(TableId table, std::span<const Key> keys) { append(table, keys, false); }
   // Whether the next round has something to hand on.
-  bool pending() const;
+  bool pending() const override;
   // Whether the rank's workers want the key now.
   bool wanted(TableId table, Key key) const;
 

@@ -61,8 +61,8 @@ bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// An owner and three holders, with all steps in random order: sums are exact, and a holder sees its own pushes
-// at all times.
+// An owner and three holders, with all steps in random order: sums are exact, and a holder sees its own
+// pushes at all times.
 template <class T>
 void check_sums(std::size_t elements, unsigned seed) {
   const BoundMerger bound(UpdateRule::add(), lapse::element_type<T>());

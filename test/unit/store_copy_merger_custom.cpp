@@ -18,8 +18,8 @@ using lapse::test::CopySlot;
 
 namespace {
 
-// Subtracts updates and counts them in the state; n gradients at once mean their mean. Throws for an update of
-// 100 once the first element is written, and for a mean of 50 while merging.
+// Subtracts updates and counts them in the state; n gradients at once mean their mean. Throws for an update
+// of 100 once the first element is written, and for a mean of 50 while merging.
 struct MeanStep {
   static std::string name() { return "mean step"; }
   static std::size_t state_elements(std::size_t) { return 1; }

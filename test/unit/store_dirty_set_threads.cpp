@@ -40,7 +40,7 @@ std::uint64_t draw_unit(std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("No mark is lost while slots are marked by two threads and taken by two") {
-  constexpr int kWrites = 30'000;
+  constexpr int kWrites = 16'000;
   alignas(64) static std::array<std::byte, DirtySet::bytes(kDirtyUnits)> memory;
   memory.fill(std::byte{0});
   const DirtySet set(memory.data(), kDirtyUnits);
@@ -71,8 +71,9 @@ TEST_CASE("No mark is lost while slots are marked by two threads and taken by tw
         written = ++(*slots)[unit].writes;
         set.mark(unit);
       });
-      if (i % 64 != 0) continue;
-      // Once two further takes have ended, one of them began after the mark: it, or one before, saw the write.
+      if (i % 256 != 0) continue;
+      // Once two further takes have ended, one of them began after the mark: it, or one before, saw the
+      // write.
       std::atomic<std::uint64_t>& ended = takes[unit < kBorder ? 0 : 1];
       const std::uint64_t begin = ended.load(std::memory_order_acquire);
       while (ended.load(std::memory_order_acquire) < begin + 2) std::this_thread::yield();

@@ -34,9 +34,9 @@ enum class Merge : std::uint8_t {
 //                                         initialised or set; the state's memory is undefined before
 //     apply(value, state, update, scale)  one push; scale is the push's learning-rate scale, 1 by default
 //     merge()                             optional: a Merge; without it Merge::gradient
-//     merge(sum, count)                   optional, for Merge::gradient: makes of the sum of `count` gradients,
-//                                         in place, the update of the one apply that stands for all of them;
-//                                         without it the sum
+//     merge(sum, count)                   optional, for Merge::gradient: makes of the sum of gradients the
+//                                         update of the one apply that stands for all `count` of them;
+//                                         without it, the sum is that update
 template <class R, class T>
 concept CustomRule = Element<T> && std::copy_constructible<R> &&
     requires(const R& rule, std::size_t length, std::span<T> value, std::span<T> state,

@@ -29,6 +29,7 @@ struct CampaignResult {
   TableCounters counters;
   Simulation::Failures failures;
   Simulation::Runs runs;
+  Simulation::Frames frames{};
   std::uint64_t replicas = 0;  // at the ends
 
   struct Failure {

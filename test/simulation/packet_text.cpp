@@ -46,7 +46,34 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "PUSH_RUN",
                                                            "SET_RUN",
                                                            "PULL_RUN_ANSWER",
-                                                           "PUSH_RUN_ANSWER"};
+                                                           "PUSH_RUN_ANSWER",
+                                                           "ON",
+                                                           "DELTA",
+                                                           "OFF",
+                                                           "SNAPSHOT",
+                                                           "OFFER",
+                                                           "REFUSE_COPY",
+                                                           "REFRESH",
+                                                           "ACKNOWLEDGE",
+                                                           "TRANSFER_WITH_MEMBERS",
+                                                           "WANT",
+                                                           "UNWANT"};
+
+// Behind the key of a record that tells one copy from the next.
+std::string describe_version(FrameKind kind, const std::byte* record) {
+  std::uint64_t second = 0;
+  std::memcpy(&second, record + sizeof second, sizeof second);
+  switch (kind) {
+    case FrameKind::snapshot:
+    case FrameKind::refresh:
+      return fmt::format(" (version {}, bit {})", second >> 1U, second & 1U);
+    case FrameKind::delta:
+    case FrameKind::off:
+      return fmt::format(" (bit {})", second);
+    default:
+      return {};
+  }
+}
 
 std::string describe_keys(const FrameHeader& header, const std::byte* records) {
   std::string text;
@@ -60,6 +87,7 @@ std::string describe_keys(const FrameHeader& header, const std::byte* records) {
     std::uint64_t number = 0;
     std::memcpy(&number, records, answer ? sizeof(std::uint32_t) : sizeof number);
     text += fmt::format("{}{}", i == 0 ? (answer ? " items " : " keys ") : ",", number);
+    if (header.record_bytes >= 2 * sizeof number && !run) text += describe_version(kind, records);
   }
   return text;
 }
@@ -94,6 +122,9 @@ std::string describe_packet(std::span<const std::byte> packet) {
                             header.operation & 0xffff'ffffU);
         break;
       case FrameKind::localize:
+      case FrameKind::on:
+      case FrameKind::delta:
+      case FrameKind::off:
         text += fmt::format(" by domain {}", header.domain);
         break;
       case FrameKind::instruct:

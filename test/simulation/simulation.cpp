@@ -183,15 +183,16 @@ void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
   network_.deliver(
       choice,
       [&](Rank from, std::span<const std::byte> packet) {
-        count_runs(packet);
+        count_frames(packet);
         if (sink_) trace("{} -> {}: {}", from.value(), to.value(), describe_packet(packet));
         ranks_[to.index()]->handle_packet(from, packet);
       },
       index);
 }
 
-void Simulation::count_runs(std::span<const std::byte> packet) {
+void Simulation::count_frames(std::span<const std::byte> packet) {
   for_each_frame(packet, [&](const FrameHeader& header, const std::byte*) {
+    ++frames_[header.kind];
     const auto kind = static_cast<FrameKind>(header.kind);
     if (kind < FrameKind::pull_run || kind > FrameKind::set_run) return;
     ++runs_.frames;

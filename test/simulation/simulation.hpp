@@ -1,6 +1,7 @@
 // The whole protocol on a few ranks in one thread, in an order of events that a seed decides.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
+#include "lapse/protocol/frames.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/simulation/simulated_rank.hpp"
@@ -44,6 +46,9 @@ class Simulation {
     std::uint64_t continued = 0;  // frames that do not begin with the first key of their operation
   };
 
+  // Frames that were delivered, by kind.
+  using Frames = std::array<std::uint64_t, kFrameKinds>;
+
   explicit Simulation(const Scenario& scenario, const Router& router);
 
   // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
@@ -55,6 +60,7 @@ class Simulation {
   // Calls, localizes and leases that failed, as they may.
   Failures failures() const;
   const Runs& runs() const { return runs_; }
+  const Frames& frames() const { return frames_; }
   // Replicas that were left when everything was over: of keys that are wanted without an end.
   std::size_t replicas() const { return replicas_; }
   // Calls sink(text) for every step.
@@ -84,7 +90,7 @@ class Simulation {
   template <class... Arguments>
   void trace(fmt::format_string<Arguments...> format, Arguments&&... arguments);
 
-  void count_runs(std::span<const std::byte> packet);
+  void count_frames(std::span<const std::byte> packet);
   void check_ownership(bool at_rest);
   // Runs of keys go where the router would send each key alone.
   void check_routes(Key key, std::size_t table);
@@ -100,6 +106,7 @@ class Simulation {
   std::uint64_t steps_ = 0;
   std::size_t lonely_steps_ = 0;  // since something else than a round was possible
   Runs runs_;
+  Frames frames_{};
   std::size_t replicas_ = 0;
   bool interrupted_ = false;
   std::function<void(std::string)> sink_;

@@ -47,6 +47,19 @@ TEST_CASE("resets: any scenario without replication") {
   expect_no_violation({.min_ranks = 1, .resets = true});
 }
 
+TEST_CASE("replication: two to four ranks, each a domain") {
+  expect_copies({.max_ranks = 4, .domain_ranks = 1, .replication = true, .eventual = true});
+}
+
+TEST_CASE("replication: any answers of policies") {
+  expect_copies({.replication = true, .technique = Technique::adversarial, .eventual = true});
+}
+
+TEST_CASE("replication: a table that is not replicated") {
+  const CampaignResult result = expect_no_violation({.replication = true, .eventual = false});
+  CHECK(result.replicas == 0);
+}
+
 TEST_CASE("replication: any scenario") {
   expect_copies({.replication = true});
 }

@@ -125,7 +125,7 @@ void Simulation::add_rounds() {
     const bool due = ranks_[rank]->round_due();
     if (lonely && due) return add_choice({Actor::round, rank, 0}, speed);
     if (!lonely)
-      add_choice({Actor::round, rank, 0}, due ? scenario_.replication->rounds * speed : 1 + speed / 16);
+      add_choice({Actor::round, rank, 0}, 1 + (due ? scenario_.replication->rounds : 1) * speed / 16);
   }
 }
 

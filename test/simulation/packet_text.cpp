@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "WANT",
                                                            "UNWANT"};
 
-// Behind the key of a record that tells one copy from the next.
+// Behind the key of a record that distinguishes one copy from the next.
 std::string describe_version(FrameKind kind, const std::byte* record) {
   std::uint64_t second = 0;
   std::memcpy(&second, record + sizeof second, sizeof second);

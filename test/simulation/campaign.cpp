@@ -16,6 +16,8 @@ struct RunResult {
   TableCounters counters;
   Simulation::Failures failures;
   Simulation::Runs runs;
+  Simulation::Frames frames{};
+  std::uint64_t replicas = 0;
   std::optional<std::string> problem;
 };
 
@@ -32,6 +34,8 @@ RunResult run_once(const Scenario& scenario, const Router& router, std::function
   result.counters = simulation.counters();
   result.failures = simulation.failures();
   result.runs = simulation.runs();
+  result.frames = simulation.frames();
+  result.replicas = simulation.replicas();
   return result;
 }
 
@@ -87,6 +91,8 @@ CampaignResult run_campaign(const ScenarioLimits& limits, const CampaignSize& si
     result.runs.frames += run.runs.frames;
     result.runs.keys += run.runs.keys;
     result.runs.continued += run.runs.continued;
+    for (std::size_t kind = 0; kind < kFrameKinds; ++kind) result.frames[kind] += run.frames[kind];
+    result.replicas += run.replicas;
   }
   return result;
 }

@@ -29,6 +29,8 @@ struct CampaignResult {
   TableCounters counters;
   Simulation::Failures failures;
   Simulation::Runs runs;
+  Simulation::Frames frames{};
+  std::uint64_t replicas = 0;  // at the ends
 
   struct Failure {
     std::uint64_t seed = 0;

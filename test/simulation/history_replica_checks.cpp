@@ -102,6 +102,28 @@ TEST_CASE("eventual counters: live checks of the main copy") {
   CHECK_NOTHROW(live.pull_answered(2, kReplicated, floor, {1, 0, 0}, Copy::main));
 }
 
+TEST_CASE(
+    "eventual counters: after a sync the main copy has the pushes, and the domain's replicas are not older") {
+  LiveCounters live(3, 1, kEventual);
+  const std::vector<std::size_t> domain{0, 1};
+  const auto pulled = [](LiveCounters then, std::size_t worker, Counts counts, Copy copy = Copy::any) {
+    then.pull_answered(worker, kReplicated, then.floor(worker, kReplicated, copy), counts, copy);
+  };
+  for (const std::size_t worker : {0U, 2U}) live.push_issued(worker, kReplicated);
+  live.push_answered(2, kReplicated, 1, Copy::main);
+  const LiveCounters::Sync sync = live.sync_called(0);
+  live.push_issued(2, kReplicated);
+  live.push_answered(2, kReplicated, 2, Copy::main);  // too late
+  CHECK_NOTHROW(pulled(live, 2, {0, 0, 2}, Copy::main));
+  CHECK_NOTHROW(pulled(live, 1, {0, 0, 0}));
+  live.synced(sync, domain);
+  CHECK_THROWS_AS(pulled(live, 2, {0, 0, 2}, Copy::main), HistoryViolation);
+  CHECK_NOTHROW(pulled(live, 2, {1, 0, 2}, Copy::main));
+  CHECK_THROWS_AS(pulled(live, 1, {0, 0, 0}), HistoryViolation);
+  CHECK_NOTHROW(pulled(live, 1, {0, 0, 1}));
+  CHECK_NOTHROW(pulled(live, 2, {0, 0, 0}));  // another domain's replica
+}
+
 TEST_CASE("resets: a history in order is accepted") {
   for (const CounterRules& rules : {kResets, kEventualResets}) {
     ResetLogs logs(rules);

@@ -54,10 +54,26 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "OFFER",
                                                            "REFUSE_COPY",
                                                            "REFRESH",
-                                                           "ACK",
+                                                           "ACKNOWLEDGE",
                                                            "TRANSFER_WITH_MEMBERS",
                                                            "WANT",
                                                            "UNWANT"};
+
+// Behind the key of a record that distinguishes one copy from the next.
+std::string describe_version(FrameKind kind, const std::byte* record) {
+  std::uint64_t second = 0;
+  std::memcpy(&second, record + sizeof second, sizeof second);
+  switch (kind) {
+    case FrameKind::snapshot:
+    case FrameKind::refresh:
+      return fmt::format(" (version {}, bit {})", second >> 1U, second & 1U);
+    case FrameKind::delta:
+    case FrameKind::off:
+      return fmt::format(" (bit {})", second);
+    default:
+      return {};
+  }
+}
 
 std::string describe_keys(const FrameHeader& header, const std::byte* records) {
   std::string text;
@@ -71,6 +87,7 @@ std::string describe_keys(const FrameHeader& header, const std::byte* records) {
     std::uint64_t number = 0;
     std::memcpy(&number, records, answer ? sizeof(std::uint32_t) : sizeof number);
     text += fmt::format("{}{}", i == 0 ? (answer ? " items " : " keys ") : ",", number);
+    if (header.record_bytes >= 2 * sizeof number && !run) text += describe_version(kind, records);
   }
   return text;
 }
@@ -105,6 +122,9 @@ std::string describe_packet(std::span<const std::byte> packet) {
                             header.operation & 0xffff'ffffU);
         break;
       case FrameKind::localize:
+      case FrameKind::on:
+      case FrameKind::delta:
+      case FrameKind::off:
         text += fmt::format(" by domain {}", header.domain);
         break;
       case FrameKind::instruct:

@@ -1,5 +1,7 @@
 // Wanted keys under random interleavings: intents and rounds beside all other events.
+#include <array>
 #include <iostream>
+#include <utility>
 
 #include "test/simulation/campaign.hpp"
 #include "test/support/catch.hpp"
@@ -11,11 +13,32 @@ namespace {
 
 constexpr std::uint64_t kSteps = 200'000;  // of each test case, unless SIMULATION_STEPS says otherwise
 
-void expect_no_violation(const ScenarioLimits& limits) {
+CampaignResult expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
   if (result.failure) FAIL(result.failure->report);
   std::cout << result.steps << " steps, " << result.seeds << " seeds, " << result.counters.relocations_in
             << " relocations, " << result.counters.queued_accesses << " accesses queued\n";
+  return result;
+}
+
+void expect_copies(const ScenarioLimits& limits) {
+  const CampaignResult result = expect_no_violation(limits);
+  constexpr std::array<std::pair<FrameKind, const char*>, 8> kKinds{
+      {{FrameKind::on, "ON"},
+       {FrameKind::snapshot, "SNAPSHOT"},
+       {FrameKind::delta, "DELTA"},
+       {FrameKind::refresh, "REFRESH"},
+       {FrameKind::offer, "OFFER"},
+       {FrameKind::off, "OFF"},
+       {FrameKind::acknowledge, "ACKNOWLEDGE"},
+       {FrameKind::transfer_with_members, "TRANSFER_WITH_MEMBERS"}}};
+  for (const auto& [kind, name] : kKinds) {
+    const std::uint64_t frames = result.frames[static_cast<std::size_t>(kind)];
+    std::cout << "  " << frames << " " << name << "\n";
+    if (result.steps >= kSteps) CHECK(frames > 0);
+  }
+  std::cout << "  " << result.replicas << " replicas at the ends\n";
+  if (result.steps >= kSteps) CHECK(result.replicas > 0);
 }
 
 }  // namespace
@@ -24,6 +47,19 @@ TEST_CASE("resets: any scenario without replication") {
   expect_no_violation({.min_ranks = 1, .resets = true});
 }
 
+TEST_CASE("replication: two to four ranks, each a domain") {
+  expect_copies({.max_ranks = 4, .domain_ranks = 1, .replication = true, .eventual = true});
+}
+
+TEST_CASE("replication: any answers of policies") {
+  expect_copies({.replication = true, .technique = Technique::adversarial, .eventual = true});
+}
+
+TEST_CASE("replication: a table that is not replicated") {
+  const CampaignResult result = expect_no_violation({.replication = true, .eventual = false});
+  CHECK(result.replicas == 0);
+}
+
 TEST_CASE("replication: any scenario") {
-  expect_no_violation({.replication = true});
+  expect_copies({.replication = true});
 }

@@ -76,9 +76,11 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   drawn.eventual = limits.eventual.value_or(random.below(4) > 0);
   drawn.technique = limits.technique.value_or(static_cast<Technique>(random.below(kTechniques)));
   drawn.gradients = random.below(2) == 0;
-  drawn.intents = one_of(2U, 5U, 15U);
+  drawn.intents = one_of(2U, 4U, 8U);
   drawn.rounds = one_of(1U, 4U, 16U);
   drawn.leaves_some = random.below(2) == 0;
+  if (bulk == 0) calls = 20 + random.below(60);
+  drawn.few_moves = random.below(3) > 0;
   replication = drawn;
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
@@ -86,9 +88,10 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
 }
 
 std::string ScenarioReplication::to_string() const {
-  return fmt::format(", {} replication ({}, {}{}, intents {}, rounds {})", test::to_string(technique),
+  return fmt::format(", {} replication ({}, {}{}, intents {}, rounds {}{})", test::to_string(technique),
                      eventual ? "eventual" : "sequential", gradients ? "gradients" : "differences",
-                     leaves_some ? ", some intents stay" : "", intents, rounds);
+                     leaves_some ? ", some intents stay" : "", intents, rounds,
+                     few_moves ? ", nearly no localize and lease" : "");
 }
 
 std::size_t Scenario::all_workers() const {
@@ -122,7 +125,11 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   // A failure would be reported by any later call.
   if (refusals) settings.detached = 0;
   if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
-  if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 2;
+  if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
+  if (replication && replication->few_moves) {
+    settings.weights[static_cast<std::size_t>(Call::localize)] = 0;
+    settings.weights[static_cast<std::size_t>(Call::lease)] = random.below(4) == 0 ? 1 : 0;
+  }
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;

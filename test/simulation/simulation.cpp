@@ -112,20 +112,20 @@ void Simulation::collect_packets() {
 }
 
 // A rank may begin a round at any time. Once nothing else is possible, only rounds that have something to do
-// are, and so many in a row that each rank has had a few: what they cannot move is stuck.
+// are, rank by rank; what several of each rank do not move is stuck.
 void Simulation::add_rounds() {
-  constexpr std::size_t kStepsOfRank = 16;
+  constexpr std::size_t kStepsOfRank = 4;
   const bool lonely =
       std::ranges::all_of(choices_, [](const Choice& choice) { return choice.actor == Actor::end_turn; });
   lonely_steps_ = lonely ? lonely_steps_ + 1 : 0;
   if (lonely_steps_ > kStepsOfRank * ranks_.size()) return;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    const std::size_t rank = (lonely_steps_ + i) % ranks_.size();
     const std::uint32_t speed = engine_speed_[rank];
-    if (ranks_[rank]->round_due()) {
-      add_choice({Actor::round, rank, 0}, scenario_.replication->rounds * speed);
-    } else if (!lonely) {
-      add_choice({Actor::round, rank, 0}, 1 + speed / 16);
-    }
+    const bool due = ranks_[rank]->round_due();
+    if (lonely && due) return add_choice({Actor::round, rank, 0}, speed);
+    if (!lonely)
+      add_choice({Actor::round, rank, 0}, 1 + (due ? scenario_.replication->rounds : 1) * speed / 16);
   }
 }
 
@@ -183,15 +183,16 @@ void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
   network_.deliver(
       choice,
       [&](Rank from, std::span<const std::byte> packet) {
-        count_runs(packet);
+        count_frames(packet);
         if (sink_) trace("{} -> {}: {}", from.value(), to.value(), describe_packet(packet));
         ranks_[to.index()]->handle_packet(from, packet);
       },
       index);
 }
 
-void Simulation::count_runs(std::span<const std::byte> packet) {
+void Simulation::count_frames(std::span<const std::byte> packet) {
   for_each_frame(packet, [&](const FrameHeader& header, const std::byte*) {
+    ++frames_[header.kind];
     const auto kind = static_cast<FrameKind>(header.kind);
     if (kind < FrameKind::pull_run || kind > FrameKind::set_run) return;
     ++runs_.frames;
@@ -304,6 +305,7 @@ void Simulation::check_end() {
         fmt::format("{} frames were sent and {} received", frames.sent, frames.received));
   }
   check_ownership(true);
+  check_replicas();
 
   if (histories_.refusals) {
     histories_.refusals->set_active(false);

@@ -1,6 +1,7 @@
 // The whole protocol on a few ranks in one thread, in an order of events that a seed decides.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "lapse/core/random.hpp"
+#include "lapse/protocol/frames.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/scenario.hpp"
 #include "test/simulation/simulated_rank.hpp"
@@ -21,13 +23,14 @@ class InvariantViolation : public std::runtime_error {
 };
 
 // A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; a
-// remote read copies the memory, or is delivered; a rank begins a round; an engine's turn ends. Every choice and every random
-// number comes from the scenario's seed: the same scenario gives the same run.
+// remote read copies the memory, or is delivered; a rank begins a round; an engine's turn ends. Every choice
+// and every random number comes from the scenario's seed: the same scenario gives the same run.
 //
 // After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
 // is owner or arriving. During the run every answer is checked against the history (I3, I4, I5). At the end,
 // when nothing can move any more: everything is answered, nothing is left anywhere, every key has exactly one
-// owner, the one that its home names (I1), and all histories are in order (I2 to I5).
+// owner, the one that its home names (I1), replicas show what owners have, and all histories are in order (I2
+// to I5).
 class Simulation {
  public:
   struct Failures {
@@ -43,6 +46,9 @@ class Simulation {
     std::uint64_t continued = 0;  // frames that do not begin with the first key of their operation
   };
 
+  // Frames that were delivered, by kind.
+  using Frames = std::array<std::uint64_t, kFrameKinds>;
+
   explicit Simulation(const Scenario& scenario, const Router& router);
 
   // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
@@ -54,6 +60,9 @@ class Simulation {
   // Calls, localizes and leases that failed, as they may.
   Failures failures() const;
   const Runs& runs() const { return runs_; }
+  const Frames& frames() const { return frames_; }
+  // Replicas that were left when everything was over: of keys that are wanted without an end.
+  std::size_t replicas() const { return replicas_; }
   // Calls sink(text) for every step.
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 
@@ -81,10 +90,11 @@ class Simulation {
   template <class... Arguments>
   void trace(fmt::format_string<Arguments...> format, Arguments&&... arguments);
 
-  void count_runs(std::span<const std::byte> packet);
+  void count_frames(std::span<const std::byte> packet);
   void check_ownership(bool at_rest);
   // Runs of keys go where the router would send each key alone.
   void check_routes(Key key, std::size_t table);
+  void check_replicas();
   void check_end();
 
   const Scenario scenario_;
@@ -96,6 +106,8 @@ class Simulation {
   std::uint64_t steps_ = 0;
   std::size_t lonely_steps_ = 0;  // since something else than a round was possible
   Runs runs_;
+  Frames frames_{};
+  std::size_t replicas_ = 0;
   bool interrupted_ = false;
   std::function<void(std::string)> sink_;
 

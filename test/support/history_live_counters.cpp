@@ -97,6 +97,23 @@ void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor
   state.chain.add(counts);
 }
 
+LiveCounters::Sync LiveCounters::sync_called(std::size_t worker) const {
+  Sync sync{worker, {}, {}};
+  for (const OfKey& state : keys_) {
+    sync.pushes.push_back(state.issued[worker]);
+    sync.main.push_back(state.floor);
+  }
+  return sync;
+}
+
+void LiveCounters::synced(const Sync& sync, std::span<const std::size_t> domain) {
+  for (std::size_t number = 0; number < keys_.size(); ++number) {
+    push_answered(sync.worker, Key(number), sync.pushes[number], Copy::main);
+    if (!rules_.eventual) continue;
+    for (const std::size_t worker : domain) raise(keys_[number].of_worker[worker], sync.main[number]);
+  }
+}
+
 void LiveCounters::check_final(Key key, const Counts& counts) const {
   const OfKey& state = keys_[key.index()];
   check_issued(state, key, counts);

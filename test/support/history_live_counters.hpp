@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "lapse/core/types.hpp"
@@ -43,6 +44,16 @@ class LiveCounters {
   // A pull that was called when floor(worker, key, copy) was `floor` is answered.
   void pull_answered(std::size_t worker, Key key, const Floor& floor, const Counts& counts,
                      Copy copy = Copy::any);
+
+  // A worker waits until its pushes are merged and its domain's replicas are no older than now (wait_sync).
+  struct Sync {
+    std::size_t worker;
+    std::vector<std::int64_t> pushes;  // by key
+    std::vector<Counts> main;          // by key: what is known of the main copy
+  };
+  Sync sync_called(std::size_t worker) const;
+  // It has waited; `domain` are all workers of its domain.
+  void synced(const Sync& sync, std::span<const std::size_t> domain);
 
   // When everything is over.
   void check_final(Key key, const Counts& counts) const;

@@ -185,7 +185,8 @@ void RandomWorkload::begin_lease() {
 void RandomWorkload::begin_intent() {
   if (!intents_) return;
   const bool to_the_end = random_.below(8) == 0;
-  const std::size_t until = to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(12);
+  const std::size_t until =
+      to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(random_.below(2) == 0 ? 6 : 40);
   intents_->begin(*clients_[last_.client], last_.keys, until);
 }
 

@@ -169,7 +169,7 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     RandomEngine random(workload_.seed + 1000 * phase + 100 * round, worker.index());
     WorkloadSettings settings = WorkloadSettings::random(random, workload_.calls);
     settings.bulk = workload_.bulk;
-    if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 2;
+    if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
     const auto& replication = workload_.replication;
     if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
     auto intents = replication ? std::make_unique<IntentPlay>(intents_, replication->leaves_some) : nullptr;
@@ -232,7 +232,8 @@ void ServerWorkloadRun::pull_final_values() {
 }
 
 void ServerWorkloadRun::check(const ServerHistory& all) const {
-  if (all.counters.size() != workload_.all_workers()) throw HistoryViolation("histories of some workers are missing");
+  if (all.counters.size() != workload_.all_workers())
+    throw HistoryViolation("histories of some workers are missing");
   check_counters(all.counters, final_counters_);
   if (large_) check_counters(all.large, final_large_);
   check_assignments(all.assignments, final_assignments_);

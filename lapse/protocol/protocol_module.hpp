@@ -61,8 +61,9 @@ class ProtocolModule : public SubmissionHandler {
   // Whether nothing waits in this module.
   virtual bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role) = 0;
   // Every rank waits until this module is idle at the level, which it is not: what it would do at its
-  // deadline it should do now. Called at the end of every turn as long as that is so. Turns follow only where
-  // something happens: a module that is not idle afterwards must wait for a frame or have a deadline.
+  // deadline it should do now. Called at the end of every turn as long as that is so, thus often, where the
+  // rank's thread polls, and not again where nothing happens: costs little when there is nothing to do, and a
+  // module that is not idle afterwards waits for a frame or has a deadline.
   virtual void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role) { static_cast<void>(level); }
 
   // When the module wants to be called without a message or submission; nothing: never.

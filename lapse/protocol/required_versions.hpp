@@ -16,10 +16,10 @@
 
 namespace lapse {
 
-// Answers carry the version of the main copy. Where this domain's copy is older, the worker has seen or written
-// something that the copy does not show yet: it reads and writes that copy directly only once its version is
-// the required one. The set is empty almost always; while it is not, the worker's count says so, and every
-// access of the worker asks here first.
+// Answers carry the version of the main copy. Where this domain's copy is older, the worker has seen or
+// written something that the copy does not show yet: it reads and writes that copy directly only once its
+// version is the required one or newer. The set is empty almost always; while it is not, the worker's count
+// says so, and every access of the worker asks here first.
 //
 // A requirement ends when the worker finds the copy in that version or newer, or the key absent: on its next
 // access to the key, or by a sweep, which each of its accesses makes over a few keys, as it may never return
@@ -55,9 +55,10 @@ class RequiredVersions {
   // Copies of all keys are as new as anything that the worker has seen.
   void clear();
 
-  // Asks is_over(table, key, version) for at most `most` keys, going round over all of them from call to call,
-  // and removes those for which it is true: the copy has this version or a newer one, or the key is absent.
-  // The worker may have unanswered operations on the keys. is_over runs without a lock; throws what it throws.
+  // Asks is_over(table, key, version) for at most `most` keys, going round over all of them from call to
+  // call, and removes those for which it is true: the copy has this version or a newer one, or the key is
+  // absent. The worker may have unanswered operations on the keys. is_over runs without a lock; throws what
+  // it throws.
   template <class IsOver>
   void sweep(std::size_t most, IsOver&& is_over) {
     for (; most > 0 && !empty(); --most) {

@@ -1,7 +1,6 @@
 #include "lapse/protocol/required_versions.hpp"
 
 #include <algorithm>
-#include <algorithm>
 #include <atomic>
 #include <map>
 #include <stdexcept>

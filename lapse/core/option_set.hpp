@@ -23,16 +23,13 @@ template <class Options, auto Field>
 constexpr OptionRow<Options> option_row(std::string_view name, std::string_view unit, std::uint64_t minimum,
                                         std::uint64_t maximum, std::string_view meaning) {
   using Value = std::remove_cvref_t<std::invoke_result_t<decltype(Field), Options&>>;
-  return {{name, unit, minimum, maximum, meaning},
-          [](Options& options, std::string_view text, const OptionDescription& description) {
-            std::invoke(Field, options) = detail::OptionFormat<Value>::parse(text, description);
-          },
-          [](const Options& options) {
-            return detail::OptionFormat<Value>::print(std::invoke(Field, options));
-          },
-          [](const OptionDescription& description) {
-            return detail::OptionFormat<Value>::values(description);
-          }};
+  return {
+      {name, unit, minimum, maximum, meaning},
+      [](Options& options, std::string_view text, const OptionDescription& description) {
+        std::invoke(Field, options) = detail::OptionFormat<Value>::parse(text, description);
+      },
+      [](const Options& options) { return detail::OptionFormat<Value>::print(std::invoke(Field, options)); },
+      [](const OptionDescription& description) { return detail::OptionFormat<Value>::values(description); }};
 }
 
 // What of the work needs no struct.

@@ -8,7 +8,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/options.hpp"
@@ -85,6 +87,10 @@ class ParameterServer {
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
+
+  // Collective. For libraries on top of the server: what make() gives on every rank, by rank. Where it throws,
+  // so does the rank, and the others throw PeerFailed.
+  std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
   struct MemoryUse {

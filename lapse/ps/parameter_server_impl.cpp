@@ -325,6 +325,14 @@ Statistics ParameterServer::Impl::statistics() {
   return Statistics::collect(std::move(names), agreement_.exchange("statistics", mine));
 }
 
+std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
+                                                         const std::function<std::string()>& make) {
+  const std::string name(call);
+  throw_if_closed(name.c_str());
+  throw_if_running(name.c_str());
+  return agreement_.exchange(call, make);
+}
+
 void ParameterServer::Impl::close() {
   throw_if_closed("close");
   throw_if_running("close");

@@ -18,6 +18,12 @@ namespace lapse {
 class SlotAccess;
 class TableShard;
 
+// What reads of a table may return while others write.
+enum class Consistency : std::uint8_t {
+  sequential,  // per key, every worker's operations take effect in its program order, wherever the key is
+  eventual,    // a key may have copies, which show the writes of other domains later
+};
+
 // What a table is to be; the same on every rank, limits included: create_table compares all but what
 // functions do.
 struct TableOptions {
@@ -38,8 +44,9 @@ struct TableOptions {
   HomeMapKind home = HomeMapKind::hash;
   // For HomeMapKind::custom: a rank in whose domain the key is at home, the same on every rank.
   HomeFunction home_function = {};
-  UpdateRule update_rule = UpdateRule::add();  // what a push does
-  std::optional<bool> location_caches = {};    // default: the server's option
+  UpdateRule update_rule = UpdateRule::add();   // what a push does
+  std::optional<bool> location_caches = {};     // default: the server's option
+  std::optional<Consistency> consistency = {};  // default: sequential
 };
 
 // The part of a Table without its element type, for the library: the table, and the constants that an access

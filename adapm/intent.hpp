@@ -25,10 +25,10 @@ struct KeyRange {
 // A worker will access keys of a table while its clock is at least `start` and below `end`: the keys listed,
 // or those of a range.
 struct Intent {
-  lapse::TableId table;
+  lapse::TableId table = {};
   IntentType type = IntentType::read_write;
-  lapse::Clock start;
-  lapse::Clock end;
+  lapse::Clock start = {};
+  lapse::Clock end = {};
   KeyRange range = {};
   std::vector<lapse::Key> keys = {};
 

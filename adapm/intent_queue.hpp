@@ -91,6 +91,17 @@ class IntentQueue {
   // Intents that are not yet actionable, beside those added since the last round; and those that are.
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t active() const { return active_.size(); }
+  // Bytes that the intents take, with what is kept for later ones.
+  std::size_t memory_bytes() const LAPSE_EXCLUDES(mutex_) {
+    const lapse::MutexLock guard(mutex_);
+    std::size_t bytes = free_.capacity() * sizeof(free_[0]);
+    for (const std::vector<lapse::Key>& keys : free_) bytes += keys.capacity() * sizeof(lapse::Key);
+    for (const std::vector<Intent>* intents : {&added_, &taken_, &waiting_, &active_}) {
+      bytes += intents->capacity() * sizeof(Intent);
+      for (const Intent& intent : *intents) bytes += intent.keys.capacity() * sizeof(lapse::Key);
+    }
+    return bytes;
+  }
 
  private:
   static constexpr lapse::Clock kEnded{std::numeric_limits<std::int64_t>::min()};
@@ -137,7 +148,7 @@ class IntentQueue {
     ended_.clear();
   }
 
-  lapse::Mutex mutex_;
+  mutable lapse::Mutex mutex_;
   std::optional<std::uint64_t> phase_ LAPSE_GUARDED_BY(mutex_);
   std::vector<Intent> added_ LAPSE_GUARDED_BY(mutex_);
   std::vector<std::vector<lapse::Key>> free_ LAPSE_GUARDED_BY(mutex_);

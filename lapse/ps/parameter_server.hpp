@@ -88,8 +88,8 @@ class ParameterServer {
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
 
-  // Collective. For libraries on top of the server: what make() gives on every rank, by rank. Where it throws,
-  // so does the rank, and the others throw PeerFailed.
+  // Collective. For libraries on top of the server: what make() gives on every rank, by rank. Where it
+  // throws, so does the rank, and the others throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.

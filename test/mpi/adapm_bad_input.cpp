@@ -48,14 +48,25 @@ TEST_CASE("Wrong intents are refused at the caller, and nothing is signaled") {
     expect_refused<lapse::UsageError>([&] { worker.intent(table, Key(1), Clock(10), Clock(5)); },
                                       {"factors", "10", "5", rank, "before the start"});
     expect_refused<lapse::KeyOutOfRange>(
-        [&] { worker.intent(table, std::vector<Key>{Key(1), Key(kKeys)}, Clock(0), Clock(5)); },
+        [&] {
+          worker.intent(table, std::vector<Key>{Key(1), Key(kKeys)}, Clock(0), Clock(5));
+        },
         {"factors", "30", rank});
     expect_refused<lapse::KeyOutOfRange>(
-        [&] { worker.intent(table, KeyRange{Key(29), Key(31)}, Clock(0), Clock(5)); }, {"factors", "key 30"});
+        [&] {
+          worker.intent(table, KeyRange{Key(29), Key(31)}, Clock(0), Clock(5));
+        },
+        {"factors", "key 30"});
     expect_refused<lapse::KeyOutOfRange>(
-        [&] { worker.intent(table, KeyRange{Key(40), Key(50)}, Clock(0), Clock(5)); }, {"factors", "key 40"});
+        [&] {
+          worker.intent(table, KeyRange{Key(40), Key(50)}, Clock(0), Clock(5));
+        },
+        {"factors", "key 40"});
     expect_refused<lapse::UsageError>(
-        [&] { worker.intent(table, KeyRange{Key(5), Key(4)}, Clock(0), Clock(5)); }, {"factors", "5", "4"});
+        [&] {
+          worker.intent(table, KeyRange{Key(5), Key(4)}, Clock(0), Clock(5));
+        },
+        {"factors", "5", "4"});
     expect_refused<lapse::UsageError>([&] { worker.intent(foreign, Key(1), Clock(0), Clock(5)); },
                                       {"another server", rank});
     // A sparse table has every key; an empty list and an empty range are fine.
@@ -84,8 +95,9 @@ TEST_CASE("A handle refuses intents after the phase of its worker, and after the
     ParameterManager manager(MPI_COMM_WORLD, Options{});
     table = manager.create_table<float>({.name = "factors", .keys = kKeys});
     manager.run_workers(1, [&](Worker& worker) { handle = worker.loader(); });
-    CHECK(contains(thrown_text<lapse::UsageError>([&] { handle->intent(*table, Key(1), Clock(0), Clock(5)); }),
-                   "after its phase"));
+    CHECK(
+        contains(thrown_text<lapse::UsageError>([&] { handle->intent(*table, Key(1), Clock(0), Clock(5)); }),
+                 "after its phase"));
     manager.run_workers(1, [&](Worker&) {
       expect_refused<lapse::UsageError>([&] { handle->intent(*table, Key(1), Clock(0), Clock(5)); },
                                         {"factors", "after its phase"});
@@ -129,9 +141,9 @@ TEST_CASE("Frequencies that do not fit their table are refused on every rank") {
   const auto sparse = manager.create_table<float>({.name = "words", .sparse = true});
   const std::vector<std::uint64_t> counts(kKeys, 1);
   CHECK_THROWS_AS(manager.set_frequencies(sparse, counts), lapse::UsageError);
-  CHECK(contains(thrown_text<lapse::UsageError>(
-                     [&] { manager.set_frequencies(table, std::span(counts).first(29)); }),
-                 "29 frequencies for table 'factors': expected one for each key of a dense table, 30"));
+  CHECK(contains(
+      thrown_text<lapse::UsageError>([&] { manager.set_frequencies(table, std::span(counts).first(29)); }),
+      "29 frequencies for table 'factors': expected one for each key of a dense table, 30"));
   if (manager.ranks() > 1) {
     const std::vector<std::uint64_t> own(kKeys, static_cast<std::uint64_t>(manager.rank().value()));
     CHECK_THROWS_AS(manager.set_frequencies(table, own), lapse::CollectiveMismatch);

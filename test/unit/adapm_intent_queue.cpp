@@ -92,7 +92,7 @@ TEST_CASE("An intent that waits takes 8 bytes for a key, and its own") {
     REQUIRE(queue.add(kPhase, {.start = Clock(5), .end = Clock(6)}, keys));
   // The list of intents grows by doubling.
   CHECK(queue.memory_bytes() <= kIntents * (kKeys * sizeof(Key) + 2 * sizeof(Intent)));
-  CHECK(sizeof(Intent) <= 72);
+  CHECK(sizeof(Intent) == 64);
   // Also after thousands of rounds.
   for (std::int64_t now = 0; now < 5000; ++now) {
     REQUIRE(queue.add(kPhase, {.start = Clock(now + 5), .end = Clock(now + 6)}, keys));

@@ -195,6 +195,7 @@ TEST_CASE("Intents end with the phase of their worker; clocks go on") {
     CHECK(rank.rounds.worker(2)->clock() == Clock(0));
     rank.round();
     CHECK(rank.sink.wanted() == Numbers{2, 9});
+    CHECK(rank.sink.counts.at({0, 2}) == 1);  // not also by the intent of the last phase
     CHECK(rank.sink.off.empty());
   }
 }

@@ -88,6 +88,8 @@ class IntentQueue {
     return dropped;
   }
 
+  // Whether one that was actionable has ended at this clock.
+  bool has_expired(lapse::Clock now) const { return !active_.empty() && active_.front().end <= now; }
   // Intents that are not yet actionable, beside those added since the last round; and those that are.
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t active() const { return active_.size(); }

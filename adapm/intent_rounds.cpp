@@ -106,6 +106,12 @@ void IntentRounds::begin_round(lapse::WantSink& sink) {
   counters_.permanent_keys += permanent_.want_some(sink);
 }
 
+bool IntentRounds::pending() const {
+  return !permanent_.empty() || std::ranges::any_of(workers_, [](const auto& worker) {
+    return worker->has_ended() ? worker->queue.active() > 0 : worker->queue.has_expired(worker->clock());
+  });
+}
+
 IntentCounters IntentRounds::counters() const {
   IntentCounters counters = counters_;
   for (const auto& worker : workers_) worker->add_to(counters);

@@ -53,6 +53,8 @@ class IntentRounds final : public lapse::IntentSource {
   // --- rounds
 
   void begin_round(lapse::WantSink& sink) override LAPSE_REQUIRES(lapse::progress_role);
+  // Wants that are to end, or that technique has from the start.
+  bool pending() const;
   // What this rank has counted so far.
   IntentCounters counters() const;
 

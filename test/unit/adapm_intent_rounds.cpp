@@ -200,6 +200,33 @@ TEST_CASE("Intents end with the phase of their worker; clocks go on") {
   }
 }
 
+TEST_CASE("A round is due when wants are to end, and for permanent ones") {
+  Rounds rank(1, {.technique = Technique::full_replication});
+  CHECK_FALSE(rank.rounds.pending());
+  rank.signal(0, {1}, 0, 2);
+  rank.round();
+  rank.advance(0);
+  CHECK_FALSE(rank.rounds.pending());
+  rank.advance(0);
+  CHECK(rank.rounds.pending());
+  rank.round();
+  CHECK_FALSE(rank.rounds.pending());
+  rank.signal(0, {1}, 0, 100);
+  rank.round();
+  CHECK_FALSE(rank.rounds.pending());
+  rank.rounds.worker(0)->end_phase();
+  CHECK(rank.rounds.pending());
+  rank.round();
+  CHECK_FALSE(rank.rounds.pending());
+  const KeyRange keys{Key(0), Key(PermanentWants::kKeysPerRound + 1)};
+  rank.rounds.permanent().add(TableId(0), keys, [](Key) { return true; });
+  for (const bool pending : {true, false}) {
+    rank.round();
+    CHECK(rank.rounds.pending() == pending);
+  }
+  CHECK(rank.rounds.counters().permanent_keys == keys.size());
+}
+
 TEST_CASE("What is wanted is what the intents of random workers say") {
   constexpr std::size_t kWorkers = 3;
   constexpr std::int64_t kClocks = 400;

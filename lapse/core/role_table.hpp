@@ -15,9 +15,13 @@ namespace lapse {
 // What a domain is for a key. Stored in three bits of the slot word. The highest bit means that a value is
 // usable in this domain's memory, so that a reader needs one masked compare. A slot word of zeroes is absent.
 enum class Role : std::uint8_t {
-  absent = 0,    // another domain owns the key; the slot word may hold its number as a hint
-  arriving = 1,  // localized by this domain, value in flight; operations queue
-  owner = 4,     // the main copy is in this domain
+  absent = 0,     // another domain owns the key; the slot word may hold its number as a hint
+  arriving = 1,   // localized by this domain, value in flight; operations queue
+  awaiting = 2,   // this domain has announced that it wants the key; the owner has not answered yet
+  closing = 3,    // this domain has dropped its replica; the owner has not acknowledged that yet
+  owner = 4,      // the main copy is in this domain
+  replica = 5,    // a copy is in this domain
+  upgrading = 6,  // a copy is in this domain, and the main copy has been localized
 };
 inline constexpr std::uint8_t kUsableRoleBit = 4;
 
@@ -27,12 +31,17 @@ constexpr bool has_usable_value(Role role) {
 
 // What changes the role of a key in a domain; by the serving rank alone.
 enum class RoleEvent : std::uint8_t {
-  create,    // the home makes the key: at the table's creation, or an uninitialized key of a sparse table
-  localize,  // the key is asked for: LOCALIZE is on its way, or the home asks itself
-  arrive,    // TRANSFER has come, and the queue has been drained
-  pass_on,   // TRANSFER has come, and the queue held an INSTRUCT: the value went on
-  refuse,    // REFUSE has come: the home could not make the key
-  instruct,  // an INSTRUCT to transfer ownership: the value has been sent in a TRANSFER
+  create,       // the home makes the key: at the table's creation, or an uninitialized key of a sparse table
+  localize,     // the key is asked for: LOCALIZE is on its way, or the home asks itself
+  arrive,       // TRANSFER has come, and the queue has been drained
+  merge,        // TRANSFER has come to a copy, which is the main copy now; its queue is drained next
+  pass_on,      // the main copy was transferred: an INSTRUCT came, or was in the queue of an arrival
+  keep_copy,    // as pass_on, but the domain wants the key: a copy stays
+  refuse,       // REFUSE or REFUSE_COPY has come: the key could not be made, or copied
+  announce,     // the domain wants the key: ON is on its way
+  copy,         // SNAPSHOT has come
+  drop,         // the domain no longer wants the key: OFF is on its way
+  acknowledge,  // ACK has come: the owner has taken OFF
 };
 
 constexpr std::string_view role_name(Role role) {
@@ -41,65 +50,72 @@ constexpr std::string_view role_name(Role role) {
       return "absent";
     case Role::arriving:
       return "arriving";
+    case Role::awaiting:
+      return "awaiting";
+    case Role::closing:
+      return "closing";
     case Role::owner:
       return "owner";
+    case Role::replica:
+      return "replica";
+    case Role::upgrading:
+      return "upgrading";
   }
   return "unknown";
 }
 
 // The role after the event; nothing where the protocol excludes the event.
 constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
+  const auto is = [event](RoleEvent other) { return event == other; };
   switch (role) {
     case Role::absent:
-      switch (event) {
-        case RoleEvent::create:
-          return Role::owner;
-        case RoleEvent::localize:
-          return Role::arriving;
-        case RoleEvent::arrive:
-        case RoleEvent::pass_on:
-        case RoleEvent::refuse:
-        case RoleEvent::instruct:
-          return std::nullopt;
-      }
+      if (is(RoleEvent::create)) return Role::owner;
+      if (is(RoleEvent::localize)) return Role::arriving;
+      if (is(RoleEvent::announce)) return Role::awaiting;
       break;
     case Role::arriving:
-      switch (event) {
-        case RoleEvent::arrive:
-          return Role::owner;
-        case RoleEvent::pass_on:
-        case RoleEvent::refuse:
-          return Role::absent;
-        case RoleEvent::create:
-        case RoleEvent::localize:
-        case RoleEvent::instruct:
-          return std::nullopt;
-      }
+      if (is(RoleEvent::arrive)) return Role::owner;
+      if (is(RoleEvent::pass_on)) return Role::absent;
+      if (is(RoleEvent::keep_copy)) return Role::replica;
+      if (is(RoleEvent::refuse)) return Role::absent;
+      break;
+    case Role::upgrading:
+      if (is(RoleEvent::merge)) return Role::arriving;
+      break;
+    case Role::awaiting:
+      if (is(RoleEvent::copy)) return Role::replica;
+      if (is(RoleEvent::localize)) return Role::arriving;
+      if (is(RoleEvent::drop)) return Role::closing;
+      if (is(RoleEvent::refuse)) return Role::absent;
+      break;
+    case Role::closing:
+      if (is(RoleEvent::acknowledge)) return Role::absent;
       break;
     case Role::owner:
-      switch (event) {
-        case RoleEvent::instruct:
-          return Role::absent;
-        case RoleEvent::create:
-        case RoleEvent::localize:
-        case RoleEvent::arrive:
-        case RoleEvent::pass_on:
-        case RoleEvent::refuse:
-          return std::nullopt;
-      }
+      if (is(RoleEvent::pass_on)) return Role::absent;
+      if (is(RoleEvent::keep_copy)) return Role::replica;
+      break;
+    case Role::replica:
+      if (is(RoleEvent::localize)) return Role::upgrading;
+      if (is(RoleEvent::drop)) return Role::closing;
       break;
   }
   return std::nullopt;
 }
 
 // Whether other threads may change the slot word meanwhile: any thread may change the hint of an absent key,
-// so its slot word is changed by compare-and-swap. Slot words of other roles are written by one thread alone.
+// and a thread that uses a value changes latch and sequence. Such a word is changed by compare-and-swap, or
+// under its latch. Slot words of other roles are written by one thread alone.
 constexpr bool others_write_word(Role role) {
   switch (role) {
     case Role::absent:
+    case Role::owner:
+    case Role::replica:
+    case Role::upgrading:
       return true;
     case Role::arriving:
-    case Role::owner:
+    case Role::awaiting:
+    case Role::closing:
       return false;
   }
   return true;
@@ -113,15 +129,25 @@ constexpr DirectAccess direct_access(Role role, bool leased) {
   switch (role) {
     case Role::absent:
     case Role::arriving:
+    case Role::awaiting:
+    case Role::closing:
       return DirectAccess::nothing;
     case Role::owner:
       return leased ? DirectAccess::nothing : DirectAccess::main;
+    case Role::replica:
+    case Role::upgrading:
+      return DirectAccess::copy;
   }
   return DirectAccess::nothing;
 }
 
 // What the serving rank does with an operation that reaches it.
-enum class Handling : std::uint8_t { execute, queue, forward };
+enum class Handling : std::uint8_t {
+  execute,
+  queue,
+  relay,    // to the home; workers of the domain enter their operations here
+  forward,  // to the home; workers of other ranks of the domain enter theirs there, or at a cached location
+};
 
 // A leased key is handled like an arriving one; the end of its lease is the arrival.
 constexpr Handling handling(Role role, bool leased) {
@@ -129,7 +155,12 @@ constexpr Handling handling(Role role, bool leased) {
     case Role::absent:
       return Handling::forward;
     case Role::arriving:
+    case Role::upgrading:
       return Handling::queue;
+    case Role::awaiting:
+    case Role::closing:
+    case Role::replica:
+      return Handling::relay;
     case Role::owner:
       return leased ? Handling::queue : Handling::execute;
   }
@@ -138,9 +169,10 @@ constexpr Handling handling(Role role, bool leased) {
 
 // What the serving rank does when a worker of its domain asks for the main copy: localize, or a lease.
 enum class Acquisition : std::uint8_t {
-  here,   // the main copy is in this domain
-  join,   // it has been asked for: wait for the same arrival
-  begin,  // ask the home for it
+  here,      // the main copy is in this domain
+  join,      // it has been asked for: wait for the same arrival
+  begin,     // ask the home for it
+  remember,  // ask for it later: an answer of the owner is expected first, or may be
 };
 
 constexpr Acquisition acquisition(Role role) {
@@ -148,7 +180,12 @@ constexpr Acquisition acquisition(Role role) {
     case Role::absent:
       return Acquisition::begin;
     case Role::arriving:
+    case Role::upgrading:
       return Acquisition::join;
+    case Role::awaiting:
+    case Role::closing:
+    case Role::replica:
+      return Acquisition::remember;
     case Role::owner:
       return Acquisition::here;
   }
@@ -165,8 +202,12 @@ enum class Instruction : std::uint8_t { transfer, queue, illegal };
 constexpr Instruction instruction(Role role, bool leased) {
   switch (role) {
     case Role::absent:
+    case Role::awaiting:
+    case Role::closing:
+    case Role::replica:
       return Instruction::illegal;
     case Role::arriving:
+    case Role::upgrading:
       return Instruction::queue;
     case Role::owner:
       return leased ? Instruction::queue : Instruction::transfer;
@@ -175,7 +216,12 @@ constexpr Instruction instruction(Role role, bool leased) {
 }
 
 // What the low half of a slot word means.
-enum class LowHalf : std::uint8_t { hint, arrival, slot };
+enum class LowHalf : std::uint8_t {
+  hint,
+  arrival,  // number of the arrival record
+  record,   // number of the replica's record
+  slot,
+};
 
 constexpr LowHalf low_half(Role role) {
   switch (role) {
@@ -183,7 +229,12 @@ constexpr LowHalf low_half(Role role) {
       return LowHalf::hint;
     case Role::arriving:
       return LowHalf::arrival;
+    case Role::awaiting:
+    case Role::closing:
+      return LowHalf::record;
     case Role::owner:
+    case Role::replica:
+    case Role::upgrading:
       return LowHalf::slot;
   }
   return LowHalf::hint;

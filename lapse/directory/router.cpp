@@ -8,6 +8,7 @@ Route Router::route_in_domain(const KeyView& view) {
       return Route::execute();
     case Handling::queue:
       return Route::queue();
+    case Handling::relay:
     case Handling::forward:
       break;
   }
@@ -38,6 +39,7 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
   if (view.direct == DirectAccess::copy && pin.unanswered == 0) return Route::execute();
   if (!view.serves) return route_beside(view);
   if (view.at_home()) return route_at_home(view);
+  if (view.handling == Handling::relay) return Route::send_to_home(view.home);
   if (view.handling != Handling::forward) return route_in_domain(view);
   // The cache may be used only while nothing is in flight by the home; the home itself is no cached location.
   if (pin.unanswered == 0 && view.hint && *view.hint != view.home) return Route::send_to_entry(*view.hint);
@@ -47,7 +49,7 @@ Route Router::route_own(const KeyView& view, const Pin& pin) const {
 
 Route Router::route_received(const KeyView& view, bool by_home) const {
   if (view.at_home()) return route_at_home(view);
-  if (view.handling != Handling::forward) return route_in_domain(view);
+  if (view.handling == Handling::execute || view.handling == Handling::queue) return route_in_domain(view);
   return by_home ? Route::illegal() : Route::send_to_home(view.home);
 }
 

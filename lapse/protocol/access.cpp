@@ -9,6 +9,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/answered_items.hpp"
 #include "lapse/protocol/key_failure_records.hpp"
+#include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/lease_race.hpp"
 #include "lapse/protocol/prefetch.hpp"
 
@@ -27,6 +28,17 @@ OperationPart part_of(const OperationState& operation, std::uint32_t item, Rank 
   return part;
 }
 
+// The versions that its worker requires allow the use of the domain's copy (rule 23).
+bool may_use_copy(const OperationState& operation, Key key) {
+  const TableShard& table = *operation.table;
+  const auto required = operation.worker->required_versions().find(table.id(), key);
+  return !required || Version(table.store().copy_version(*table.store().find(key))) >= *required;
+}
+
+bool is_of_domain(const TableShard& table, const OperationPart& part) {
+  return table.definition().domains.domain_of(part.origin) == table.self_domain();
+}
+
 // The kind of the operations that a frame carries.
 OperationKind operation_kind(FrameKind kind) {
   for (const OperationKind operation : {OperationKind::pull, OperationKind::push, OperationKind::set}) {
@@ -38,6 +50,22 @@ OperationKind operation_kind(FrameKind kind) {
 }  // namespace
 
 // --- routing
+
+bool Access::waits_at_replica(TableShard& table, const OperationPart& part) {
+  if (table.copies() == nullptr || table.store().word(part.key).role() != Role::replica) return false;
+  if (!table.may_use_copy(part)) return true;
+  const std::uint32_t arrival = table.copies()->replica(part.key).arrival;
+  return arrival != Replica::kNone && !table.arrivals().queue(arrival).empty();
+}
+
+void Access::note_version(const OperationState& operation, Key key, std::uint64_t version) {
+  const TableShard& table = *operation.table;
+  const Store::Word* const word = table.store().find(key);
+  if (word == nullptr) return;
+  const SlotWord now(word->load(std::memory_order_acquire));
+  const bool is_older = now.role() == Role::awaiting || (now.is_copy() && table.store().copy_version(*word) < version);
+  if (is_older) operation.worker->required_versions().raise(table.id(), key, Version(version));
+}
 
 bool Access::queue(TableShard& table, const OperationPart& part) {
   const auto record = table.arrival_record(part.key);
@@ -139,10 +167,21 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
   retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
     KeyView view = table.view(part.key);
     view.may_look_up = may_look_up && operation.looks_up_owners;
-    const Route route = router_.route_own(view, pin);
+    if (view.direct == DirectAccess::copy && !(table.may_use_copy(part) && may_use_copy(operation, part.key)))
+      view.direct = DirectAccess::nothing;
+    Route route = router_.route_own(view, pin);
+    // Relayed by this rank, which is the entry.
+    const bool waits = route.action == Route::Action::send && !route.is_entry &&
+                       view.handling == Handling::relay && waits_at_replica(table, part);
+    if (waits) route.action = Route::Action::queue;
     switch (route.action) {
       case Route::Action::execute:
-        if (!execution_.execute(table, part)) return false;
+        if (view.direct == DirectAccess::copy) {
+          if (!execution_.execute_on_copy(table, part)) return false;
+          ++(pull ? counters.copy_pulls : counters.copy_pushes);
+        } else if (!execution_.execute(table, part)) {
+          return false;
+        }
         ++(pull ? counters.local_pulls : counters.local_pushes);
         AnsweredItems(*this, operation).add_executed(item);
         return true;
@@ -167,6 +206,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
     item.by_entry = route.is_entry;
     ++pin.unanswered;
     if (route.is_entry) pin.entry = route.to;
+    if (waits) replication_.queued(table, part.key, Clock::now());
     return true;
   });
 }
@@ -279,6 +319,11 @@ void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
       case Route::Action::queue:
         return queue(table, part);
       case Route::Action::send:
+        if (is_of_domain(table, part) && waits_at_replica(table, part)) {
+          static_cast<void>(queue(table, part));
+          replication_.queued(table, part.key, Clock::now());
+          return true;
+        }
         ++table.counters().forwarded;
         send(table, part, route);
         return true;
@@ -304,6 +349,8 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
   }
   OperationPart part;
   part.function = operation.function;
+  const bool has_version = table.store().may_have_copies() && !failed;
+  const std::size_t head_bytes = sizeof(AnswerRecord) + (has_version ? sizeof(std::uint64_t) : 0);
   AnsweredItems answered(*this, operation);
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     std::uint32_t number;
@@ -317,7 +364,12 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
     } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
       throw ProtocolError("an answer has a wrong length");
     } else if (std::byte* row = operation.row(*item); row != nullptr && kind != FrameKind::push_answer) {
-      std::memcpy(row, records + sizeof(AnswerRecord), header.record_bytes - sizeof(AnswerRecord));
+      std::memcpy(row, records + head_bytes, header.record_bytes - head_bytes);
+    }
+    if (has_version) {
+      std::uint64_t version;
+      std::memcpy(&version, records + sizeof(AnswerRecord), sizeof version);
+      note_version(operation, part.key, version);
     }
     answered.add(*item, Domain(header.domain));
   }

@@ -14,6 +14,8 @@
 
 namespace lapse {
 
+class KeyReplication;
+
 // Thread safety: the holder of the progress lock.
 //
 // Invariants:
@@ -42,11 +44,13 @@ class Access : public ProtocolModule {
       {.kind = FrameKind::push_run_answer, .lane = FrameLane::free},
   };
 
-  Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups)
+  Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups,
+         KeyReplication& replication)
       : registry_(registry),
         outbox_(outbox),
         router_(router),
         execution_(registry, outbox),
+        replication_(replication),
         lookups_(lookups) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -98,6 +102,13 @@ class Access : public ProtocolModule {
   void hold(OperationState& operation, std::uint32_t index, const Route& route) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.
   void resume(UnansweredKey& entry, bool may_look_up) LAPSE_REQUIRES(progress_role);
+  // At a replica of this domain: whether the operation of a worker of the domain, which the main copy has to
+  // execute, waits until the replica's changes can go before it (rule 26).
+  static bool waits_at_replica(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // An answer has come with this version of the main copy: a copy in this domain that is older must not be
+  // used by the worker (rule 25).
+  static void note_version(const OperationState& operation, Key key, std::uint64_t version)
+      LAPSE_REQUIRES(progress_role);
   // Behind the arrival of the key, or the end of its lease; false when the lease has ended.
   bool queue(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
   [[noreturn]] static void throw_misrouted(const TableShard& table, const OperationPart& part);
@@ -131,6 +142,7 @@ class Access : public ProtocolModule {
   Outbox& outbox_;
   const Router& router_;
   Execution execution_;
+  KeyReplication& replication_;
   RunRoutes routes_ LAPSE_GUARDED_BY(progress_role);
   // Of the operation that is being handed in.
   struct Piece {

@@ -115,9 +115,10 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const bool fits = pull ? operation.kind == OperationKind::pull
                          : operation.kind == OperationKind::push || operation.kind == OperationKind::set;
   const std::size_t bytes = pull ? table.sizes().layout().value_bytes() : 0;
+  const std::size_t version_bytes = table.store().may_have_copies() ? sizeof(std::uint64_t) : 0;
   const std::size_t positions = operation.positions();
   const auto first = static_cast<std::uint32_t>(header.origin);
-  if (!fits || operation.table != &table || !table.sizes().uniform() || header.record_bytes != bytes ||
+  if (!fits || operation.table != &table || !table.sizes().uniform() || header.record_bytes != bytes + version_bytes ||
       header.domain < 0 || header.domain >= table.definition().domains.domains() ||
       header.count > operation.remaining.load(std::memory_order_relaxed) || first > positions ||
       header.count > positions - first) {
@@ -128,6 +129,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const auto item_at = [&](std::uint32_t i) -> OperationState::Item& {
     return items[order == nullptr ? i : order[i]];
   };
+  const std::byte* versions = records + header.count * bytes;
   if (pull && operation.destination != nullptr) {
     const std::size_t length = table.sizes().layout().length;
     if (item_at(header.count - 1).offset - item_at(0).offset == (header.count - 1) * length) {
@@ -141,6 +143,11 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   for (std::uint32_t i = 0; i < header.count; ++i) {
     OperationState::Item& item = item_at(i);
     if (!item.in_flight()) throw ProtocolError("an answer names a key that was not asked for");
+    if (version_bytes != 0) {
+      std::uint64_t version;
+      std::memcpy(&version, versions + i * sizeof version, sizeof version);
+      note_version(operation, item.key, version);
+    }
     answered.add(item, Domain(header.domain));
   }
 }
@@ -189,7 +196,16 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(pull ? FrameKind::pull_run_answer : FrameKind::push_run_answer);
   header.table = table.id().value();
-  header.record_bytes = pull ? static_cast<std::uint32_t>(bytes) : 0;
+  const bool has_versions = table.store().may_have_copies();
+  header.record_bytes = static_cast<std::uint32_t>((pull ? bytes : 0) + (has_versions ? sizeof(std::uint64_t) : 0));
+  // Behind the values, in one block.
+  const auto write_versions = [&](std::byte* to, std::span<const Key> of) {
+    for (const Key key : of) {
+      const std::uint64_t version = table.store().main_version(key);
+      std::memcpy(to, &version, sizeof version);
+      to += sizeof version;
+    }
+  };
   header.domain = table.self_domain().value();
   header.operation = first.operation;
   std::size_t done = 0;
@@ -198,25 +214,38 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
       header.origin = static_cast<std::int32_t>(first.item + done);
       const Outbox::Run run =
           outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(keys.size() - done));
-      const std::size_t read = table.store().read_run(keys.subspan(done, run.count), run.records);
-      done += read;
+      const std::size_t read =
+          table.store().read_run<Store::Reach::main>(keys.subspan(done, run.count), run.records).keys;
       all = read == run.count;
       if (!all) outbox_.cancel(run.count - static_cast<std::uint32_t>(read));
+      if (has_versions) write_versions(run.records + read * bytes, keys.subspan(done, read));
+      done += read;
     }
     return static_cast<std::uint32_t>(done);
   }
   if (first.kind == OperationKind::push) {
-    done = table.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
-      rule.apply(slot, first.value + i * bytes, layout.length, first.scale);
-    });
+    done = table.store()
+               .update_run(keys, Store::Reach::main,
+                           [&](std::size_t i, std::byte* slot) {
+                             rule.apply(slot, first.value + i * bytes, layout.length, first.scale);
+                           })
+               .keys;
   } else {
-    done = table.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
-      std::memcpy(slot, first.value + i * bytes, bytes);
-      rule.initialise(slot, layout.length);
-    });
+    done = table.store()
+               .update_run(keys, Store::Reach::main,
+                           [&](std::size_t i, std::byte* slot) {
+                             std::memcpy(slot, first.value + i * bytes, bytes);
+                             rule.initialise(slot, layout.length);
+                           })
+               .keys;
   }
-  header.origin = static_cast<std::int32_t>(first.item);
-  if (done > 0) static_cast<void>(outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(done)));
+  for (std::size_t at = 0; at < done;) {
+    header.origin = static_cast<std::int32_t>(first.item + at);
+    const Outbox::Run run =
+        outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(done - at));
+    if (has_versions) write_versions(run.records, keys.subspan(at, run.count));
+    at += run.count;
+  }
   return static_cast<std::uint32_t>(done);
 }
 

@@ -8,10 +8,12 @@
 namespace lapse {
 
 void Collective::start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
-                       std::function<bool(const Bytes&)> is_end) {
+                       std::function<bool(const Bytes&)> is_end,
+                       std::function<void(const Bytes&)> take_result) {
   progress_role.assert_held();  // No engine runs.
   participants_ = std::move(participants);
   is_end_ = std::move(is_end);
+  take_result_ = std::move(take_result);
   const auto found = std::find(participants_.begin(), participants_.end(), self);
   tree_.reset();
   if (found != participants_.end()) {
@@ -55,6 +57,7 @@ void Collective::finish(Bytes result) {
     send(frames_[1], participants_[static_cast<std::size_t>(child)], result);
   }
   result_ = std::move(result);
+  if (take_result_) take_result_(result_);
   rounds_.fetch_add(1, std::memory_order_release);
   completed_();
 }

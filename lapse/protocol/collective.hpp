@@ -35,8 +35,10 @@ class Collective final : public ProtocolModule {
   // `participants`: the participating ranks, ascending, equal on all participants. When `self` is not among
   // the participants, this rank takes no part. Called between phases, while no engine runs. A result for
   // which `is_end` is true stays at the root: no participant waits for it, and its round does not count.
+  // With every other result the engine calls `take_result`, before the round counts as completed.
   void start(std::vector<Rank> participants, Rank self, TreeReduction::Combine combine,
-             std::function<bool(const Bytes&)> is_end = {});
+             std::function<bool(const Bytes&)> is_end = {},
+             std::function<void(const Bytes&)> take_result = {});
 
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
@@ -57,6 +59,7 @@ class Collective final : public ProtocolModule {
   // constant during a phase
   std::vector<Rank> participants_;
   std::function<bool(const Bytes&)> is_end_;
+  std::function<void(const Bytes&)> take_result_;
   // guarded by the progress lock
   std::optional<TreeReduction> tree_ LAPSE_GUARDED_BY(progress_role);
   // published by rounds_

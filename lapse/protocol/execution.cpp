@@ -9,6 +9,15 @@
 
 namespace lapse {
 
+namespace {
+
+// It is read after the value: what was read or written is no newer.
+std::uint64_t main_version(const TableShard& table, Key key) {
+  return table.store().may_have_copies() ? table.store().main_version(key) : 0;
+}
+
+}  // namespace
+
 // --- frames ---
 
 std::size_t Execution::update_bytes(const TableShard& table, const OperationPart& part) {
@@ -32,7 +41,7 @@ std::uint32_t Execution::operation_bytes(const TableShard& table, const Operatio
 }
 
 std::uint32_t Execution::answer_bytes(FrameKind kind, const TableShard& table, const OperationPart& part) {
-  std::size_t bytes = sizeof(AnswerRecord);
+  std::size_t bytes = answer_head_bytes(table);
   if (kind == FrameKind::pull_answer) bytes += table.value_bytes(part.key);
   if (kind == FrameKind::call_answer) bytes += part.function->result_bytes;
   return static_cast<std::uint32_t>(bytes);
@@ -85,7 +94,13 @@ std::byte* Execution::answer_row(const TableShard& table, const OperationPart& p
   std::byte* record = outbox_.append(part.origin, answer_header(kind, table, part));
   const AnswerRecord head{part.item};
   std::memcpy(record, &head, sizeof head);
-  return record + sizeof head;
+  return record + answer_head_bytes(table);
+}
+
+void Execution::write_version(const TableShard& table, const OperationPart& part, std::byte* row,
+                              std::uint64_t version) {
+  if (part.origin == registry_.self() || !table.store().may_have_copies()) return;
+  std::memcpy(row - sizeof version, &version, sizeof version);
 }
 
 void Execution::answer_failure(const TableShard& table, const OperationPart& part,
@@ -99,16 +114,17 @@ void Execution::answer_failure(const TableShard& table, const OperationPart& par
   append_failure(outbox_, part.origin, header, AnswerRecord{part.item}, failure);
 }
 
-void Execution::answer_change(const TableShard& table, const OperationPart& part, const Failed& failed) {
+void Execution::answer_change(const TableShard& table, const OperationPart& part, const Failed& failed,
+                              std::uint64_t version) {
   if (failed) {
     answer_failure(table, part, *failed);
   } else if (part.kind == OperationKind::call) {
-    if (std::byte* to = answer_row(table, part, FrameKind::call_answer); to != nullptr && !result_.empty())
-      std::memcpy(to, result_.data(), result_.size());
+    std::byte* const to = answer_row(table, part, FrameKind::call_answer);
+    if (to == nullptr) return;
+    if (!result_.empty()) std::memcpy(to, result_.data(), result_.size());
+    write_version(table, part, to, version);
   } else if (part.origin != registry_.self()) {
-    std::byte* record = outbox_.append(part.origin, answer_header(FrameKind::push_answer, table, part));
-    const AnswerRecord head{part.item};
-    std::memcpy(record, &head, sizeof head);
+    write_version(table, part, answer_row(table, part, FrameKind::push_answer), version);
   }
 }
 
@@ -133,19 +149,43 @@ bool Execution::execute(TableShard& table, const OperationPart& part) {
   return execute_here(table, part);
 }
 
+bool Execution::execute_on_copy(TableShard& table, const OperationPart& part) {
+  Store::Word* const word = table.store().find(part.key);
+  if (word == nullptr) return false;
+  if (part.kind == OperationKind::pull) {
+    std::byte* const to = answer_row(table, part, FrameKind::pull_answer);
+    return to == nullptr || table.store().read_at(*word, to, table.value_bytes(part.key));
+  }
+  Failed failed;
+  Found found;
+  try {
+    found = table.push_any(*word, part.key, part.value, part.scale);
+  } catch (...) {
+    failed = std::make_unique<KeyFailure>(
+        KeyFailure::caught_from_user_code(table.name(), part.key, registry_.self()));
+  }
+  if (!found && !failed) return false;
+  answer_change(table, part, failed, 0);
+  return true;
+}
+
 bool Execution::execute_here(TableShard& table, const OperationPart& part) {
   if (part.kind != OperationKind::pull) {
     Failed failed;
-    const bool is_here = table.store().update(part.key, [&](std::byte* content) {
+    const Found found = table.store().update_main(part.key, [&](std::byte* content) {
       progress_role.assert_held();  // Called in place.
       failed = change(table, part, content);
     });
-    if (!is_here) return false;
-    answer_change(table, part, failed);
+    if (!found) return false;
+    answer_change(table, part, failed, main_version(table, part.key));
     return true;
   }
   std::byte* to = answer_row(table, part, FrameKind::pull_answer);
-  if (to == nullptr || table.store().read(part.key, to)) return true;
+  if (to == nullptr) return true;
+  if (table.store().read_main(part.key, to)) {
+    write_version(table, part, to, main_version(table, part.key));
+    return true;
+  }
   if (part.origin != registry_.self()) outbox_.cancel();
   return false;
 }
@@ -167,14 +207,19 @@ void Execution::execute_uninitialized(TableShard& table, const OperationPart& pa
     static_cast<void>(execute_here(table, part));
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
     std::memcpy(to, result_.data(), table.value_bytes(part.key));
+    write_version(table, part, to, 0);
   }
 }
 
 void Execution::execute_on(TableShard& table, const OperationPart& part, std::byte* content) {
+  const bool has_version = table.store().may_have_copies();
   if (part.kind != OperationKind::pull) {
-    answer_change(table, part, change(table, part, content));
+    const Failed failed = change(table, part, content);
+    if (has_version && SlotHead::of(content).record != SlotHead::kNoRecord) SlotHead::raise_version(content);
+    answer_change(table, part, failed, has_version ? SlotHead::version_of(content) : 0);
   } else if (std::byte* to = answer_row(table, part, FrameKind::pull_answer)) {
     table.apply(part, part.key, content, nullptr, to);
+    write_version(table, part, to, has_version ? SlotHead::version_of(content) : 0);
   }
 }
 

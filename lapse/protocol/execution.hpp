@@ -27,6 +27,9 @@ class Execution {
   // Returns false, having done nothing, when the value can no longer be used: a worker of another rank of the
   // domain has leased the key, or the key, which another rank serves, has left the domain.
   [[nodiscard]] bool execute(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // As execute, for an operation of a worker of this rank, on the domain's copy of the key.
+  [[nodiscard]] bool execute_on_copy(TableShard& table, const OperationPart& part)
+      LAPSE_REQUIRES(progress_role);
   // Executes the operation on a value and optimizer state that no other thread can access: they have just
   // arrived, or their lease has just ended.
   void execute_on(TableShard& table, const OperationPart& part, std::byte* content)
@@ -54,11 +57,18 @@ class Execution {
   // the requester has abandoned the operation.
   std::byte* answer_row(const TableShard& table, const OperationPart& part, FrameKind kind)
       LAPSE_REQUIRES(progress_role);
+  // Bytes of an answer before the row: with the version of the main copy, where the key may have copies.
+  static std::size_t answer_head_bytes(const TableShard& table) {
+    return sizeof(AnswerRecord) + (table.store().may_have_copies() ? sizeof(std::uint64_t) : 0);
+  }
+  // Notes in the answer before the row which version the operation has left.
+  void write_version(const TableShard& table, const OperationPart& part, std::byte* row,
+                     std::uint64_t version) LAPSE_REQUIRES(progress_role);
   // Header of the frame that answers the operation; valid until the next call.
   const FrameHeader& answer_header(FrameKind answer, const TableShard& table, const OperationPart& part)
       LAPSE_REQUIRES(progress_role);
-  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed)
-      LAPSE_REQUIRES(progress_role);
+  void answer_change(const TableShard& table, const OperationPart& part, const Failed& failed,
+                     std::uint64_t version) LAPSE_REQUIRES(progress_role);
   void answer_failure(const TableShard& table, const OperationPart& part, const KeyFailure& failure)
       LAPSE_REQUIRES(progress_role);
 

@@ -50,8 +50,22 @@ enum class FrameKind : std::uint16_t {
   set_run = 31,
   pull_run_answer = 32,  // values of keys in the order of the request
   push_run_answer = 33,  // for push and set: no bytes
+  // Copies of values. From a domain to the owner:
+  on = 34,           // the domain wants the key
+  delta = 35,        // how the domain's copy has changed
+  off = 36,          // the domain no longer wants the key; with the last delta
+  // From the owner:
+  snapshot = 37,     // answers on: the value
+  offer = 38,        // answers on, or asks a member: the domain shall localize the key
+  refuse_copy = 39,  // answers on: there is no copy
+  refresh = 40,      // the value has changed; answers delta
+  acknowledge = 41,  // answers off
+  transfer_with_members = 42,  // transfer, of a key that other domains hold copies of
+  // Within a domain, to the rank that serves a key:
+  want = 43,         // workers of the sender want the key
+  unwant = 44,
 };
-constexpr std::size_t kFrameKinds = 34;
+constexpr std::size_t kFrameKinds = 45;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
@@ -63,8 +77,9 @@ constexpr std::size_t kFrameKinds = 34;
 //
 struct FrameHeader {
   static constexpr std::uint16_t kByHome = 1;  // operations: routed by the home, by its ownership table
-  static constexpr std::uint16_t kOutOfMemory =
-      1;  // failures: there was no memory; else user code has thrown
+  // failures: there was no memory; else user code has thrown
+  static constexpr std::uint16_t kOutOfMemory = 1;
+  static constexpr std::uint16_t kToMember = 1;  // offer: to a member; else it answers on
 
   std::uint16_t kind = 0;
   std::uint16_t flags = 0;
@@ -75,7 +90,8 @@ struct FrameHeader {
   // failed; push_run: the bits of the scale; answers to runs: number of the first item
   std::int32_t origin = 0;
   // localize: requester; instruct: new owner; refuse: home; answers: domain that executed; runs: number of
-  // the first item, after which they are consecutive
+  // the first item, after which they are consecutive; on, delta, off: domain that wants the key; snapshot,
+  // offer, refresh, acknowledge: owner
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
   // inquiries: number of the question

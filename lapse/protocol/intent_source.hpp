@@ -24,6 +24,8 @@ class WantSink {
 class IntentSource {
  public:
   virtual void begin_round(WantSink& sink) LAPSE_REQUIRES(progress_role) = 0;
+  // Whether the next round finds something, however far the workers get until then.
+  virtual bool pending() const = 0;
 
  protected:
   ~IntentSource() = default;

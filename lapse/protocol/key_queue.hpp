@@ -9,13 +9,14 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/frames.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 
 namespace lapse {
 
-// Operations, lease requests and an INSTRUCT that reach a key while it is arriving or leased. Pure
-// bookkeeping: no messages, no store. Thread safety: the holder of the progress lock.
+// Operations, lease requests, messages about copies and an INSTRUCT that reach a key while it is arriving or
+// leased. Pure bookkeeping: no messages, no store. Thread safety: the holder of the progress lock.
 //
 // Guarantee: entries are drained in the order of their pushes, including entries pushed while draining.
 class KeyQueue {
@@ -28,12 +29,23 @@ class KeyQueue {
     std::uint32_t relocations = 0;  // how often the key has moved, this time included
   };
 
+  // ON, DELTA or OFF of a domain.
+  struct CopyMessage {
+    FrameKind kind = FrameKind::on;
+    Domain from;
+    bool bit = false;
+    std::uint32_t delta_bytes = 0;
+    const std::byte* delta = nullptr;
+  };
+
   // `update_bytes`: the length of part.value, which is copied.
   void push(const OperationPart& part, std::size_t update_bytes, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   void push(const LeaseAsker& asker, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     queue_.push_back({asker, 0, now});
   }
+  // The delta is copied.
+  void push(const CopyMessage& message, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void push(const Instruct& instruct, Clock::time_point now) LAPSE_REQUIRES(progress_role) {
     queue_.push_back({instruct, 0, now});
     holds_instruct_ = true;
@@ -60,12 +72,14 @@ class KeyQueue {
   };
   // Calls for each entry, in order, handler.waited(since), and then
   //   execute(part)       for an operation: on the value;
+  //   take(message)       for a message about copies;
   //   grant(asker)        for a lease request: the key is leased to it, draining ends;
-  //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part) or ask_again(asker).
+  //   transfer(instruct)  for an INSTRUCT; then, for each entry behind it, forward(part), forward(message) or
+  //                       ask_again(asker).
   template <class Handler>
   End drain(Handler&& handler) LAPSE_REQUIRES(progress_role);
-  // Instead of drain, where no value comes: calls, for each entry, in order, forward(part) or
-  // ask_again(asker). There is no INSTRUCT.
+  // Instead of drain, where no value comes: calls, for each entry, in order, forward(part), forward(message)
+  // or ask_again(asker). There is no INSTRUCT.
   template <class Handler>
   void send_away(Handler&& handler) LAPSE_REQUIRES(progress_role) {
     send_away_from(0, handler);
@@ -73,13 +87,16 @@ class KeyQueue {
 
  private:
   struct Entry {
-    std::variant<OperationPart, LeaseAsker, Instruct> what;
-    std::size_t update_offset = 0;  // of an operation with an update, in updates_
+    std::variant<OperationPart, LeaseAsker, Instruct, CopyMessage> what;
+    std::size_t update_offset = 0;  // of an operation with an update, or of a delta, in updates_
     Clock::time_point since;
   };
 
-  // The operation of an entry, with its update.
+  // The operation of an entry, with its update; the message, with its delta.
   OperationPart operation(const Entry& entry) const LAPSE_REQUIRES(progress_role);
+  CopyMessage message(const Entry& entry) const LAPSE_REQUIRES(progress_role);
+  // Copies bytes for an entry that is about to be pushed; returns their offset.
+  std::size_t keep(const std::byte* bytes, std::size_t count) LAPSE_REQUIRES(progress_role);
   void drop_front(std::size_t count) LAPSE_REQUIRES(progress_role);
   template <class Handler>
   void send_away_from(std::size_t position, Handler& handler) LAPSE_REQUIRES(progress_role);
@@ -97,6 +114,8 @@ KeyQueue::End KeyQueue::drain(Handler&& handler) {
     handler.waited(entry.since);
     if (std::holds_alternative<OperationPart>(entry.what)) {
       handler.execute(operation(entry));
+    } else if (std::holds_alternative<CopyMessage>(entry.what)) {
+      handler.take(message(entry));
     } else if (const auto* asker = std::get_if<LeaseAsker>(&entry.what)) {
       drop_front(position + 1);
       handler.grant(*asker);
@@ -116,6 +135,8 @@ void KeyQueue::send_away_from(std::size_t position, Handler& handler) {
   for (; position < queue_.size(); ++position) {
     if (const auto* asker = std::get_if<LeaseAsker>(&queue_[position].what)) {
       handler.ask_again(LeaseAsker(*asker));
+    } else if (std::holds_alternative<CopyMessage>(queue_[position].what)) {
+      handler.forward(message(queue_[position]));
     } else {
       handler.forward(operation(queue_[position]));
     }

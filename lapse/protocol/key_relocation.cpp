@@ -37,7 +37,10 @@ bool KeyRelocation::localize(TableShard& table, Key key, Waiter waiter, Clock::t
     case Acquisition::here:
       return true;
     case Acquisition::join:
-      table.arrivals().add_waiter(word.low(), waiter);
+      table.arrivals().add_waiter(*table.arrival_record(key), waiter);
+      return false;
+    case Acquisition::remember:
+      replication_.localize(table, key, waiter, now);
       return false;
     case Acquisition::begin:
       break;
@@ -45,6 +48,10 @@ bool KeyRelocation::localize(TableShard& table, Key key, Waiter waiter, Clock::t
   if (table.is_uninitialized(key)) return true;
   if (const auto failure = begin(table, key, waiter, now)) answers_.fail(waiter, table, *failure);
   return false;
+}
+
+void KeyRelocation::localize_for(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
+  if (localize(table, key, waiter, now)) answers_.notify(waiter);
 }
 
 std::unique_ptr<KeyFailure> KeyRelocation::begin(TableShard& table, Key key, Waiter waiter,
@@ -56,16 +63,20 @@ std::unique_ptr<KeyFailure> KeyRelocation::begin(TableShard& table, Key key, Wai
   });
   if (failure) return failure;
   table.store().begin_arrival(key, table.arrivals().open(waiter, now, slot));
+  request(table, key, now);
+  return failure;
+}
+
+void KeyRelocation::request(TableShard& table, Key key, Clock::time_point now) {
   const Domain home = table.definition().homes.home(key);
   if (home == table.self_domain()) {
     // A key that has left its home exists.
     instruct_owner(table, key, home, table.relocate(key, home), now);
-    return failure;
+    return;
   }
   outbox_.append_record(table.serving_rank(key, home),
                         relocation_header(FrameKind::localize, table, table.self_domain()),
                         LocalizeRecord{key.value()});
-  return failure;
 }
 
 // --- home
@@ -104,7 +115,7 @@ void KeyRelocation::instruct_owner(TableShard& table, Key key, Domain requester,
 template <class Fill>
 bool KeyRelocation::transfer(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Fill&& fill) {
   std::byte* record = outbox_.append(table.serving_rank(key, instruct.next),
-                                     transfer_header(table, table.content_bytes(key)));
+                                     transfer_header(table, table.sizes().moved_bytes(key)));
   const TransferRecord head{.key = key.value(), .relocations = instruct.relocations};
   std::memcpy(record, &head, sizeof head);
   try {
@@ -126,6 +137,7 @@ void KeyRelocation::instruct(TableShard& table, Key key, const KeyQueue::Instruc
     const SlotWord word = table.store().word(key);
     switch (instruction(word.role(), word.leased())) {
       case Instruction::transfer:
+        if (table.copies() != nullptr) return replication_.give_up(table, key, instruct, now);
         return transfer(table, key, instruct, [&](std::byte* to) {
           return table.store().transfer_ownership(key, to, instruct.next);
         });
@@ -150,23 +162,29 @@ void KeyRelocation::instruct(TableShard& table, Key key, const KeyQueue::Instruc
 
 // --- new owner
 
-void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
+void KeyRelocation::arrive(TableShard& table, const TransferRecord& record, const std::byte* moved,
                            Clock::time_point now) {
   const Key key(record.key);
-  const SlotWord word = table.store().word(key);
-  if (low_half(word.role()) != LowHalf::arrival) {
+  if (acquisition(table.store().word(key).role()) != Acquisition::join) {
     throw ProtocolError(fmt::format("key {} of table '{}' came to domain {}, which did not ask for it",
                                     key.value(), table.name(), table.self_domain().value()));
   }
-  const std::uint32_t arrival = word.low();
-  const Slot slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
-  std::memcpy(table.store().address(slot), content, table.content_bytes(key));
+  const std::uint32_t arrival = *table.arrival_record(key);
+  Slot slot;
+  if (table.copies() != nullptr) {
+    const std::byte* const members = moved + padded_bytes(table.sizes().moved_bytes(key));
+    slot = replication_.arrive(table, key, moved,
+                               {reinterpret_cast<const MemberRecord*>(members), record.members});
+  } else {
+    slot = table.store().arrival_slot(key, table.arrivals().prepared(arrival));
+    std::memcpy(table.store().address(slot), moved, table.content_bytes(key));
+  }
   TableCounters& counters = table.counters();
   const std::uint64_t took = nanoseconds(now - table.arrivals().asked(arrival));
   ++counters.relocations_in;
   counters.relocation_nanoseconds += took;
   counters.relocation_max_nanoseconds = std::max(counters.relocation_max_nanoseconds, took);
-  if (!table.arrivals().is_plain(arrival)) {
+  if (!table.arrivals().is_plain(arrival) || record.members > 0) {
     drain(table, key, arrival, slot, now);
     return;
   }
@@ -189,12 +207,20 @@ class KeyRelocation::Drain {
     table_.counters().waiting_nanoseconds += nanoseconds(now_ - std::min(now_, since));
   }
   void execute(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
-    relocation_.access_.execute_waiting(table_, part, table_.store().address(slot_));
+    std::byte* const content = table_.store().address(slot_);
+    relocation_.access_.execute_waiting(table_, part, content);
+    if (table_.copies() != nullptr && part.kind != OperationKind::pull)
+      KeyReplication::changed(table_, content);
+  }
+  void take(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
+    relocation_.replication_.take_drained(table_, key_, message, table_.store().address(slot_), now_);
   }
   void grant(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
     relocation_.lease_turns_.granted(asker, table_, key_);
   }
   void transfer(const KeyQueue::Instruct& instruct) LAPSE_REQUIRES(progress_role) {
+    if (table_.copies() != nullptr)
+      return relocation_.replication_.give_up_drained(table_, key_, instruct, slot_, now_);
     relocation_.transfer(table_, key_, instruct, [&](std::byte* to) {
       if (is_arriving(table_, key_)) {
         std::memcpy(to, table_.store().address(slot_), table_.content_bytes(key_));
@@ -208,6 +234,9 @@ class KeyRelocation::Drain {
   }
   void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
     relocation_.access_.forward_to_home(table_, part);
+  }
+  void forward(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
+    relocation_.replication_.forward_to_home(table_, key_, message);
   }
   void ask_again(const LeaseAsker& asker) LAPSE_REQUIRES(progress_role) {
     if (refusal_ != nullptr) {
@@ -229,6 +258,8 @@ class KeyRelocation::Drain {
 void KeyRelocation::drain(TableShard& table, Key key, std::uint32_t record, Slot slot,
                           Clock::time_point now) {
   KeyQueue& queue = table.arrivals().queue(record);
+  if (table.copies() != nullptr && !is_arriving(table, key))
+    KeyReplication::lease_ended(table, table.store().address(slot));
   switch (queue.drain(Drain(*this, table, key, slot, now))) {
     case KeyQueue::End::open:
       settle(table, key, record, slot, LeaseState::none);
@@ -264,7 +295,9 @@ void KeyRelocation::take_refusal(TableShard& table, const KeyFailure& failure) {
 void KeyRelocation::settle(TableShard& table, Key key, std::uint32_t record, Slot slot, LeaseState lease) {
   const std::vector<Waiter> waiters = table.arrivals().take_waiters(record);
   if (is_arriving(table, key)) {
-    table.store().publish_owner(key, slot, lease);
+    const bool replicated =
+        table.copies() != nullptr && table.copies()->main_number(table.store().address(slot)).has_value();
+    table.store().publish_owner(key, slot, lease, replicated);
   } else {
     table.store().set_lease(key, lease);
   }
@@ -274,6 +307,7 @@ void KeyRelocation::settle(TableShard& table, Key key, std::uint32_t record, Slo
     table.arrivals().close(record);
   }
   for (const Waiter waiter : waiters) answers_.notify(waiter);
+  if (table.copies() != nullptr) replication_.settled(table, key);
 }
 
 void KeyRelocation::relocalize(TableShard& table, Key key, std::uint32_t record, Clock::time_point now) {
@@ -282,14 +316,7 @@ void KeyRelocation::relocalize(TableShard& table, Key key, std::uint32_t record,
   table.arrivals().close(record);
   for (const Waiter waiter : waiters) answers_.notify(waiter);
   // Waiters added after the INSTRUCT localize the key again: the first sends the request, the others join it.
-  for (const Waiter waiter : relocalizes) {
-    const SlotWord word = table.store().word(key);
-    if (low_half(word.role()) == LowHalf::arrival) {
-      table.arrivals().add_waiter(word.low(), waiter);
-    } else if (const auto failure = begin(table, key, waiter, now)) {
-      answers_.fail(waiter, table, *failure);
-    }
-  }
+  for (const Waiter waiter : relocalizes) localize_for(table, key, waiter, now);
 }
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/key_failure.hpp"
+#include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/registry.hpp"
@@ -52,19 +53,30 @@ class KeyRelocation {
   using Clock = ArrivalTable::Clock;
 
   KeyRelocation(const Registry& registry, Outbox& outbox, Access& access, LocalizeAnswers& answers,
-                LeaseTurns& lease_turns)
-      : registry_(registry), outbox_(outbox), access_(access), answers_(answers), lease_turns_(lease_turns) {}
+                LeaseTurns& lease_turns, KeyReplication& replication)
+      : registry_(registry),
+        outbox_(outbox),
+        access_(access),
+        answers_(answers),
+        lease_turns_(lease_turns),
+        replication_(replication) {}
 
   // --- at the requester
 
   // Localizes a key that this rank serves. True when the key is local; otherwise `waiter` will be notified.
   bool localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
+  // As localize; notifies the waiter where the key is local.
+  void localize_for(TableShard& table, Key key, Waiter waiter, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // Requests an absent key that this rank serves; `waiter`, if there is one, is notified when it has arrived.
   // Where this rank has no room for the key, returns the failure: nothing has changed, and `waiter` is the
   // caller's.
   [[nodiscard]] std::unique_ptr<KeyFailure> begin(TableShard& table, Key key, Waiter waiter,
                                                   Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Sends LOCALIZE, or makes this domain the owner where it is the home: for a key that is arriving, or
+  // upgrading.
+  void request(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Drains the queue of a key's arrival record. The value is stored in `slot`; no worker can access it before
   // draining has left the key open, leased or transferred.
   void drain(TableShard& table, Key key, std::uint32_t record, Slot slot, Clock::time_point now)
@@ -78,9 +90,9 @@ class KeyRelocation {
   // At the old owner.
   void instruct(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
-  // At the new owner.
-  void arrive(TableShard& table, const TransferRecord& record, const std::byte* content,
-              Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // At the new owner; `moved`: what stands behind the record.
+  void arrive(TableShard& table, const TransferRecord& record, const std::byte* moved, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // At the requester: the home has refused the key.
   void take_refusal(TableShard& table, const KeyFailure& failure) LAPSE_REQUIRES(progress_role);
 
@@ -108,6 +120,7 @@ class KeyRelocation {
   Access& access_;
   LocalizeAnswers& answers_;
   LeaseTurns& lease_turns_;
+  KeyReplication& replication_;
 };
 
 }  // namespace lapse

@@ -115,6 +115,9 @@ bool Leases::acquire(TableShard& table, Key key, const LeaseAsker& asker) {
           is_refused = true;
         }
         break;
+      case Acquisition::remember:
+        relocation_.localize(table, key, {}, now);
+        break;
       case Acquisition::join:
         break;
     }

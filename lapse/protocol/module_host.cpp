@@ -64,4 +64,16 @@ bool ModuleHost::idle(IdleLevel level) const {
                                            LAPSE_REQUIRES(progress_role) { return module->idle(level); });
 }
 
+void ModuleHost::hasten(IdleLevel level) {
+  for (ProtocolModule* module : modules_) {
+    if (failure().raised()) return;
+    if (module->idle(level)) continue;
+    try {
+      module->hasten(level);
+    } catch (...) {
+      handle_failure(std::current_exception());
+    }
+  }
+}
+
 }  // namespace lapse

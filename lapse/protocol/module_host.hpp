@@ -46,6 +46,8 @@ class ModuleHost : public EngineClient {
   // True when no module waits for anything; also after a failure, when a module might wait indefinitely.
   // Covers neither submissions nor the transport.
   bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role);
+  // Urges the modules that are not idle, unless some rank has failed.
+  void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role);
   Quiescence::Counts frame_counts() const LAPSE_REQUIRES(progress_role) {
     return {outbox_.counters().frames, dispatcher_.frames_received()};
   }

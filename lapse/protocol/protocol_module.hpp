@@ -60,6 +60,10 @@ class ProtocolModule : public SubmissionHandler {
   }
   // Whether nothing waits in this module.
   virtual bool idle(IdleLevel level) const LAPSE_REQUIRES(progress_role) = 0;
+  // Every rank waits until this module is idle at the level, which it is not: what it would do at its
+  // deadline it should do now. Called at the end of every turn as long as that is so. Turns follow only where
+  // something happens: a module that is not idle afterwards must wait for a frame or have a deadline.
+  virtual void hasten(IdleLevel level) LAPSE_REQUIRES(progress_role) { static_cast<void>(level); }
 
   // When the module wants to be called without a message or submission; nothing: never.
   std::optional<Clock::time_point> next_deadline() const LAPSE_REQUIRES(progress_role) { return deadline_; }

@@ -7,10 +7,12 @@ namespace lapse {
 RankProtocol::RankProtocol(Transport& transport, const Router& router)
     : ModuleHost(transport),
       lookups_(transport.remote_reads()),
-      access_(registry(), outbox(), router, lookups_),
+      access_(registry(), outbox(), router, lookups_, key_replication_),
       localize_answers_(registry(), outbox()),
-      key_relocation_(registry(), outbox(), access_, localize_answers_, leases_),
+      key_replication_(registry(), outbox(), router, access_, key_relocation_, leases_),
+      key_relocation_(registry(), outbox(), access_, localize_answers_, leases_, key_replication_),
       relocation_(registry(), outbox(), localize_answers_, key_relocation_),
+      replication_(registry(), outbox(), key_replication_),
       localize_requests_(registry(), outbox(), localize_answers_, relocation_),
       leases_(registry(), outbox(), key_relocation_),
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
@@ -20,6 +22,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   add(access_);
   add(localize_answers_);
   add(relocation_);
+  add(replication_);
   add(localize_requests_);
   add(leases_);
   add(worker_collective_);

@@ -8,12 +8,14 @@
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/collective.hpp"
 #include "lapse/protocol/key_relocation.hpp"
+#include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/leases.hpp"
 #include "lapse/protocol/localize_answers.hpp"
 #include "lapse/protocol/localize_requests.hpp"
 #include "lapse/protocol/module_host.hpp"
 #include "lapse/protocol/owner_lookups.hpp"
 #include "lapse/protocol/relocation.hpp"
+#include "lapse/protocol/replication.hpp"
 #include "lapse/protocol/stall_inquiry.hpp"
 #include "lapse/protocol/termination_detection.hpp"
 #include "lapse/transport/transport.hpp"
@@ -31,6 +33,7 @@ class RankProtocol final : public ModuleHost {
 
   Access& access() { return access_; }
   Leases& leases() { return leases_; }
+  Replication& replication() { return replication_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
   Collective& worker_collective() { return worker_collective_; }
   StallInquiry& stall_inquiry() { return stall_inquiry_; }
@@ -42,8 +45,10 @@ class RankProtocol final : public ModuleHost {
   OwnerLookups lookups_;
   Access access_;
   LocalizeAnswers localize_answers_;
+  KeyReplication key_replication_;
   KeyRelocation key_relocation_;
   Relocation relocation_;
+  Replication replication_;
   LocalizeRequests localize_requests_;
   Leases leases_;
   Collective worker_collective_;

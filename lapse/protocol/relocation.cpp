@@ -95,9 +95,30 @@ void check_home(const TableShard& table, Key key) {
                                   table.self_domain().value(), key.value(), table.name()));
 }
 
-void check_transfer(const FrameHeader& header, std::size_t content_bytes) {
-  if (header.record_bytes != sizeof(TransferRecord) + content_bytes)
+void check_transfer(const FrameHeader& header, std::size_t bytes) {
+  if (header.record_bytes != sizeof(TransferRecord) + bytes)
     throw ProtocolError("a message transfers ownership of a key with a value of a wrong length");
+}
+
+// A record of transfer, or of transfer_with_members.
+void check_members(const TableShard& table, const FrameHeader& header, const TransferRecord& record,
+                   const std::byte* bytes) {
+  const std::size_t moved = table.sizes().moved_bytes(Key(record.key));
+  const bool with_members = static_cast<FrameKind>(header.kind) == FrameKind::transfer_with_members;
+  if (!with_members) {
+    check_transfer(header, moved);
+    if (record.members != 0) throw ProtocolError("a transfer names members that it lacks");
+    return;
+  }
+  const std::size_t members = std::size_t{record.members} * sizeof(MemberRecord);
+  check_transfer(header, padded_bytes(moved) + members);
+  for (std::uint32_t i = 0; i < record.members; ++i) {
+    MemberRecord member;
+    std::memcpy(&member, bytes + sizeof record + padded_bytes(moved) + i * sizeof member, sizeof member);
+    if (member.domain < 0 || member.domain >= table.definition().domains.domains() ||
+        member.domain == table.self_domain().value())
+      throw ProtocolError("a transfer names a member that cannot be one");
+  }
 }
 
 }  // namespace
@@ -142,8 +163,8 @@ std::uint32_t Relocation::localize(TableShard& table, std::span<const Key> keys,
       ++here;
       continue;
     }
-    if (step == Acquisition::join) {
-      arrivals.add_waiter(word.low(), waiter);
+    if (step != Acquisition::begin) {
+      here += keys_.localize(table, key, waiter, now) ? 1 : 0;
       continue;
     }
     ++begun;
@@ -204,7 +225,8 @@ void Relocation::take_instructs(TableShard& table, const Records& records, std::
 void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, Domain next,
                           Clock::time_point now) {
   KeyRun run(table.store(), table.definition().members() == 1);
-  const FrameHeader header = transfer_header(table, run.content_bytes());
+  const FrameHeader header = transfer_header(table, run.moved_bytes());
+  const bool may_stay = table.copies() != nullptr && table.wanted().size() > 0;
   const bool one_rank = table.definition().domains.members(next).size() == 1;
   while (!leaving.empty()) {
     const Rank to = table.serving_rank(leaving.front().key, next);
@@ -214,6 +236,7 @@ void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, D
       for (; !room.full(); room.fill()) {
         const auto [key, relocations] = leaving[room.filled()];
         if (!one_rank && table.serving_rank(key, next) != to) break;
+        if (may_stay && table.wanted().count(key) > 0) break;
         if (!run.transfer(key, room.next() + sizeof(TransferRecord), next)) break;
         const TransferRecord head{.key = key.value(), .relocations = relocations};
         std::memcpy(room.next(), &head, sizeof head);
@@ -233,7 +256,8 @@ void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, D
 // --- new owner
 
 void Relocation::take_transfers(TableShard& table, const Records& records, std::span<const Key> keys) {
-  check_transfer(records.header, table.sizes().layout().content_bytes());
+  const ValueLayout& layout = table.sizes().layout();
+  check_transfer(records.header, layout.head_bytes() + layout.content_bytes());
   ArrivalTable& arrivals = table.arrivals();
   KeyRun run(table.store(), table.definition().members() == 1);
   for (const Key key : keys) {
@@ -245,19 +269,19 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
   const std::byte* from = records.first;
   for (const Key key : keys) {
     const SlotWord word = run.word(key);
-    const std::byte* const content = from + sizeof(TransferRecord);
+    const std::byte* const moved = from + sizeof(TransferRecord);
     const bool plain = low_half(word.role()) == LowHalf::arrival && arrivals.is_plain(word.low()) &&
                        !arrivals.prepared(word.low()).is_private;
     if (plain) {
       arrived.add(records.now - arrivals.asked(word.low()));
       const Waiter waiter = arrivals.first_waiter(word.low());
-      run.arrive(key, content);
+      run.arrive(key, moved);
       arrivals.close(word.low());
       notification.add(waiter);
     } else {
       TransferRecord record;
       std::memcpy(&record, from, sizeof record);
-      keys_.arrive(table, record, content, records.now);
+      keys_.arrive(table, record, moved, records.now);
     }
     from += records.header.record_bytes;
   }
@@ -279,7 +303,10 @@ void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* 
         "a message about relocations has a wrong length or names a domain that does not exist");
   }
   Records part{header, records, header.count, Clock::now()};
-  if (header.count == 1 || kind == FrameKind::refuse || !KeyRun::suits(table.store()))
+  if (kind == FrameKind::transfer_with_members && table.copies() == nullptr)
+    throw ProtocolError("a message transfers a key with members, which its table cannot have");
+  if (header.count == 1 || kind == FrameKind::refuse || kind == FrameKind::transfer_with_members ||
+      !KeyRun::suits(table.store()))
     return take_one_by_one(table, part);
   for (std::uint32_t left = header.count; left > 0; left -= part.count) {
     part.count = std::min<std::uint32_t>(left, kKeysAtOnce);
@@ -320,9 +347,9 @@ void Relocation::take_one_by_one(TableShard& table, const Records& records) {
         keys_.take_refusal(table, read_key_failure(table.name(), header, record));
         break;
       default: {
-        check_transfer(header, table.content_bytes(key));
         TransferRecord transfer;
         std::memcpy(&transfer, record, sizeof transfer);
+        check_members(table, header, transfer, record);
         keys_.arrive(table, transfer, record + sizeof transfer, records.now);
         break;
       }

@@ -28,6 +28,7 @@ class Relocation final : public ProtocolModule {
   static constexpr FrameSpec kFrames[] = {{FrameKind::localize},
                                           {FrameKind::instruct},
                                           {.kind = FrameKind::transfer, .lane = FrameLane::free},
+                                          {.kind = FrameKind::transfer_with_members, .lane = FrameLane::free},
                                           {.kind = FrameKind::refuse, .lane = FrameLane::free}};
   // Keys that are handled together: what is prefetched for one of them stays in the cache until its turn.
   static constexpr std::size_t kKeysAtOnce = 128;

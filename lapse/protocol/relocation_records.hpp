@@ -21,11 +21,12 @@ struct InstructRecord {
 };
 static_assert(sizeof(InstructRecord) == 16);
 
-// transfer: this, then the value's elements and the state of the update rule.
+// transfer: this, then the value's elements and the state of the update rule; before them, in tables that may
+// have copies, the head of the slot. transfer_with_members: replication_records.hpp.
 struct TransferRecord {
   std::uint64_t key = 0;
   std::uint32_t relocations = 0;
-  std::uint32_t padding = 0;
+  std::uint32_t members = 0;
 };
 static_assert(sizeof(TransferRecord) == 16);
 
@@ -38,9 +39,9 @@ inline FrameHeader relocation_header(FrameKind kind, const TableShard& table, Do
   return header;
 }
 // TRANSFER names no domain.
-inline FrameHeader transfer_header(const TableShard& table, std::size_t content_bytes) {
+inline FrameHeader transfer_header(const TableShard& table, std::size_t moved_bytes) {
   FrameHeader header = relocation_header(FrameKind::transfer, table, Domain(0));
-  header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + content_bytes);
+  header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + moved_bytes);
   return header;
 }
 

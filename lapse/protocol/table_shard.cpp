@@ -4,6 +4,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/registered_function.hpp"
+#include "lapse/protocol/required_versions.hpp"
 #include "lapse/protocol/user_code.hpp"
 
 namespace lapse {
@@ -38,6 +39,21 @@ void TableShard::apply(const ValueOperation& operation, Key key, std::byte* cont
       break;
   }
   throw ProtocolError("localize does nothing to a value");
+}
+
+bool TableShard::is_current(Key key, const Store::Word* word, RequiredVersions& required) const {
+  const std::optional<Version> version = required.find(id(), key);
+  if (!version) return true;
+  if (word == nullptr) {
+    required.found_absent(id(), key);
+    return true;
+  }
+  const SlotWord now(word->load(std::memory_order_acquire));
+  if (now.role() == Role::absent || now.role() == Role::owner) required.found_absent(id(), key);
+  if (!now.is_copy()) return true;
+  const Version found(store_.copy_version(*word));
+  required.found(id(), key, found);
+  return found >= *version;
 }
 
 // --- keys
@@ -120,6 +136,11 @@ void TableShard::remember_lookup(Key key, OwnershipTable::Entry entry) {
 std::optional<std::uint32_t> TableShard::arrival_record(Key key) {
   const SlotWord word = store_.word(key);
   if (low_half(word.role()) == LowHalf::arrival) return word.low();
+  if (low_half(word.role()) == LowHalf::record || word.is_copy()) {
+    Replica& replica = copies_->replica(key);
+    if (replica.arrival == Replica::kNone) replica.arrival = arrivals_.open({}, ArrivalTable::Clock::now());
+    return replica.arrival;
+  }
   if (const auto record = arrivals_.find_leased(key)) return record;
   if (!store_.mark_queued(key)) return std::nullopt;
   const std::uint32_t record = arrivals_.open({}, ArrivalTable::Clock::now());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,10 +15,14 @@
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/arrival_table.hpp"
 #include "lapse/protocol/operation_kind.hpp"
+#include "lapse/protocol/table_copies.hpp"
 #include "lapse/protocol/table_definition.hpp"
+#include "lapse/protocol/wanted_keys.hpp"
 #include "lapse/store/store.hpp"
 
 namespace lapse {
+
+class RequiredVersions;
 
 // Thread safety: definition, sizes, serves, read, read_uninitialized and apply by any thread; the store
 // follows its own rules (store.hpp); everything else by the holder of the progress lock.
@@ -32,7 +37,9 @@ class TableShard {
   TableShard(TableDefinition definition, MakeStore&& make_store, OwnershipTable owners)
       : definition_(std::move(definition)),
         store_(std::forward<MakeStore>(make_store)()),
-        ownership_(std::move(owners)) {}
+        ownership_(std::move(owners)) {
+    if (store_.may_have_copies()) copies_ = std::make_unique<TableCopies>(store_, definition_.rule);
+  }
   TableShard(const TableShard&) = delete;
   TableShard& operator=(const TableShard&) = delete;
 
@@ -55,8 +62,31 @@ class TableShard {
 
   // Copies the value to `to`; false when the key is not local, or leased.
   bool read(Key key, std::byte* to) const {
-    return store_.read(key, to) || (store_.is_sparse() && read_uninitialized(key, to));
+    return static_cast<bool>(store_.read(key, to)) || (store_.is_sparse() && read_uninitialized(key, to));
   }
+  // Whether a copy that is not the main one can carry out the operation.
+  bool may_use_copy(const ValueOperation& operation) const {
+    if (operation.kind == OperationKind::pull) return true;
+    if (operation.kind != OperationKind::push) return false;
+    const Copies copies = sizes().layout().copies;
+    return copies == Copies::differences || (copies == Copies::gradients && operation.scale == 1.0F);
+  }
+  Store::Reach reach(const ValueOperation& operation) const {
+    return may_use_copy(operation) ? Store::Reach::any : Store::Reach::main;
+  }
+  // One push to the main copy, or to another copy of a table whose copies merge by gradients.
+  Found push_any(Store::Word& word, Key key, const std::byte* update, float scale) {
+    return store_.update_any_at(word, [&](std::byte* content, bool is_copy) {
+      if (is_copy) {
+        copies_->merger().push(content, update, sizes().length(key), scale);
+      } else {
+        definition_.rule.apply(content, update, sizes().length(key), scale);
+      }
+    });
+  }
+  // Whether the worker may use the domain's copy of the key, if there is one (rule 23). The worker's thread.
+  bool is_current(Key key, const Store::Word* word, RequiredVersions& required) const;
+
   // Copies the initial value of an uninitialized key; false where only the holder of the progress lock can
   // decide that the key is uninitialized. Throws what an initialiser of the application throws.
   bool read_uninitialized(Key key, std::byte* to) const;
@@ -133,9 +163,19 @@ class TableShard {
 
   ArrivalTable& arrivals() LAPSE_REQUIRES(progress_role) { return arrivals_; }
   const ArrivalTable& arrivals() const LAPSE_REQUIRES(progress_role) { return arrivals_; }
-  // The arrival record of a key that this rank serves and that is arriving or leased: operations wait in its
-  // queue. Nothing when the key's lease has just ended.
+  // The arrival record of a key that this rank serves and that is arriving or leased, or of which it has a
+  // replica's record: operations wait in its queue. Nothing when the key's lease has just ended.
   std::optional<std::uint32_t> arrival_record(Key key) LAPSE_REQUIRES(progress_role);
+
+  // --- copies on several domains
+
+  // Null where keys cannot have copies.
+  TableCopies* copies() LAPSE_REQUIRES(progress_role) { return copies_.get(); }
+  const TableCopies* copies() const LAPSE_REQUIRES(progress_role) { return copies_.get(); }
+  // How often this domain wants each key that this rank serves: once for each intent of a worker of this rank,
+  // and once for each other rank of the domain that wants the key.
+  WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
+  const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
 
   // --- counters and memory
 
@@ -173,6 +213,8 @@ class TableShard {
   // guarded by the progress lock
   OwnershipTable ownership_ LAPSE_GUARDED_BY(progress_role);
   ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
+  std::unique_ptr<TableCopies> copies_;  // its content is guarded by the progress lock
+  WantedKeys wanted_ LAPSE_GUARDED_BY(progress_role);
   TableCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 

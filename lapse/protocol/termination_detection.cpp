@@ -24,8 +24,7 @@ void encode(const Quiescence::Counts& counts, Bytes& bytes) {
 
 }  // namespace
 
-TerminationDetection::TerminationDetection(const ModuleHost& host, Outbox& outbox,
-                                           std::function<void()> completed)
+TerminationDetection::TerminationDetection(ModuleHost& host, Outbox& outbox, std::function<void()> completed)
     : host_(host),
       wave_(outbox, FrameKind::wave_up, FrameKind::wave_down, [] {}),
       completed_(std::move(completed)) {}
@@ -44,13 +43,26 @@ void TerminationDetection::start() {
   wave_.start(std::move(ranks), registry.self(), &add_counts);
   waves_ = wave_.completed_rounds();
   level_.reset();
+  is_within_phase_ = false;
+  all_wait_ = false;
   contributed_ = false;
+  quiescence_ = Quiescence();
 }
 
 void TerminationDetection::handle_submission(Submission& submission) {
-  if (level_) throw ProtocolError("a second detection of quiescence while one runs");
+  // Only after a failure does a detection within the phase run still.
+  if (level_ && !is_within_phase_) throw ProtocolError("a second detection of quiescence while one runs");
   level_ = static_cast<QuiescenceRequest&>(submission).level;
-  quiescence_ = Quiescence();
+  is_within_phase_ = false;
+  request_end_turn();
+}
+
+void TerminationDetection::detect_within_phase(IdleLevel level) {
+  if (host_.failure().raised()) return;
+  if (level_) throw ProtocolError("a second detection of quiescence while one runs");
+  level_ = level;
+  is_within_phase_ = true;
+  all_wait_ = true;
   request_end_turn();
 }
 
@@ -62,23 +74,47 @@ void TerminationDetection::handle_frame(Rank from, const FrameHeader& header, co
 void TerminationDetection::take_result() {
   waves_ = wave_.completed_rounds();
   contributed_ = false;
+  all_wait_ = true;
   const Quiescence::Counts sums = decode(wave_.result());
   balanced_ = sums.sent == sums.received;
   if (!quiescence_.observe(sums)) return;
-  level_.reset();
+  quiescence_ = Quiescence();
+  all_wait_ = false;
+  // Where the workers of other ranks go on, a rank without workers waits for the next detection.
+  if (sums.waiting == 0 || is_within_phase_) level_.reset();
+  is_within_phase_ = false;
+  if (sums.waiting == 0) phases_ended_.fetch_add(1, std::memory_order_release);
   completed_detections_.fetch_add(1, std::memory_order_release);
   completed_();
 }
 
+bool TerminationDetection::may_contribute() const {
+  if (is_within_phase_ && host_.failure().raised()) return false;
+  return !all_wait_ || host_.idle(*level_);
+}
+
+void TerminationDetection::contribute() {
+  Quiescence::Counts counts = host_.frame_counts();
+  counts.busy = host_.idle(*level_) ? 0 : 1;
+  counts.waiting = is_within_phase_ ? 1 : 0;
+  encode(counts, contribution_.bytes);
+  contributed_ = true;
+  wave_.handle_submission(contribution_);
+  // Where this rank is alone, or the root's contribution was the last, the wave has ended.
+  if (wave_.completed_rounds() > waves_) take_result();
+}
+
 void TerminationDetection::end_turn() {
   balanced_ = true;
-  // A frame in flight is handled in a later turn: a further wave in this one would find it in flight again.
-  while (level_ && !contributed_ && balanced_ && host_.idle(*level_)) {
-    encode(host_.frame_counts(), contribution_.bytes);
-    contributed_ = true;
-    wave_.handle_submission(contribution_);
-    // Where this rank is alone, or the root's contribution was the last, the wave has ended.
-    if (wave_.completed_rounds() > waves_) take_result();
+  bool hastened = false;
+  while (level_) {
+    if (all_wait_ && !hastened) {
+      host_.hasten(*level_);
+      hastened = true;
+    }
+    // A frame in flight is handled in a later turn: a further wave in this one would find it in flight again.
+    if (contributed_ || !balanced_ || !may_contribute()) break;
+    contribute();
   }
   // Until the detection is completed, every turn may make the rank idle.
   if (level_) request_end_turn();

@@ -6,17 +6,23 @@
 
 namespace lapse {
 
-// Thread safety: add by the worker, finish and close by the holder of the progress lock, the questions by
-// both. Each counter has one writer, so that neither needs an atomic read-modify-write.
+// Thread safety: add and require_none by the worker; finish, close and require_some by the holder of the
+// progress lock; the questions by both. Each counter has one writer, so that neither needs an atomic
+// read-modify-write.
 //
-// Invariant: the difference of the counters is the total, with the top bit added once the count is closed.
-// One comparison thus answers both questions that a worker has before it touches memory.
+// Invariant: the difference of the counters is the total, with two bits above it:
+//
+//   | closed 1 | required 1 | total 30 |
+//
+// One comparison thus answers all questions that a worker has before it touches memory.
 class UnansweredCount {
  public:
-  // At most 2^31 - 1.
-  std::uint32_t total() const { return difference() & ~kClosedBit; }
-  // Nothing is unanswered, and the count is not closed.
+  // At most 2^30 - 1.
+  std::uint32_t total() const { return difference() & (kRequiredBit - 1); }
+  // Nothing is unanswered, no version of a key is required, and the count is not closed.
   bool is_clear() const { return difference() == 0; }
+  // The worker must not read copies of some keys in versions that it has seen overtaken (RequiredVersions).
+  bool requires_some() const { return (difference() & kRequiredBit) != 0; }
   void add(std::uint32_t items = 1) {
     submitted_.store(submitted_.load(std::memory_order_relaxed) + items, std::memory_order_relaxed);
   }
@@ -25,9 +31,13 @@ class UnansweredCount {
   }
   // Once: is_clear() is false from now on.
   void close() { finish(kClosedBit); }
+  // In turns, the first by the engine: it adds the bit to the difference, and the worker subtracts it.
+  void require_some() { finish(-kRequiredBit); }
+  void require_none() { add(-kRequiredBit); }
 
  private:
   static constexpr std::uint32_t kClosedBit = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t kRequiredBit = std::uint32_t{1} << 30;
 
   std::uint32_t difference() const {
     const std::uint32_t done = answered_.load(std::memory_order_acquire);

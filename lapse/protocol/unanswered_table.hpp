@@ -69,6 +69,7 @@ class UnansweredTable {
   // Unanswered items of all operations. Worker or engine.
   std::uint32_t total() const { return count_.total(); }
   const UnansweredCount& count() const { return count_; }
+  UnansweredCount& count() { return count_; }
   // True when the worker has an unanswered operation on the key.
   bool contains(TableId table, Key key) {
     if (total() == 0) return false;

@@ -10,6 +10,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/required_versions.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/protocol/worker_activity.hpp"
 #include "lapse/transport/doorbell.hpp"
@@ -103,6 +104,7 @@ class WorkerEndpoint {
   // The worker's one lease.
   LeaseRequest& lease_request() { return lease_request_; }
 
+  RequiredVersions& required_versions() { return required_versions_; }
   UnansweredTable& unanswered() { return unanswered_; }
   const UnansweredTable& unanswered() const { return unanswered_; }
   Doorbell& bell() { return bell_; }
@@ -117,6 +119,7 @@ class WorkerEndpoint {
   std::atomic<std::uint32_t> open_{0};
   std::atomic<std::uint64_t> open_bytes_{0};
   UnansweredTable unanswered_;
+  RequiredVersions required_versions_{unanswered_.count()};
   Doorbell bell_;
   std::atomic<WorkerActivity> activity_{WorkerActivity::application};
   std::atomic<std::uint32_t> collective_calls_{0};

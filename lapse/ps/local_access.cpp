@@ -50,10 +50,11 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
     // A latch that another thread holds is not waited for here.
     const Store::Attempt attempt =
         pull ? table_.store().try_read_at(word, request_.destination + offset, bytes)
-             : table_.store().try_update_at(word, [&](std::byte* slot) {
+             : table_.store().try_update_at(word, reach_, [&](std::byte* slot) {
                  table_.apply(request_.operation, keys[usable[i]], slot, request_.updates + offset, nullptr);
                });
-    if (attempt != Store::Attempt::done) [[unlikely]] {
+    counts_.copies += attempt == Store::Attempt::done_on_copy ? 1 : 0;
+    if (attempt != Store::Attempt::done && attempt != Store::Attempt::done_on_copy) [[unlikely]] {
       // The others may be local a moment later, when a key is named again.
       may_overtake_ = true;
       tried = usable[i];
@@ -62,34 +63,43 @@ std::size_t LocalAccess::carry_out_together(NotLocal& undone) {
       usables = i;
     }
   }
-  done_ += usables;
+  counts_.all += usables;
   word_ += tried;
   cursor_.skip(tried);
   return tried;
 }
 
 bool LocalAccess::carry_out(const Row& row, Store::Word* word) {
-  if (may_overtake_ && unanswered_.contains(table_.id(), row.key)) return false;
+  if (may_overtake_ && (unanswered_.contains(table_.id(), row.key) || !is_current(row.key, word)))
+    return false;
   try {
     if (!try_key(row, word)) return false;
-    ++done_;
+    ++counts_.all;
   } catch (const UserCodeFailed& error) {
     if (!failure_) failure_ = error;
   }
   return true;
 }
 
-std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const AccessRequest& request) {
+std::size_t LocalAccess::run(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
+                             const Counts& counts) {
   const ValueSizes& sizes = table.store().sizes();
   if (!sizes.uniform() || request.runs_user_code(table)) return 0;
-  if (request.operation.kind == OperationKind::pull) return table.store().read_run(keys, request.destination);
+  const auto count = [&](const Store::Run& run) {
+    counts.all += run.keys;
+    counts.copies += run.copies;
+    return run.keys;
+  };
+  if (request.operation.kind == OperationKind::pull)
+    return count(table.store().read_run<Store::Reach::any>(keys, request.destination));
   if (request.operation.kind != OperationKind::push) return 0;
   const UpdateKernel& rule = table.definition().rule;
   const std::size_t bytes = sizes.layout().value_bytes();
   const std::size_t length = sizes.layout().length;
-  return table.store().update_run(keys, [&](std::size_t i, std::byte* slot) {
+  const auto apply = [&](std::size_t i, std::byte* slot) {
     rule.apply(slot, request.updates + i * bytes, length, request.operation.scale);
-  });
+  };
+  return count(table.store().update_run(keys, table.reach(request.operation), apply));
 }
 
 bool LocalAccess::try_key(const Row& row, Store::Word* word) {
@@ -97,7 +107,7 @@ bool LocalAccess::try_key(const Row& row, Store::Word* word) {
   if (request_.operation.kind == OperationKind::pull) {
     if (word != nullptr) {
       const std::size_t bytes = table_.value_bytes(row.key);
-      return waits_ ? store.read_at(*word, row.destination, bytes)
+      return waits_ ? is_done(store.read_at(*word, row.destination, bytes))
                     : is_done(store.try_read_at(*word, row.destination, bytes));
     }
     return table_.store().is_sparse() && run_user_code(table_.name(), row.key, rank_, [&] {
@@ -106,10 +116,14 @@ bool LocalAccess::try_key(const Row& row, Store::Word* word) {
   }
   if (word == nullptr) return false;
   return run_user_code(table_.name(), row.key, rank_, [&] {
+    if (reach_ == Store::Reach::any && table_.sizes().layout().copies == Copies::gradients &&
+        SlotWord(word->load(std::memory_order_relaxed)).is_copy())
+      return is_done(table_.push_any(*word, row.key, row.update.data(), request_.operation.scale));
     const auto apply = [&](std::byte* slot) {
       table_.apply(request_.operation, row.key, slot, row.update.data(), row.destination);
     };
-    return waits_ ? store.update_at(*word, apply) : is_done(store.try_update_at(*word, apply));
+    return waits_ ? is_done(store.update_at(*word, reach_, apply))
+                  : is_done(store.try_update_at(*word, reach_, apply));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/table_shard.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
+#include "lapse/protocol/worker_endpoint.hpp"
 #include "lapse/ps/access_request.hpp"
 #include "lapse/ps/row_cursor.hpp"
 
@@ -20,18 +21,26 @@ namespace lapse {
 // returns what it could not do. Thread safety: the worker's.
 class LocalAccess {
  public:
-  // Carries out the first keys of a call, while each is local and simple: values of one length, no code of
-  // the application. Returns how many.
-  static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request);
+  // Where accesses are counted: all of them, and those of a copy that is not the main one.
+  struct Counts {
+    std::uint64_t& all;
+    std::uint64_t& copies;
+  };
 
-  // Starts at key number `first`. `unanswered`: the worker's. `done` counts keys that were accessed. `rank`
-  // is the worker's, for errors.
+  // Carries out the first keys of a call, while each is local and simple: values of one length, no code of
+  // the application. Returns how many, and counts them.
+  static std::size_t run(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
+                         const Counts& counts);
+
+  // Starts at key number `first`. `rank` is the worker's, for errors.
   LocalAccess(TableShard& table, std::span<const Key> keys, const AccessRequest& request,
-              UnansweredTable& unanswered, std::uint64_t& done, Rank rank, std::size_t first)
+              WorkerEndpoint& endpoint, const Counts& counts, Rank rank, std::size_t first)
       : table_(table),
         request_(request),
-        unanswered_(unanswered),
-        done_(done),
+        reach_(table.reach(request.operation)),
+        unanswered_(endpoint.unanswered()),
+        required_(endpoint.required_versions()),
+        counts_(counts),
         rank_(rank),
         cursor_(table.store().sizes(), keys, request) {
     cursor_.skip(first);
@@ -85,17 +94,28 @@ class LocalAccess {
     return has_usable_value(SlotWord(word.load(std::memory_order_relaxed)).role());
   }
   bool carry_out(const Row& row, Store::Word* word);
+  // The worker may use the domain's copy of the key.
+  bool is_current(Key key, const Store::Word* word) {
+    return required_.empty() || table_.is_current(key, word, required_);
+  }
   // One key with its slot word (or null). False when it is not local. Throws UserCodeFailed.
   bool try_key(const Row& row, Store::Word* word);
+  bool is_done(const Found& found) {
+    counts_.copies += found.is_copy() ? 1 : 0;
+    return static_cast<bool>(found);
+  }
   bool is_done(Store::Attempt attempt) {
     meets_latch_ = attempt == Store::Attempt::latched;
-    return attempt == Store::Attempt::done;
+    counts_.copies += attempt == Store::Attempt::done_on_copy ? 1 : 0;
+    return attempt == Store::Attempt::done || attempt == Store::Attempt::done_on_copy;
   }
 
   TableShard& table_;
   const AccessRequest& request_;
+  const Store::Reach reach_;
   UnansweredTable& unanswered_;
-  std::uint64_t& done_;
+  RequiredVersions& required_;
+  const Counts counts_;
   const Rank rank_;
   RowCursor cursor_;
   std::optional<UserCodeFailed> failure_;

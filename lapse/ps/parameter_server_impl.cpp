@@ -230,7 +230,12 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
     warned_of_sharing_ = true;
   }
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
-  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned);
+  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
+                                      [this](const Bytes& result) {
+                                        progress_role.assert_held();  // By the engine.
+                                        if (waits_for_sync(result))
+                                          protocol_.termination().detect_within_phase(IdleLevel::synced);
+                                      });
   group_.start(phase.local_workers);
   protocol_.termination().start();
   stalls_.begin_phase();

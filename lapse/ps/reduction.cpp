@@ -29,6 +29,8 @@ std::string describe_call(const ReductionHeader& header) {
   switch (header.kind) {
     case ReductionHeader::Kind::barrier:
       return "barrier";
+    case ReductionHeader::Kind::sync_barrier:
+      return "sync_barrier";
     case ReductionHeader::Kind::reduce_double:
       return fmt::format("all_reduce {} of {} doubles", name_of(header.reduce), header.elements);
     case ReductionHeader::Kind::reduce_int64:
@@ -53,6 +55,7 @@ ReductionHeader checked_header(const Bytes& contribution) {
     const std::uint64_t bytes = contribution.size() - sizeof header;
     switch (header.kind) {
       case ReductionHeader::Kind::barrier:
+      case ReductionHeader::Kind::sync_barrier:
       case ReductionHeader::Kind::returned:
         if (bytes == 0) return header;
         break;
@@ -118,6 +121,10 @@ bool is_returned(const Bytes& contribution) {
   return checked_header(contribution).kind == ReductionHeader::Kind::returned;
 }
 
+bool waits_for_sync(const Bytes& contribution) {
+  return checked_header(contribution).kind == ReductionHeader::Kind::sync_barrier;
+}
+
 void combine_contributions(Bytes& into, const Bytes& from) {
   const ReductionHeader a = checked_header(into);
   const ReductionHeader b = checked_header(from);
@@ -139,6 +146,7 @@ void combine_contributions(Bytes& into, const Bytes& from) {
   std::byte* elements = into.data() + sizeof a;
   switch (a.kind) {
     case ReductionHeader::Kind::barrier:
+    case ReductionHeader::Kind::sync_barrier:
     case ReductionHeader::Kind::returned:
       break;
     case ReductionHeader::Kind::reduce_double:

@@ -13,7 +13,7 @@ namespace lapse {
 // The contribution of one worker, as it travels: what the call is, then its elements.
 struct ReductionHeader {
   // returned: no call, but a worker that will make none any more.
-  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast, returned };
+  enum class Kind : std::uint8_t { barrier, reduce_double, reduce_int64, broadcast, returned, sync_barrier };
 
   Kind kind = Kind::barrier;
   Reduce reduce = Reduce::sum;
@@ -37,6 +37,8 @@ std::span<const std::byte> contribution_elements(const Bytes& contribution);
 // The contribution in place of one that does not come, as the worker has returned.
 Bytes make_returned(std::uint64_t worker, Rank rank);
 bool is_returned(const Bytes& contribution);
+// Whether the workers that make this call wait until all ranks have synced too.
+bool waits_for_sync(const Bytes& contribution);
 
 // Combines two contributions to the same call; throws CollectiveMismatch, with both workers and their calls,
 // when the calls differ.

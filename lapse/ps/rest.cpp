@@ -7,7 +7,7 @@ namespace lapse {
 void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transport,
              const std::function<void()>& while_waiting) {
   TerminationDetection& termination = protocol.termination();
-  const std::uint64_t detection = termination.completed() + 1;
+  const std::uint64_t phase = termination.phases_ended() + 1;
   QuiescenceRequest request;
   IdlePolicy idle(engine.idle_settings());
   bool requested = false;
@@ -23,7 +23,7 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
     protocol.end_turn();
     return progressed;
   };
-  const auto completed = [&] { return termination.completed() >= detection; };
+  const auto completed = [&] { return termination.phases_ended() >= phase; };
   while (!completed()) {
     bool progressed = false;
     bool nothing_in_flight = false;

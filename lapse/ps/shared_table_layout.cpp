@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lapse/directory/ownership_table.hpp"
+#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/key_words.hpp"
 
 namespace lapse {
@@ -30,10 +31,19 @@ std::uint64_t aligned_units(const SharedTableLayout::Request& request) {
   return units;
 }
 
+// Slots for which there is no room need no marks, but how many there are is not known yet.
+std::uint64_t marked_units(const SharedTableLayout::Request& request) {
+  return request.replicable ? aligned_units(request) : 0;
+}
+
+std::size_t dirty_pages(const SharedTableLayout::Request& request) {
+  return round_up(DirtySet::bytes(marked_units(request)), SharedTableLayout::kPageBytes);
+}
+
 }  // namespace
 
 std::size_t SharedTableLayout::min_bytes(const Request& request) {
-  return word_pages(request) + owner_pages(request);
+  return word_pages(request) + owner_pages(request) + dirty_pages(request);
 }
 
 bool SharedTableLayout::is_possible(const Request& request) {
@@ -45,6 +55,8 @@ SharedTableLayout SharedTableLayout::plan(const Request& request, std::size_t ma
   SharedTableLayout layout;
   layout.word_bytes = request.keys * sizeof(KeyWords::Word);
   layout.owners_offset = word_pages(request);
+  layout.dirty_offset = layout.owners_offset + owner_pages(request);
+  layout.dirty_units = marked_units(request);
   layout.slots_offset = min_bytes(request);
   const std::uint64_t alignment = unit_alignment(request.unit_bytes);
   const std::uint64_t requested = aligned_units(request);

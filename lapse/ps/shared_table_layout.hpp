@@ -10,10 +10,10 @@
 
 namespace lapse {
 
-//     | slot words of all keys | owners, notified | slots of member 0 | slots of member 1 | … |
+//     | slot words of all keys | owners, notified | dirty set | slots of member 0 | slots of member 1 | … |
 //
 // Owners: of the keys at home in the domain. Notified: 1 once a member has reported that its slots do not
-// fit.
+// fit. The dirty set, of the slots of all members, is there only where keys can have copies.
 //
 // The slots of a member are those that it gives out: to the keys that it serves, of which the domain may come
 // to own all. A pure function of its arguments, equal on all members.
@@ -30,6 +30,7 @@ struct SharedTableLayout {
     std::uint64_t keys = 0;
     std::uint64_t home_keys = 0;  // of the domain
     std::size_t unit_bytes = 0;
+    bool replicable = false;           // keys can have copies on other domains
     std::vector<std::uint64_t> units;  // by member: for all keys that it serves
   };
   struct Part {
@@ -40,23 +41,25 @@ struct SharedTableLayout {
     std::uint64_t private_units = 0;
   };
 
-  // Slot words and owners, and slots as far as they fit into `max_bytes`; each member gets its share of the
-  // rest. max_bytes is at least min_bytes(request).
+  // Slot words, owners and dirty set, and slots as far as they fit into `max_bytes`; each member gets its
+  // share of the rest. max_bytes is at least min_bytes(request).
   static SharedTableLayout plan(const Request& request, std::size_t max_bytes);
-  // For slot words and owners alone.
+  // For slot words, owners and dirty set alone.
   static std::size_t min_bytes(const Request& request);
   // Whether slots can be numbered at all.
   static bool is_possible(const Request& request);
 
   std::size_t word_bytes = 0;
   std::size_t owners_offset = 0;
+  std::size_t dirty_offset = 0;
+  std::uint64_t dirty_units = 0;  // 0 where keys have no copies
   std::size_t slots_offset = 0;
   std::size_t slots_bytes = 0;
   std::vector<Part> parts;  // by member
   bool complete = true;     // all slots fit
 
   // At the end of the owners' pages.
-  std::size_t notified_offset() const { return slots_offset - sizeof(Notified); }
+  std::size_t notified_offset() const { return dirty_offset - sizeof(Notified); }
   std::size_t total_bytes() const { return slots_offset + slots_bytes; }
 };
 

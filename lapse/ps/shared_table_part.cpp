@@ -30,8 +30,11 @@ bool SharedTablePart::commit(Domain self) {
                      (last - first) * SharedTableLayout::kPageBytes);
   };
   const auto words = share(0, layout_.owners_offset);
-  const auto owners = share(layout_.owners_offset, layout_.slots_offset - layout_.owners_offset);
-  if (!region.commit(words.first, words.second) || !region.commit(owners.first, owners.second)) return false;
+  const auto owners = share(layout_.owners_offset, layout_.dirty_offset - layout_.owners_offset);
+  const auto dirty = share(layout_.dirty_offset, layout_.slots_offset - layout_.dirty_offset);
+  for (const auto& [offset, bytes] : {words, owners, dirty}) {
+    if (!region.commit(offset, bytes)) return false;
+  }
   const std::span<OwnershipTable::Entry> entries = this->owners();
   constexpr std::size_t kEntryBytes = sizeof(OwnershipTable::Entry);
   const std::size_t first = (owners.first - layout_.owners_offset) / kEntryBytes;
@@ -50,6 +53,10 @@ KeyWords SharedTablePart::words(std::uint64_t keys) const {
 
 std::span<OwnershipTable::Entry> SharedTablePart::owners() const {
   return {reinterpret_cast<OwnershipTable::Entry*>(base_ + layout_.owners_offset), home_keys_};
+}
+
+DirtySet SharedTablePart::dirty_set() const {
+  return {base_ + layout_.dirty_offset, layout_.dirty_units};
 }
 
 SlabSpace SharedTablePart::slots() const {

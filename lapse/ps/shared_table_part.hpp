@@ -9,6 +9,7 @@
 
 #include "lapse/directory/ownership_table.hpp"
 #include "lapse/ps/shared_table_layout.hpp"
+#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/key_words.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/store.hpp"
@@ -24,8 +25,9 @@ class SharedTablePart {
   SharedTablePart(std::byte* base, SharedTableLayout layout, std::size_t position, std::uint64_t home_keys,
                   std::function<std::size_t()> free_bytes, std::function<void()> notify);
 
-  // Takes this rank's share of the pages of slot words and owners, and writes owners there: every key is at
-  // home. False when there is no memory. Once all members have done so, the other functions may be called.
+  // Takes this rank's share of the pages of slot words, owners and dirty set, and writes owners there: every
+  // key is at home. False when there is no memory. Once all members have done so, the other functions may be
+  // called.
   bool commit(Domain self);
 
   // Once no rank uses the memory any more: its pages go back to the system. The addresses stay.
@@ -33,6 +35,8 @@ class SharedTablePart {
 
   KeyWords words(std::uint64_t keys) const;
   std::span<OwnershipTable::Entry> owners() const;
+  // Of the slots of all members, by the numbers of units in slot words; of no unit where keys have no copies.
+  DirtySet dirty_set() const;
   SlabSpace slots() const;
   Store::Overflow overflow(RegionAllocator& private_regions, std::string owner_label = "a table") const;
 

@@ -47,13 +47,17 @@ std::string holder_of(const AwaitedKey& key) {
           ? fmt::format("rank {}", key.owner_rank.value())
           : fmt::format("domain {}, served by rank {}", key.owner->value(), key.owner_rank.value());
   if (!key.at_owner) return fmt::format("owned by {}, which does not answer", owner);
-  switch (low_half(key.at_owner->role)) {
-    case LowHalf::arrival:
+  switch (key.at_owner->role) {
+    case Role::arriving:
+    case Role::upgrading:
       return fmt::format("on its way to {}", owner);
-    case LowHalf::slot:
+    case Role::owner:
       return key.at_owner->leased ? fmt::format("leased by a worker of {}", owner)
                                   : fmt::format("owned by {}", owner);
-    case LowHalf::hint:
+    case Role::replica:
+    case Role::awaiting:
+    case Role::closing:
+    case Role::absent:
       break;
   }
   return key.owner_rank == key.home ? fmt::format("at its home, {}, uninitialized", owner)

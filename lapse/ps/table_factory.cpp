@@ -50,7 +50,12 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
     }
   }
   if (!options.sparse) check_slot_words(options);
-  const ValueLayout layout{type, options.length, options.update_rule.state_size()};
+  const bool may_have_copies = options.consistency.value_or(Consistency::sequential) == Consistency::eventual;
+  const ValueLayout layout{
+      .type = type,
+      .length = options.length,
+      .state = options.update_rule.state_size(),
+      .copies = may_have_copies ? CopyMerger::copies(options.update_rule.merge()) : Copies::none};
   ValueSizes sizes = !options.lengths ? ValueSizes(layout)
                      : options.sparse ? ValueSizes::computed(layout, options.lengths)
                                       : list_sizes(options, layout);
@@ -106,6 +111,7 @@ SharedTableLayout::Request TableFactory::request(const Plan& plan, const HomeMap
   request.keys = plan.options.keys;
   request.home_keys = homes.own_keys();
   request.unit_bytes = plan.sizes.unit_bytes();
+  request.replicable = plan.layout.copies != Copies::none;
   request.units.resize(domains.members(self).size());
   for (std::uint64_t number = 0; number < plan.options.keys; ++number) {
     const Key key(number);
@@ -184,7 +190,8 @@ std::unique_ptr<TableShard> TableFactory::make_dense(Plan plan, TableDefinition 
   LabelledRegions regions(regions_, owner_label(definition));
   const auto make_store = [&] {
     return shared ? Store(shared->words(options.keys), shared->slots(),
-                          shared->overflow(regions_, regions.whose()), std::move(plan.sizes), own.units)
+                          shared->overflow(regions_, regions.whose()), std::move(plan.sizes), own.units,
+                          shared->dirty_set())
                   : Store(regions, KeyWords::dense(regions, options.keys), std::move(plan.sizes), all_units,
                           own.units);
   };

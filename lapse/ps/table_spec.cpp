@@ -50,7 +50,8 @@ void check_values(const TableOptions& options, ElementType type) {
   }
   options.initialiser.check(type);
   options.update_rule.check(type);
-  const ValueLayout layout{type, options.length, options.update_rule.state_size()};
+  const ValueLayout layout{
+      .type = type, .length = options.length, .state = options.update_rule.state_size()};
   if (layout.state_elements() > max_elements - options.length) {
     refuse(
         "values of table '{}' cannot have {} elements of type {} with {} of state for the update rule {}: "
@@ -78,7 +79,8 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
           .seed = options.seed,
           .home = std::string(home_map_name(options.home)),
           .update_rule = options.update_rule.to_string(),
-          .location_caches = location_caches};
+          .location_caches = location_caches,
+          .consistency = options.consistency == Consistency::eventual ? "eventual" : "sequential"};
 }
 
 void TableSpec::check(const TableOptions& options, ElementType type) {

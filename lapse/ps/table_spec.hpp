@@ -28,6 +28,7 @@ struct TableSpec {
   std::uint64_t home_fingerprint = 0;
   std::string update_rule;
   bool location_caches = true;
+  std::string consistency;
 
   static TableSpec from(const TableOptions& options, ElementType type, bool location_caches);
 
@@ -55,6 +56,7 @@ struct TableSpec {
     visit("fingerprint of the custom home map", &TableSpec::home_fingerprint);
     visit("update rule", &TableSpec::update_rule);
     visit("location caches", &TableSpec::location_caches);
+    visit("consistency", &TableSpec::consistency);
   }
   template <class Archive>
   void serialize(Archive& archive, unsigned) {

@@ -94,7 +94,7 @@ bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std
 
 bool Worker::admit_update(const TableHandle& table, Key key) {
   core_->admit(table, std::span<const Key>(&key, 1));
-  return !core_->endpoint().unanswered().contains(table.id(), key);
+  return !core_->endpoint().unanswered().contains(table.id(), key) && core_->is_current(table.state(), key);
 }
 
 void Worker::visit_local(const TableHandle& table,
@@ -127,6 +127,10 @@ ReductionHeader header_of(const WorkerCore& core, ReductionHeader::Kind kind) {
 void Worker::barrier() {
   core_->collective(make_contribution(header_of(*core_, ReductionHeader::Kind::barrier), {}),
                     "the other workers at a barrier");
+}
+
+void Worker::sync_barrier() {
+  core_->sync_barrier(make_contribution(header_of(*core_, ReductionHeader::Kind::sync_barrier), {}));
 }
 
 namespace {

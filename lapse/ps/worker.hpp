@@ -161,13 +161,10 @@ class Worker {
       return false;
     const std::size_t length = handle.length(key);
     const WorkerGate::BusyGuard guard(gate_, WorkerGate::Busy::user_code);
-    const bool local = handle.memory().update(key, [&](std::byte* value) {
+    const Found found = handle.memory().update(key, [&](std::byte* value) {
       std::forward<F>(f)(std::span<T>(reinterpret_cast<T*>(value), length));
     });
-    if (!local) [[unlikely]]
-      return false;
-    ++gate_.counters(handle).local_pushes;
-    return true;
+    return count_push(handle, found);
   }
   // Calls f(key, std::span<const T>) with a copy of the value of every key that is local and not leased. Of
   // the keys that ranks share with each other, each rank visits those that it serves: over all ranks every
@@ -204,6 +201,10 @@ class Worker {
   // Collective over all workers of all ranks. wait_all, then waits for others. This and the next calls
   // throw CollectiveMismatch or PeerFailed when workers make different calls, or one has returned already.
   void barrier();
+  // Collective over all workers. A barrier after which nothing is in flight on any rank, and every copy of a
+  // value shows every update that a worker made before it. Where no value has copies, costs a barrier and two
+  // waves of messages between all ranks.
+  void sync_barrier();
   // Collective over all workers. Element by element; every worker gets the same result, bit for bit.
   void all_reduce(std::span<double> values, Reduce reduce = Reduce::sum);
   void all_reduce(std::span<std::int64_t> values, Reduce reduce = Reduce::sum);
@@ -232,22 +233,34 @@ class Worker {
 
   template <Element T>
   bool read_direct(const TableHandle& table, Key key, std::span<T> value) {
-    if (!gate_.is_open(table, key) || value.size() != table.length(key) ||
-        !table.memory().read(key, bytes(value), value.size_bytes())) [[unlikely]]
+    if (!gate_.is_open(table, key) || value.size() != table.length(key)) [[unlikely]]
       return false;
-    ++gate_.counters(table).local_pulls;
+    const Found found = table.memory().read(key, bytes(value), value.size_bytes());
+    if (!found) [[unlikely]]
+      return false;
+    TableCounters& counters = gate_.counters(table);
+    ++counters.local_pulls;
+    if (found.is_copy()) [[unlikely]]
+      ++counters.copy_pulls;
     return true;
   }
   template <Element T>
   bool push_direct(const TableHandle& table, Key key, std::span<const T> update, float scale) {
-    if (!gate_.is_open(table, key) || update.size() != table.length(key) || !apply(table, key, update, scale))
-        [[unlikely]]
+    if (!gate_.is_open(table, key) || update.size() != table.length(key)) [[unlikely]]
       return false;
-    ++gate_.counters(table).local_pushes;
+    return count_push(table, apply(table, key, update, scale));
+  }
+  bool count_push(const TableHandle& table, const Found& found) {
+    if (!found) [[unlikely]]
+      return false;
+    TableCounters& counters = gate_.counters(table);
+    ++counters.local_pushes;
+    if (found.is_copy()) [[unlikely]]
+      ++counters.copy_pushes;
     return true;
   }
   template <Element T>
-  static bool apply(const TableHandle& table, Key key, std::span<const T> update, float scale) {
+  static Found apply(const TableHandle& table, Key key, std::span<const T> update, float scale) {
     const TableHandle::PushRule& rule = table.push_rule();
     if (rule.is_add && scale == 1.0F) [[likely]] {
       return table.memory().update(key, [&](std::byte* value) {
@@ -256,7 +269,7 @@ class Worker {
     }
     // Custom rules, and scales that may be refused, go through the core.
     const bool scale_fits = scale == 1.0F || (rule.accepts_scale && std::isfinite(scale));
-    if (rule.is_custom || !scale_fits) return false;
+    if (rule.is_custom || !scale_fits) return {};
     return table.memory().update(
         key, [&](std::byte* value) { rule.apply(value, bytes(update), update.size(), scale); });
   }

@@ -95,12 +95,13 @@ Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const
                                        const AccessRequest& request) {
   TableShard& state = table.state();
   TableCounters& counters = gate_.counters(table);
-  std::uint64_t& done =
-      request.operation.kind == OperationKind::pull ? counters.local_pulls : counters.local_pushes;
-  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request) : 0;
-  done += first;
+  const bool pull = request.operation.kind == OperationKind::pull;
+  const LocalAccess::Counts counts{pull ? counters.local_pulls : counters.local_pushes,
+                                   pull ? counters.copy_pulls : counters.copy_pushes};
+  const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request, counts) : 0;
   if (first == keys.size()) return {};
-  LocalAccess local(state, keys, request, endpoint_.unanswered(), done, phase_.rank, first);
+  sweep_required();
+  LocalAccess local(state, keys, request, endpoint_, counts, phase_.rank, first);
   OperationBuilder builder(endpoint_, state, request, phase_.protocol.access(), keys.size() - first);
   // Where the worker could hold the engine for long, others take their turns between keys and sending.
   constexpr std::size_t kMaxBytesInEngine = std::size_t{4} << 20;
@@ -297,16 +298,26 @@ void WorkerCore::wait_all() {
   if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
 }
 
-const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
+std::uint64_t WorkerCore::contribute(Bytes contribution) {
   wait_all();
-  std::uint64_t round = 0;
-  {
-    const BusyGuard guard(gate_, Busy::engine);
-    endpoint_.count_collective_call();
-    round = phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
-  }
+  const BusyGuard guard(gate_, Busy::engine);
+  endpoint_.count_collective_call();
+  return phase_.group.contribute(endpoint_.local_index(), std::move(contribution));
+}
+
+const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
+  const std::uint64_t round = contribute(std::move(contribution));
   wait_until([&] { return phase_.group.completed(round); }, what, ProgressEngine::WaitFor::workers);
   return phase_.group.result();
+}
+
+void WorkerCore::sync_barrier(Bytes contribution) {
+  // No detection can be completed before this worker has contributed.
+  const TerminationDetection& termination = phase_.protocol.termination();
+  const std::uint64_t detection = termination.completed() + 1;
+  contribute(std::move(contribution));
+  wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
+             ProgressEngine::WaitFor::workers);
 }
 
 }  // namespace lapse

@@ -77,6 +77,8 @@ class WorkerCore {
   Operation access(const TableHandle& table, std::span<const Key> keys, const AccessRequest& request);
   Operation localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality(const TableHandle& table, Key key);
+  // Whether the worker may use the domain's copy of the key, if there is one.
+  bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
@@ -106,8 +108,11 @@ class WorkerCore {
   void wait_all();
   // Collective over all workers: their contributions, combined.
   const Bytes& collective(Bytes contribution, std::string_view what);
+  void sync_barrier(Bytes contribution);
 
  private:
+  // Returns the number of completed rounds to wait for.
+  std::uint64_t contribute(Bytes contribution);
   Operation access_with_room(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request);
   // For a call on so many keys of which none was sent.
@@ -122,6 +127,8 @@ class WorkerCore {
                   ProgressEngine::WaitFor for_whom = ProgressEngine::WaitFor::answers);
   // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
   bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
+  // Forgets some of the versions that the worker requires, and that have come.
+  void sweep_required();
   // The value of a key that the worker's lease holds; null when it does not.
   const std::byte* leased_value(const TableShard& table, Key key);
 

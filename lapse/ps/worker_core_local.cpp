@@ -20,6 +20,25 @@ bool WorkerCore::read_uninitialized(const TableShard& table, Key key, std::byte*
   return run_user_code(table.name(), key, phase_.rank, [&] { return table.read_uninitialized(key, to); });
 }
 
+bool WorkerCore::is_current(const TableShard& table, Key key) const {
+  RequiredVersions& required = endpoint_.required_versions();
+  return required.empty() || table.is_current(key, table.store().find(key), required);
+}
+
+void WorkerCore::sweep_required() {
+  constexpr std::size_t kKeys = 4;
+  RequiredVersions& required = endpoint_.required_versions();
+  if (required.empty()) return;
+  required.sweep(kKeys, [this](TableId id, Key key, Version version) {
+    const TableShard& table = *phase_.protocol.registry().tables()[id.value()];
+    const Store::Word* const word = table.store().find(key);
+    if (word == nullptr) return true;
+    const SlotWord now(word->load(std::memory_order_acquire));
+    if (now.role() == Role::absent || now.role() == Role::owner) return true;
+    return now.is_copy() && Version(table.store().copy_version(*word)) >= version;
+  });
+}
+
 const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
   LeaseRequest& request = endpoint_.lease_request();
   const auto& items = request.items;
@@ -46,9 +65,11 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
   const std::byte* leased = gate_.busy() == Busy::lease ? leased_value(state, key) : nullptr;
   if (leased != nullptr) {
     std::memcpy(to, leased, state.value_bytes(key));
-  } else if (endpoint_.unanswered().contains(table.id(), key) ||
-             !(state.store().read(key, to) || read_uninitialized(state, key, to))) {
-    return false;
+  } else {
+    if (endpoint_.unanswered().contains(table.id(), key) || !is_current(state, key)) return false;
+    const Found found = state.store().read(key, to);
+    if (!found && !read_uninitialized(state, key, to)) return false;
+    gate_.counters(table).copy_pulls += found.is_copy() ? 1 : 0;
   }
   ++gate_.counters(table).local_pulls;
   return true;

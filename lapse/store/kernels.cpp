@@ -20,6 +20,16 @@ namespace {
     __VA_ARGS__ static void axpy(T* value, T factor, const T* update, std::size_t n) {                      \
       loops::axpy(value, factor, update, n);                                                                \
     }                                                                                                       \
+    __VA_ARGS__ static bool difference_rebase(const std::byte* value, std::byte* base, std::byte* out,      \
+                                              std::size_t n) {                                              \
+      return loops::difference_rebase(reinterpret_cast<const T*>(value), reinterpret_cast<T*>(base),        \
+                                      reinterpret_cast<T*>(out), n);                                        \
+    }                                                                                                       \
+    __VA_ARGS__ static bool merge_refresh(std::byte* value, std::byte* base, const std::byte* main,         \
+                                          std::size_t n) {                                                  \
+      return loops::merge_refresh(reinterpret_cast<T*>(value), reinterpret_cast<T*>(base),                  \
+                                  reinterpret_cast<const T*>(main), n);                                     \
+    }                                                                                                       \
     __VA_ARGS__ static T dot(const T* a, const T* b, std::size_t n) {                                       \
       return loops::dot<register_bytes>(a, b, n);                                                           \
     }                                                                                                       \
@@ -51,6 +61,8 @@ constexpr Kernels<T> table() {
   kernels.add = &C::add;
   kernels.axpy = &C::axpy;
   kernels.dot = &C::dot;
+  kernels.difference_rebase = &C::difference_rebase;
+  kernels.merge_refresh = &C::merge_refresh;
   kernels.add_rule = &C::template rule<loops::Add>;
   kernels.assign_rule = &C::template rule<loops::Assign>;
   if constexpr (std::is_floating_point_v<T>) {

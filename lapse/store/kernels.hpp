@@ -27,6 +27,15 @@ Isa best_isa();
 using RuleLoop = void (*)(const void* parameters, std::byte* value, const std::byte* update,
                           std::size_t elements, float scale);
 
+// Arithmetic of copies that merge by differences, over value and state together. Both compare bits, so that a
+// not-a-number equals itself, and return whether any element of value differed from that of base.
+//
+// out = value - base, exactly 0 where both are equal; base = value
+using DifferenceRebase = bool (*)(const std::byte* value, std::byte* base, std::byte* out,
+                                  std::size_t elements);
+// value = main + (value - base), exactly main where value and base are equal; base = main
+using MergeRefresh = bool (*)(std::byte* value, std::byte* base, const std::byte* main, std::size_t elements);
+
 // The kernels of one element type and instruction set.
 //
 // Every kernel gives the same bits with every instruction set (not a number: some not-a-number): products are
@@ -39,6 +48,9 @@ struct Kernels {
   void (*add)(T* value, const T* update, std::size_t elements);             // value += update
   void (*axpy)(T* value, T factor, const T* update, std::size_t elements);  // value += factor * update
   T (*dot)(const T* a, const T* b, std::size_t elements);                   // sum of a * b
+
+  DifferenceRebase difference_rebase;
+  MergeRefresh merge_refresh;
 
   RuleLoop add_rule;
   RuleLoop assign_rule;

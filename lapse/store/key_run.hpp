@@ -9,6 +9,7 @@
 
 #include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/store/slot_head.hpp"
 #include "lapse/store/slot_word.hpp"
 #include "lapse/store/store.hpp"
 
@@ -28,14 +29,15 @@ class KeyRun {
   KeyRun(Store& store, bool alone)
       : store_(store),
         words_(store.words_.dense()),
+        head_bytes_(store.sizes().layout().head_bytes()),
         content_bytes_(store.sizes().layout().content_bytes()),
         alone_(alone) {}
   KeyRun(const KeyRun&) = delete;
   KeyRun& operator=(const KeyRun&) = delete;
   ~KeyRun() { store_.count_here(keys_, keys_ * static_cast<std::int64_t>(content_bytes_)); }
 
-  // Bytes of each value and optimizer state.
-  std::size_t content_bytes() const { return content_bytes_; }
+  // Bytes that are copied when a key moves: ValueSizes::moved_bytes.
+  std::size_t moved_bytes() const { return head_bytes_ + content_bytes_; }
   SlotWord word(Key key) const { return SlotWord(words_[key.index()].load(std::memory_order_acquire)); }
   void prefetch_word(Key key) const { __builtin_prefetch(&words_[key.index()], 1); }
   // The value, if the key is local.
@@ -64,13 +66,15 @@ class KeyRun {
     }
   }
 
-  // arriving -> owner, open: of the value and optimizer state that are copied from `content`. The key is
+  // arriving -> owner, open: of what transfer has written, without copies on other domains. The key is
   // arriving, after try_prepare_arrivals.
-  void arrive(Key key, const std::byte* content) {
+  void arrive(Key key, const std::byte* moved) {
     static_assert(next_role(Role::arriving, RoleEvent::arrive) == Role::owner);
     static_assert(!others_write_word(Role::arriving));
     const Slot slot{store_.slots_.take_promised(), false};
-    std::memcpy(store_.shared_address(slot.number), content, content_bytes_);
+    std::byte* const content = store_.shared_address(slot.number);
+    std::memcpy(content - head_bytes_, moved, moved_bytes());
+    if (head_bytes_ != 0) SlotHead::of(content).record = SlotHead::kNoRecord;
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
     word.store(before.owner(slot).bits(), std::memory_order_release);
@@ -78,12 +82,12 @@ class KeyRun {
   }
 
   // owner, open -> absent: as Store::transfer_ownership. False, and nothing has happened, where the key is
-  // not local, leased, latched or in private memory.
+  // not local, leased, latched or in private memory, or has copies on other domains.
   bool transfer(Key key, std::byte* to, Domain next) {
-    static_assert(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
+    static_assert(next_role(Role::owner, RoleEvent::pass_on) == Role::absent);
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
-    if (!before.is_open_owner() || !before.is_readable()) [[unlikely]]
+    if (!before.is_open_owner() || !before.is_readable() || before.is_replicated()) [[unlikely]]
       return false;
     // From here on no thread begins to use the value, and none was writing: the latch was free.
     std::uint64_t bits = before.bits();
@@ -92,7 +96,7 @@ class KeyRun {
       return false;
     // What is written into the freed slot later must not be seen before the change of the word.
     std::atomic_thread_fence(std::memory_order_release);
-    std::memcpy(to, store_.shared_address(before.low()), content_bytes_);
+    std::memcpy(to, store_.shared_address(before.low()) - head_bytes_, moved_bytes());
     store_.slots_.release(before.low());
     --keys_;
     return true;
@@ -103,6 +107,7 @@ class KeyRun {
 
   Store& store_;
   Store::Word* words_;
+  std::size_t head_bytes_;
   std::size_t content_bytes_;
   bool alone_;
   std::int64_t keys_ = 0;  // that have become local, less those that have become absent

@@ -82,6 +82,9 @@ class SlabAllocator {
   // As commit_for, as far as there is memory.
   void try_commit_for(std::uint64_t units);
 
+  // The units that this rank gives out.
+  std::uint64_t first_unit() const { return first_unit_; }
+  std::uint64_t max_units() const { return max_units_; }
   std::uint64_t units_in_use() const { return in_use_; }
   // Any thread.
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }

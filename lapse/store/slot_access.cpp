@@ -4,6 +4,7 @@
 
 #include "lapse/store/latch_wait.hpp"
 #include "lapse/store/slab.hpp"
+#include "lapse/store/slot_head.hpp"
 #include "lapse/store/sparse_lookup.hpp"
 
 namespace lapse {
@@ -12,26 +13,31 @@ SlotAccess::Word* SlotAccess::find_sparse(Key key) const {
   return sparse_->find(key);
 }
 
-bool SlotAccess::read_latched(Word& word, std::byte* to, std::size_t bytes) const {
-  const SlotBits latched = latch_open_owner(word);
-  if (!latched.latched()) return false;
+Found SlotAccess::read_latched(Word& word, SlotBits::Test test, std::byte* to, std::size_t bytes) const {
+  const SlotBits latched = latch_open(word, test);
+  if (!latched.latched()) return {};
   std::memcpy(to, address_of(latched), bytes);
   // Nothing was written: reads that are in flight stay valid, so the sequence stays.
   word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
-  return true;
+  return Found(latched);
+}
+
+void SlotAccess::note_change(SlotBits word) {
+  if (word.is_owner()) SlotHead::raise_version(address_of(word));
+  dirty_.mark(word.low());
 }
 
 Key SlotAccess::key_of(const Word& word) const {
   return dense_ != nullptr ? Key(static_cast<std::uint64_t>(&word - dense_)) : SparseLookup::key_of(word);
 }
 
-SlotBits SlotAccess::latch_contended(Word& word) const {
+SlotBits SlotAccess::latch_contended(Word& word, SlotBits::Test test) const {
   constexpr int kSpins = 100;
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   LatchWait wait;
   for (int spins = 0;;) {
     const SlotBits seen(bits);
-    if (!is_open(seen)) return SlotBits();
+    if (!is_open(seen, test)) return SlotBits();
     if (!seen.latched()) {
       if (word.compare_exchange_weak(bits, seen.with_latch().bits(), std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
@@ -54,7 +60,7 @@ bool SlotAccess::is_own_private(std::uint32_t slot) const {
 }
 
 std::byte* SlotAccess::private_address(std::uint32_t slot) const {
-  return private_slots_.load(std::memory_order_acquire)->address(slot);
+  return private_slots_.load(std::memory_order_acquire)->address(slot) + head_bytes_;
 }
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lapse/core/types.hpp"
+#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/slot_bits.hpp"
 
@@ -15,6 +16,19 @@ namespace lapse {
 class LatchWatch;
 class SlabAllocator;
 class SparseLookup;
+
+// What an access has found: false where the key is not local, or leased.
+class Found {
+ public:
+  constexpr Found() = default;
+  constexpr explicit Found(SlotBits word) : word_(word) {}
+  constexpr explicit operator bool() const { return word_.bits() != 0; }
+  // The access was to a copy, and not to the main one.
+  constexpr bool is_copy() const { return word_.is_copy(); }
+
+ private:
+  SlotBits word_;
+};
 
 // The part of a Store that is inlined into a worker's access to one key: the search of its slot word and
 // slot, the optimistic read and the latch.
@@ -25,6 +39,8 @@ class SparseLookup;
 // 1. A slot changes only under the key's latch, by the holder of the key's lease, or while no slot word names
 // it.
 // 2. A read returns a value that the key had at one moment during the call.
+// 3. A change of a value whose slot word says *replicated* is marked, and raises the version of a main copy,
+//    before the latch is released.
 class SlotAccess {
  public:
   using Word = std::atomic<std::uint64_t>;
@@ -36,54 +52,53 @@ class SlotAccess {
     return find_sparse(key);
   }
 
-  // Copies the value, `bytes` long, to `to`; false when the key is not local or leased.
-  bool read(Key key, std::byte* to, std::size_t bytes) const {
+  // Copies the value, `bytes` long, to `to`: of the main copy, or of another. Nothing when the key is not
+  // local or leased.
+  Found read(Key key, std::byte* to, std::size_t bytes) const {
     const Word* word = find(key);
-    return word != nullptr && read_at(*word, to, bytes);
+    return word != nullptr ? read_at(*word, to, bytes) : Found();
   }
-  // Calls f(slot) with the latch held, in place; false (and no call) when the key is not local or leased.
-  // When f throws, the latch is released and what f wrote stays.
+  // Calls f(slot) with the latch held, in place; nothing (and no call) when the key is not local or leased,
+  // or what is local is a copy that the table's update rule does not let change in place. When f throws, the
+  // latch is released and what f wrote stays.
   template <class F>
-  bool update(Key key, F&& f) {
+  Found update(Key key, F&& f) {
     Word* word = find(key);
-    return word != nullptr && update_at(*word, std::forward<F>(f));
+    return word != nullptr ? update_at(*word, std::forward<F>(f)) : Found();
   }
 
   // The key is local and not leased: what read asks, without a copy.
-  bool is_open(const Word& word) const { return is_open(SlotBits(word.load(std::memory_order_acquire))); }
-  // This domain owns the key's value, in private memory of another rank: the rank that serves the key.
+  bool is_open(const Word& word) const {
+    return is_open(SlotBits(word.load(std::memory_order_acquire)), SlotBits::kOpenValue);
+  }
+  // This domain has the key's value, in private memory of another rank: the rank that serves the key.
   bool is_out_of_reach(const Word& word) const {
     const SlotBits bits(word.load(std::memory_order_acquire));
     return bits.is_owner() && bits.is_private() && !is_own_private(bits.low());
   }
 
   // As read, for the key of this slot word.
-  bool read_at(const Word& word, std::byte* to, std::size_t bytes) const {
+  Found read_at(const Word& word, std::byte* to, std::size_t bytes) const {
 #if !defined(__SANITIZE_THREAD__)
     for (int attempt = 0; attempt < kOptimisticAttempts; ++attempt) {
       const SlotBits before(word.load(std::memory_order_acquire));
       const std::byte* slot = shared_address(before.low());
       if (!before.is_readable()) [[unlikely]] {
-        if (!is_open(before)) return false;
+        if (!is_open(before, SlotBits::kOpenValue)) return {};
         if (before.latched()) continue;
         slot = address_of(before);
       }
       racy_copy(to, slot, bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
       if (word.load(std::memory_order_relaxed) == before.bits()) [[likely]]
-        return true;
+        return Found(before);
     }
 #endif
-    return read_latched(const_cast<Word&>(word), to, bytes);
+    return read_latched(const_cast<Word&>(word), SlotBits::kOpenValue, to, bytes);
   }
   template <class F>
-  bool update_at(Word& word, F&& f) {
-    const SlotBits latched = latch_open_owner(word);
-    if (!latched.latched()) [[unlikely]]
-      return false;
-    const Unlatch unlatch{word, latched};
-    std::forward<F>(f)(address_of(latched));
-    return true;
+  Found update_at(Word& word, F&& f) {
+    return update_if(word, in_place_, std::forward<F>(f));
   }
 
   // Before the first access: what learns of long waits for a latch. It outlives the accesses.
@@ -96,36 +111,47 @@ class SlotAccess {
   SlotAccess(Word* dense, const SparseLookup* sparse) : dense_(dense), sparse_(sparse) {}
   ~SlotAccess() = default;
 
-  // `zero`: where slot 0 would be stored. `unit_bytes`: from there to slot 1.
-  void set_slots(const std::byte* zero, std::size_t unit_bytes) {
-    slots_begin_ = reinterpret_cast<std::uintptr_t>(zero);
+  // `zero`: where slot 0 would be stored. `unit_bytes`: from there to slot 1. `head_bytes`: before the value.
+  void set_slots(const std::byte* zero, std::size_t unit_bytes, std::size_t head_bytes) {
+    slots_begin_ = reinterpret_cast<std::uintptr_t>(zero) + head_bytes;
     unit_bytes_ = unit_bytes;
+    head_bytes_ = head_bytes;
   }
+  // The table may have copies, which workers change in place if `in_place`; marks go to `dirty`.
+  void set_copies(const DirtySet& dirty, bool in_place) {
+    dirty_ = dirty;
+    if (in_place) in_place_ = SlotBits::kOpenValue;
+  }
+  const DirtySet& dirty() const { return dirty_; }
   // Slots that this rank alone can address, from now on.
   void set_private_slots(const SlabAllocator* slots) {
     private_slots_.store(slots, std::memory_order_release);
   }
 
+  // What a worker may change in place.
+  SlotBits::Test in_place() const { return in_place_; }
+  // Where the value of a slot is stored, with the state of the update rule behind it.
   std::byte* shared_address(std::uint32_t slot) const {
     return reinterpret_cast<std::byte*>(slots_begin_ + std::size_t{slot} * unit_bytes_);
   }
-  // The address of a slot that this rank alone can address.
+  // As shared_address, for a slot that this rank alone can address.
   std::byte* private_address(std::uint32_t slot) const;
   std::byte* address_of(SlotBits word) const {
     return word.is_private() ? private_address(word.low()) : shared_address(word.low());
   }
-  // Owner, not leased, and this rank can address the slot.
-  bool is_open(SlotBits word) const {
-    return word.is_open_owner() && (!word.is_private() || is_own_private(word.low()));
+  // The slot word passes the test, and this rank can address the slot.
+  bool is_open(SlotBits word, SlotBits::Test test) const {
+    return word.passes(test) && (!word.is_private() || is_own_private(word.low()));
   }
   // The key of a slot word that find() has returned.
   Key key_of(const Word& word) const;
-  // Takes the latch and returns the slot word as it is now, latched; without the latch when the key is not
-  // local or leased. (Not an optional: a value in a register makes a push a quarter faster.)
-  SlotBits latch_open_owner(Word& word) const {
+  // Takes the latch of a slot word that passes the test, and returns the slot word as it is now, latched;
+  // without the latch when it does not pass. (Not an optional: a value in a register makes a push a quarter
+  // faster.)
+  SlotBits latch_open(Word& word, SlotBits::Test test) const {
     std::uint64_t bits = word.load(std::memory_order_relaxed);
     const SlotBits seen(bits);
-    if (!is_open(seen)) [[unlikely]]
+    if (!is_open(seen, test)) [[unlikely]]
       return SlotBits();
     const SlotBits latched = seen.with_latch();
     if (!seen.latched() && word.compare_exchange_weak(bits, latched.bits(), std::memory_order_acquire,
@@ -133,23 +159,41 @@ class SlotAccess {
       std::atomic_thread_fence(std::memory_order_release);
       return latched;
     }
-    return latch_contended(word);
+    return latch_contended(word, test);
+  }
+  // As update_at, where the slot word passes the test.
+  template <class F>
+  Found update_if(Word& word, SlotBits::Test test, F&& f) {
+    const SlotBits latched = latch_open(word, test);
+    if (!latched.latched()) [[unlikely]]
+      return {};
+    const Unlatch unlatch{*this, word, latched};
+    std::forward<F>(f)(address_of(latched));
+    return Found(latched);
   }
 
   struct Unlatch {
+    SlotAccess& access;
     Word& word;
     SlotBits latched;
-    ~Unlatch() { word.store(latched.after_write().bits(), std::memory_order_release); }
+    ~Unlatch() {
+      if (latched.is_replicated()) [[unlikely]]
+        access.note_change(latched);
+      word.store(latched.after_write().bits(), std::memory_order_release);
+    }
   };
+
+  // A value whose slot word says *replicated* has changed; the caller holds the latch or the lease.
+  void note_change(SlotBits word);
+  Found read_latched(Word& word, SlotBits::Test test, std::byte* to, std::size_t bytes) const;
 
  private:
   static constexpr int kOptimisticAttempts = 8;
 
   Word* find_sparse(Key key) const;
-  bool read_latched(Word& word, std::byte* to, std::size_t bytes) const;
-  // As latch_open_owner, for a slot word that another thread has latched or changed meanwhile. A thread that
-  // waits for long sleeps.
-  SlotBits latch_contended(Word& word) const;
+  // As latch_open, for a slot word that another thread has latched or changed meanwhile. A thread that waits
+  // for long sleeps.
+  SlotBits latch_contended(Word& word, SlotBits::Test test) const;
   bool is_own_private(std::uint32_t slot) const;
 
   // constant
@@ -157,6 +201,9 @@ class SlotAccess {
   const SparseLookup* sparse_;
   std::uintptr_t slots_begin_ = 0;
   std::size_t unit_bytes_ = 0;
+  std::size_t head_bytes_ = 0;
+  SlotBits::Test in_place_ = SlotBits::kOpenOwner;
+  DirtySet dirty_;
   LatchWatch* latch_watch_ = nullptr;
   // self-synchronised: set once
   std::atomic<const SlabAllocator*> private_slots_ = nullptr;

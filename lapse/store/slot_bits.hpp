@@ -15,6 +15,7 @@ class SlotBits {
   // The highest bit of the role; alone, the role of an owner.
   static constexpr std::uint64_t kUsableBit = std::uint64_t{4} << kRoleShift;
   static constexpr std::uint64_t kOwnerBits = kUsableBit;
+  static constexpr std::uint64_t kReplicatedBit = std::uint64_t{1} << 35;
   static constexpr std::uint64_t kPrivateBit = std::uint64_t{1} << 34;
   static constexpr std::uint64_t kLeasedBit = std::uint64_t{1} << 33;
   static constexpr std::uint64_t kLowMask = 0xffff'ffffU;
@@ -22,16 +23,29 @@ class SlotBits {
   constexpr SlotBits() = default;
   constexpr explicit SlotBits(std::uint64_t bits) : bits_(bits) {}
 
+  // Which slot words allow an access: those that have `value` under `mask`.
+  struct Test {
+    std::uint64_t mask;
+    std::uint64_t value;
+  };
+  // The main copy is local and no worker leases it: every worker that can address the slot may use its
+  // memory, with the latch held or, for reading, while no thread holds the latch.
+  static constexpr Test kOpenOwner{kRoleMask | kLeasedBit, kOwnerBits};
+  // As kOpenOwner, for the main copy or another one.
+  static constexpr Test kOpenValue{kUsableBit | kLeasedBit, kUsableBit};
+
   constexpr std::uint64_t bits() const { return bits_; }
+  constexpr bool passes(Test test) const { return (bits_ & test.mask) == test.value; }
   constexpr bool latched() const { return (bits_ & kLatchBit) != 0; }
   constexpr bool leased() const { return (bits_ & kLeasedBit) != 0; }
   constexpr bool is_private() const { return (bits_ & kPrivateBit) != 0; }
   constexpr std::uint32_t low() const { return static_cast<std::uint32_t>(bits_ & kLowMask); }
 
   constexpr bool is_owner() const { return (bits_ & kRoleMask) == kOwnerBits; }
-  // The main copy is local and no worker leases it: every worker that can address the slot may use its
-  // memory, with the latch held or, for reading, while no thread holds the latch.
-  constexpr bool is_open_owner() const { return (bits_ & (kRoleMask | kLeasedBit)) == kOwnerBits; }
+  constexpr bool is_open_owner() const { return passes(kOpenOwner); }
+  // A copy is usable, and not the main one.
+  constexpr bool is_copy() const { return (bits_ & kUsableBit) != 0 && !is_owner(); }
+  constexpr bool is_replicated() const { return (bits_ & kReplicatedBit) != 0; }
   // A value is usable in this domain, any worker of the domain can address it, no worker leases it and no
   // thread is writing: an optimistic read may begin.
   constexpr bool is_readable() const {

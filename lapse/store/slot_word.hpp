@@ -28,7 +28,7 @@ struct Slot {
 // A slot word is a value: reading it once gives a consistent picture, changing it is one atomic store.
 //
 //    63          40   39    38 36      35         34       33      32    31                     0
-//   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint or arrival |
+//   | sequence 24 | latch | role | replicated | private | leased | queued | slot, hint, record…   |
 //
 // sequence    of this slot word alone, raised at every latch release after a write and at every change of
 //             role; kept while absent and never taken from a message. 24 bits: a reader is deceived only when
@@ -39,11 +39,10 @@ struct Slot {
 // private     the slot is in memory that only the serving rank can address.
 // leased      a worker holds the key exclusively.
 // queued      operations wait for the end of a lease.
-// low half    by role (low_half): the number of the slot, the number of the arrival record, or 1 + the domain
-//             that last was known to own the key (0: unknown).
+// low half    by role (low_half): the number of the slot, of the arrival record, of the replica's record, or
+//             1 + the domain that last was known to own the key (0: unknown).
 class SlotWord : public SlotBits {
  public:
-  static constexpr std::uint64_t kReplicatedBit = std::uint64_t{1} << 35;
   static constexpr std::uint64_t kQueuedBit = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kSequenceMask = ~std::uint64_t{0} << kSequenceShift;
   static_assert(kUsableBit == std::uint64_t{kUsableRoleBit} << kRoleShift);
@@ -72,9 +71,19 @@ class SlotWord : public SlotBits {
     const std::uint64_t sequence = (bits_ & kSequenceMask) + (std::uint64_t{1} << kSequenceShift);
     return SlotWord(sequence | (static_cast<std::uint64_t>(role) << kRoleShift) | low);
   }
-  constexpr SlotWord owner(Slot slot) const {
-    const SlotWord word = with_role(Role::owner, slot.number);
-    return slot.is_private ? SlotWord(word.bits_ | kPrivateBit) : word;
+  constexpr SlotWord with_value(Role role, Slot slot, bool replicated) const {
+    const std::uint64_t flags = (slot.is_private ? kPrivateBit : 0) | (replicated ? kReplicatedBit : 0);
+    return SlotWord(with_role(role, slot.number).bits_ | flags);
+  }
+  constexpr SlotWord owner(Slot slot, bool replicated = false) const {
+    return with_value(Role::owner, slot, replicated);
+  }
+  // A copy, of which every change is marked.
+  constexpr SlotWord replica(Slot slot) const { return with_value(Role::replica, slot, true); }
+  constexpr SlotWord upgrading() const { return with_value(Role::upgrading, slot(), true); }
+  // Other domains begin to hold copies of the value, or none does any more.
+  constexpr SlotWord with_replicated(bool replicated) const {
+    return SlotWord((bits_ & ~kReplicatedBit) | (replicated ? kReplicatedBit : 0));
   }
   // The slot word after a lease has begun, ended or changed: unlatched, sequence raised.
   constexpr SlotWord with_lease(LeaseState lease) const {

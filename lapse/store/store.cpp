@@ -16,39 +16,45 @@ Store::Store(RegionAllocator& regions, KeyWords words, ValueSizes sizes, std::ui
       sizes_(std::move(sizes)),
       words_(std::move(words)),
       slots_(regions, sizes_.unit_bytes(), max_units) {
-  set_slots(slots_.address(0), slots_.unit_bytes());
+  set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.commit_for(expected_units);
+  if (!may_have_copies()) return;
+  marks_ = SlotMarks(regions, slots_.max_units());
+  set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
 }
 
 Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes,
-             std::uint64_t expected_units)
+             std::uint64_t expected_units, const DirtySet& marks)
     : SlotAccess(words.dense(), words.sparse()),
       sizes_(std::move(sizes)),
       words_(std::move(words)),
       slots_(std::move(space), sizes_.unit_bytes(), overflow.owner_label),
       overflow_(std::move(overflow)) {
-  set_slots(slots_.address(0), slots_.unit_bytes());
+  set_slots(slots_.address(0), slots_.unit_bytes(), sizes_.layout().head_bytes());
   slots_.try_commit_for(expected_units);
+  if (!may_have_copies()) return;
+  marks_ = SlotMarks(marks);
+  set_copies(marks, sizes_.layout().copies == Copies::differences);
 }
 
-SlotBits Store::try_latch(Word& word, Attempt& attempt) const {
+SlotBits Store::try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   const SlotBits seen(bits);
   attempt = Attempt::not_local;
-  if (!is_open(seen)) return {};
+  if (!is_open(seen, test)) return {};
   attempt = Attempt::latched;
   if (seen.latched() || !word.compare_exchange_strong(bits, seen.with_latch().bits(),
                                                       std::memory_order_acquire, std::memory_order_relaxed)) {
     return {};
   }
   std::atomic_thread_fence(std::memory_order_release);
-  attempt = Attempt::done;
+  attempt = seen.is_copy() ? Attempt::done_on_copy : Attempt::done;
   return seen.with_latch();
 }
 
 Store::Attempt Store::try_read_latched(Word& word, std::byte* to, std::size_t bytes) const {
   Attempt attempt = Attempt::done;
-  if (const SlotBits latched = try_latch(word, attempt); latched.latched()) {
+  if (const SlotBits latched = try_latch(word, SlotBits::kOpenValue, attempt); latched.latched()) {
     std::memcpy(to, address_of(latched), bytes);
     // Nothing was written: the sequence stays.
     word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
@@ -56,7 +62,19 @@ Store::Attempt Store::try_read_latched(Word& word, std::byte* to, std::size_t by
   return attempt;
 }
 
-std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
+std::uint64_t Store::copy_version(const Word& word) const {
+  for (;;) {
+    const SlotBits before(word.load(std::memory_order_acquire));
+    if (!before.is_copy()) return 0;
+    const std::uint64_t version = SlotHead::version_of(shared_address(before.low()));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // The slot may have been released, and used for another key.
+    if (SlotBits(word.load(std::memory_order_relaxed)).low() == before.low()) return version;
+  }
+}
+
+template <Store::Reach reach>
+Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const std::size_t bytes = sizes_.layout().value_bytes();
 #if !defined(__SANITIZE_THREAD__)
   // Group by group: first all slot words, and their values on the way to the cache; then the copies, each
@@ -66,6 +84,7 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
   const Word* const words = words_.dense();
   std::array<SlotWord, kGroup> before;
   std::size_t done = 0;
+  Run run;
   for (; words != nullptr && done + kGroup <= keys.size(); done += kGroup) {
     const Key* const group = keys.data() + done;
     if (done + 3 * kGroup <= keys.size()) {
@@ -80,33 +99,54 @@ std::size_t Store::read_run(std::span<const Key> keys, std::byte* to) const {
     }
     for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
       const Word& word = words[group[i].index()];
-      if (before[i].is_readable()) [[likely]] {
+      if (before[i].is_readable() && (reach == Reach::any || before[i].is_owner())) [[likely]] {
         racy_copy(to, shared_address(before[i].low()), bytes);
         std::atomic_thread_fence(std::memory_order_acquire);
-        if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]]
+        if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]] {
+          if (reach == Reach::any) run.copies += before[i].is_copy() ? 1 : 0;
           continue;
+        }
       }
-      if (!read_at(word, to, bytes)) return done + i;
+      const Found found = read_one<reach>(word, to, bytes);
+      if (!found) {
+        run.keys = done + i;
+        return run;
+      }
+      run.copies += found.is_copy() ? 1 : 0;
     }
   }
 #else
   std::size_t done = 0;
+  Run run;
 #endif
   for (; done < keys.size(); ++done, to += bytes) {
     if (words_.is_sparse()) prefetch_run(keys, done);
     const Word* const word = words_.find(keys[done]);
-    if (word == nullptr || !read_at(*word, to, bytes)) break;
+    const Found found = word == nullptr ? Found() : read_one<reach>(*word, to, bytes);
+    if (!found) break;
+    run.copies += found.is_copy() ? 1 : 0;
   }
-  return done;
+  run.keys = done;
+  return run;
 }
+
+template Store::Run Store::read_run<Store::Reach::main>(std::span<const Key> keys, std::byte* to) const;
+template Store::Run Store::read_run<Store::Reach::any>(std::span<const Key> keys, std::byte* to) const;
 
 // --- roles ---
 
 Slot Store::allocate_slot(Key key) {
   const std::uint32_t units = sizes_.units(key);
-  if (!overflow_) return {slots_.allocate(units), false};
-  if (const auto slot = slots_.try_allocate(units)) return {*slot, false};
-  return {private_slots().allocate(units), true};
+  Slot slot;
+  if (!overflow_) {
+    slot = {slots_.allocate(units), false};
+  } else if (const auto shared = slots_.try_allocate(units)) {
+    slot = {*shared, false};
+  } else {
+    slot = {private_slots().allocate(units), true};
+  }
+  if (may_have_copies()) SlotHead::clear(address(slot));
+  return slot;
 }
 
 Slot Store::prepare_arrival(Key key) {
@@ -153,9 +193,9 @@ void Store::begin_arrival(Key key, std::uint32_t arrival) {
           [&](SlotWord word) { return word.with_role(Role::arriving, arrival); });
 }
 
-void Store::publish_owner(Key key, Slot slot, LeaseState lease) {
+void Store::publish_owner(Key key, Slot slot, LeaseState lease, bool replicated) {
   publish(key, words_.find_or_insert(key), RoleEvent::arrive,
-          [&](SlotWord word) { return word.owner(slot).with_lease(lease); });
+          [&](SlotWord word) { return word.owner(slot, replicated).with_lease(lease); });
 }
 
 void Store::pass_on(Key key, Domain next) {
@@ -173,6 +213,7 @@ void Store::forget(Key key, Slot slot) {
 }
 
 bool Store::transfer_ownership(Key key, std::byte* to, Domain next) {
+  static_assert(next_role(Role::owner, RoleEvent::pass_on) == Role::absent);
   Word* word = words_.find(key);
   const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);
@@ -238,6 +279,9 @@ bool Store::mark_queued(Key key) {
 bool Store::release_lease(Key key) {
   Word& word = leased_word(key);
   std::uint64_t bits = word.load(std::memory_order_relaxed);
+  if (SlotWord(bits).queued()) return false;
+  // The holder may have changed the value; where the lease goes on, that was noted early.
+  if (SlotWord(bits).is_replicated()) note_change(SlotWord(bits));
   do {
     if (SlotWord(bits).queued()) return false;
   } while (!word.compare_exchange_weak(bits, SlotWord(bits).with_lease(LeaseState::none).bits(),

@@ -17,6 +17,8 @@
 #include "lapse/store/region.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/slot_access.hpp"
+#include "lapse/store/slot_head.hpp"
+#include "lapse/store/slot_marks.hpp"
 #include "lapse/store/slot_word.hpp"
 #include "lapse/store/value_sizes.hpp"
 
@@ -51,7 +53,9 @@ class Store : public SlotAccess {
     std::string owner_label = "a table";  // begins the messages of errors
   };
   // One rank's part of a domain: `words` and `space` are stored in memory that the ranks share.
-  Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units);
+  // `marks`: for tables that may have copies.
+  Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes sizes, std::uint64_t expected_units,
+        const DirtySet& marks = {});
 
   bool is_sparse() const { return words_.is_sparse(); }
   // The largest key there can be; keys() is one more (dense tables).
@@ -59,23 +63,65 @@ class Store : public SlotAccess {
   std::uint64_t keys() const { return words_.last_key() + 1; }
   bool has(Key key) const { return key.value() <= words_.last_key(); }
   const ValueSizes& sizes() const { return sizes_; }
+  // Units of slots that this rank may give out.
+  std::uint64_t max_units() const { return slots_.max_units(); }
+  // Keys may have copies on several domains (KeyCopies).
+  bool may_have_copies() const { return sizes_.layout().copies != Copies::none; }
 
   // --- access, beside that of SlotAccess ---
 
   using SlotAccess::find;
   using SlotAccess::read;
 
-  // Copies the value to `to`; false when the key is not local or leased.
-  bool read(Key key, std::byte* to) const { return read(key, to, sizes_.value_bytes(key)); }
+  // Copies the value to `to`; nothing when the key is not local or leased.
+  Found read(Key key, std::byte* to) const { return read(key, to, sizes_.value_bytes(key)); }
+
+  // As read, of the main copy alone.
+  Found read_main(Key key, std::byte* to) const {
+    Word* const word = words_.find(key);
+    return word == nullptr ? Found()
+                           : read_latched(*word, SlotBits::kOpenOwner, to, sizes_.value_bytes(key));
+  }
+  // As update, of the main copy alone.
+  template <class F>
+  Found update_main(Key key, F&& f) {
+    Word* const word = words_.find(key);
+    return word == nullptr ? Found() : update_main_at(*word, std::forward<F>(f));
+  }
+  template <class F>
+  Found update_main_at(Word& word, F&& f) {
+    return update_if(word, SlotBits::kOpenOwner, std::forward<F>(f));
+  }
+  // What an access may use: the main copy alone, or another copy, too.
+  enum class Reach : std::uint8_t { main, any };
+  // As update_at, where copies are used as far as the update rule allows that.
+  template <class F>
+  Found update_at(Word& word, Reach reach, F&& f) {
+    return update_if(word, changes(reach), std::forward<F>(f));
+  }
+  // Calls f(slot, is_copy) with the latch held, whatever the update rule lets change in place.
+  template <class F>
+  Found update_any_at(Word& word, F&& f) {
+    const SlotBits latched = latch_open(word, SlotBits::kOpenValue);
+    if (!latched.latched()) return {};
+    const Unlatch unlatch{*this, word, latched};
+    std::forward<F>(f)(address_of(latched), latched.is_copy());
+    return Found(latched);
+  }
+  // The version of the main copy that a copy in this domain shows; 0 where there is none, or where it is not
+  // usable yet. A table that may have copies.
+  std::uint64_t copy_version(const Word& word) const;
+  // That of the key's main copy, which is in this domain. Serving rank.
+  std::uint64_t main_version(Key key) const { return SlotHead::version_of(address(word(key).slot())); }
 
   // As read_at and update_at, without waiting for a thread that holds the latch.
-  enum class Attempt : std::uint8_t { done, not_local, latched };
+  enum class Attempt : std::uint8_t { done, done_on_copy, not_local, latched };
   Attempt try_read_at(Word& word, std::byte* to, std::size_t bytes) const;
   template <class F>
-  Attempt try_update_at(Word& word, F&& f) {
+  Attempt try_update_at(Word& word, Reach reach, F&& f) {
     Attempt attempt = Attempt::done;
-    if (const SlotBits latched = try_latch(word, attempt); latched.latched()) {
-      const Unlatch unlatch{word, latched};
+    if (const SlotBits latched = try_latch(word, changes(reach), attempt); latched.latched()) {
+      const Unlatch unlatch{*this, word, latched};
       std::forward<F>(f)(address_of(latched));
     }
     return attempt;
@@ -96,19 +142,30 @@ class Store : public SlotAccess {
   // Whether the slot is stored where only the key's serving rank can address it, this rank or another.
   bool is_private(Key key) const { return word(key).slot().is_private; }
 
+  // What was done in a run of keys: how many of them, from the first on, and how many on a copy that is not
+  // the main one.
+  struct Run {
+    std::size_t keys = 0;
+    std::size_t copies = 0;
+  };
   // Reads the values of keys, one after the other and without gaps, up to the first key that is not local or
-  // leased, and returns how many that were. Tables whose values have one length only.
-  std::size_t read_run(std::span<const Key> keys, std::byte* to) const;
+  // leased. Tables whose values have one length only.
+  template <Reach reach>
+  Run read_run(std::span<const Key> keys, std::byte* to) const;
   // Updates keys as read_run reads them: f(i, slot) with the latch of keys[i] held. When f throws, earlier
   // updates stay and no latch is held.
   template <class F>
-  std::size_t update_run(std::span<const Key> keys, F&& f) {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      prefetch_run(keys, i);
-      Word* const word = words_.find(keys[i]);
-      if (word == nullptr || !update_at(*word, [&](std::byte* content) { f(i, content); })) return i;
+  Run update_run(std::span<const Key> keys, Reach reach, F&& f) {
+    Run run;
+    for (; run.keys < keys.size(); ++run.keys) {
+      prefetch_run(keys, run.keys);
+      Word* const word = words_.find(keys[run.keys]);
+      if (word == nullptr) break;
+      const Found found = update_if(*word, changes(reach), [&](std::byte* content) { f(run.keys, content); });
+      if (!found) break;
+      run.copies += found.is_copy() ? 1 : 0;
     }
-    return keys.size();
+    return run;
   }
 
   // Prefetching for keys in a known order: far ahead, nearer (slot words), and near (the value's first lines,
@@ -143,6 +200,7 @@ class Store : public SlotAccess {
     const Slot slot = allocate_slot(key);
     const ReleaseUnlessPublished guard{*this, key, slot};
     std::forward<F>(fill)(address(slot));
+    if (may_have_copies()) SlotHead::set_version(address(slot), 1);
     publish(key, words_.find_or_insert(key), RoleEvent::create,
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
@@ -170,8 +228,9 @@ class Store : public SlotAccess {
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
   void release_slot(Key key, Slot slot) { slots_of(slot).release(slot.number, sizes_.units(key)); }
-  // arriving -> owner of the value in `slot`, open or leased from the start.
-  void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none);
+  // arriving -> owner of the value in `slot`, open or leased from the start; `replicated`: other domains hold
+  // copies.
+  void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none, bool replicated = false);
   // arriving -> absent: the value came and went on to `next`.
   void pass_on(Key key, Domain next);
   // arriving -> absent: no value will come.
@@ -217,6 +276,7 @@ class Store : public SlotAccess {
   }
 
  private:
+  friend class KeyCopies;
   friend class KeyRun;
 
   static constexpr std::size_t kPrefetchBytes = 512;
@@ -231,16 +291,24 @@ class Store : public SlotAccess {
     }
   };
 
+  SlotBits::Test changes(Reach reach) const {
+    return reach == Reach::any ? in_place() : SlotBits::kOpenOwner;
+  }
   // The slot word with its latch, if it can be had at once; else without it, and `attempt` is why.
-  SlotBits try_latch(Word& word, Attempt& attempt) const;
+  SlotBits try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const;
   Attempt try_read_latched(Word& word, std::byte* to, std::size_t bytes) const;
+  template <Reach reach>
+  Found read_one(const Word& word, std::byte* to, std::size_t bytes) const {
+    if (reach == Reach::any) return read_at(word, to, bytes);
+    return read_latched(const_cast<Word&>(word), SlotBits::kOpenOwner, to, bytes);
+  }
 
   SlabAllocator& slots_of(Slot slot) { return slot.is_private ? *private_slots_ : slots_; }
   // In memory of this rank alone, for values that shared memory has no room for.
   SlabAllocator& private_slots();
-  // As SlotAccess does, with the whole slot word; nothing when the key is not local or leased.
+  // As SlotAccess does, with the whole slot word; nothing when the key is not owned, or leased.
   std::optional<SlotWord> latch_open_owner(Word& word) const {
-    const SlotBits latched = SlotAccess::latch_open_owner(word);
+    const SlotBits latched = latch_open(word, SlotBits::kOpenOwner);
     return latched.latched() ? std::optional(SlotWord(latched)) : std::nullopt;
   }
   void prefetch_run(std::span<const Key> keys, std::size_t at) const {
@@ -255,7 +323,7 @@ class Store : public SlotAccess {
   }
   void prefetch_content(const Word& at, std::size_t bytes) const {
     const SlotWord word(at.load(std::memory_order_relaxed));
-    if (!word.is_open_owner() || word.slot().is_private) return;
+    if (!word.passes(SlotBits::kOpenValue) || word.slot().is_private) return;
     const std::byte* content = shared_address(word.low());
     for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
       __builtin_prefetch(content + line);
@@ -304,6 +372,7 @@ class Store : public SlotAccess {
   SlabAllocator slots_;
   std::optional<Overflow> overflow_;
   std::unique_ptr<SlabAllocator> private_slots_;  // changed under the progress lock
+  SlotMarks marks_;
   // written under the progress lock
   std::atomic<std::uint64_t> keys_here_{0};
   std::atomic<std::uint64_t> content_bytes_here_{0};
@@ -315,7 +384,8 @@ inline Store::Attempt Store::try_read_at(Word& word, std::byte* to, std::size_t 
   if (before.is_readable()) [[likely]] {
     racy_copy(to, shared_address(before.low()), bytes);
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (word.load(std::memory_order_relaxed) == before.bits()) return Attempt::done;
+    if (word.load(std::memory_order_relaxed) == before.bits())
+      return before.is_copy() ? Attempt::done_on_copy : Attempt::done;
   }
 #endif
   return try_read_latched(word, to, bytes);

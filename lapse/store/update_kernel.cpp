@@ -24,6 +24,10 @@ UpdateKernel::UpdateKernel(UpdateRule rule, ElementType type, Isa isa)
       loop_(checked(rule_, type).loop(type, isa)),
       parameters_(rule_.definition().parameters()) {}
 
+void UpdateKernel::merge_gradients(std::byte* sum, std::size_t elements, std::size_t count) const {
+  rule_.definition().merge_gradients(sum, elements, count);
+}
+
 void UpdateKernel::initialise_state(std::byte* value, std::size_t elements) const {
   rule_.definition().initialise(type_, value, elements);
 }

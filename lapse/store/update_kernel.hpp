@@ -31,6 +31,9 @@ class UpdateKernel {
     loop_(parameters_, value, update, elements, scale);
   }
 
+  // Makes of the sum of `count` gradients, in place, the update of one push for all of them.
+  void merge_gradients(std::byte* sum, std::size_t elements, std::size_t count) const;
+
   // Writes the state of a value that was just initialised or set.
   void initialise(std::byte* value, std::size_t elements) const {
     if (has_state_) initialise_state(value, elements);

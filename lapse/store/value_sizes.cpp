@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -11,7 +12,20 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kMaxValueBytes = std::size_t{1} << 30;
+
+// Value, state and sum of gradients.
+bool fits(const ValueLayout& layout, std::size_t length) {
+  return layout.content_bytes(length) + layout.sum_bytes(length) <= kMaxValueBytes;
 }
+
+// What value and state have for company in a slot.
+std::string_view company(const ValueLayout& layout) {
+  return layout.copies == Copies::gradients
+             ? "the state of its update rule and the sum of gradients for copies"
+             : "the state of its update rule";
+}
+
+}  // namespace
 
 std::size_t ValueSizes::max_elements(ElementType type) {
   return kMaxValueBytes / element_bytes(type);
@@ -21,7 +35,13 @@ ValueSizes::ValueSizes(const ValueLayout& layout)
     : layout_(layout),
       uniform_(true),
       value_bytes_(layout.value_bytes(layout.length)),
-      content_bytes_(layout.content_bytes(layout.length)) {}
+      content_bytes_(layout.content_bytes(layout.length)) {
+  if (!fits(layout, layout.length)) {
+    throw ConfigurationError(fmt::format("values of {} elements with {} would have {} bytes: at most {}",
+                                         layout.length, company(layout),
+                                         content_bytes_ + layout.sum_bytes(layout.length), kMaxValueBytes));
+  }
+}
 
 ValueSizes ValueSizes::computed(const ValueLayout& layout, Function f) {
   ValueSizes sizes(layout);
@@ -50,11 +70,10 @@ std::size_t ValueSizes::checked(Key key) const {
         fmt::format("the function of value lengths gives {} elements for key {}: expected 1 to {}", length,
                     key.value(), max_elements(layout_.type)));
   }
-  if (layout_.content_bytes(length) > kMaxValueBytes) {
-    throw ConfigurationError(
-        fmt::format("the value of key {} with {} elements and the state of its update rule would have {} "
-                    "bytes: at most {}",
-                    key.value(), length, layout_.content_bytes(length), kMaxValueBytes));
+  if (!fits(layout_, length)) {
+    throw ConfigurationError(fmt::format(
+        "the value of key {} with {} elements and {} would have {} bytes: at most {}", key.value(), length,
+        company(layout_), layout_.content_bytes(length) + layout_.sum_bytes(length), kMaxValueBytes));
   }
   return length;
 }

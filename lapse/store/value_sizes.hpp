@@ -18,7 +18,7 @@ class ValueSizes {
   // f(key): elements of the key's value, at least 1. It must be pure and the same on every rank.
   using Function = std::function<std::size_t(Key)>;
 
-  // The length of `layout` for all keys.
+  // The length of `layout` for all keys. Throws ConfigurationError when a slot would be too large.
   explicit ValueSizes(const ValueLayout& layout);
   // Asks f for each of the keys 0 to keys - 1 once. Throws ConfigurationError for an impossible length.
   static ValueSizes listed(const ValueLayout& layout, std::uint64_t keys, const Function& f);
@@ -36,7 +36,7 @@ class ValueSizes {
   }
   // The lengths by key, where there is a list of them; else null.
   const std::uint32_t* listed_lengths() const { return lengths_.empty() ? nullptr : lengths_.data(); }
-  // Bytes of the value; of the value and the update rule's state; of the slot for both.
+  // Bytes of the value; of the value and the update rule's state.
   std::size_t value_bytes(Key key) const {
     if (value_bytes_ != 0) [[likely]]
       return value_bytes_;
@@ -47,7 +47,10 @@ class ValueSizes {
       return content_bytes_;
     return layout_.content_bytes(length(key));
   }
-  // Slots are allocated in units: of 16 bytes where lengths differ, else of a whole slot.
+  // From the beginning of the slot to the end of its content: what is copied when a key moves.
+  std::size_t moved_bytes(Key key) const { return layout_.head_bytes() + content_bytes(key); }
+  // Slots, with what copies need, are allocated in units: of 16 bytes where lengths differ, else of a whole
+  // slot.
   std::size_t unit_bytes() const { return uniform_ ? layout_.slot_bytes(layout_.length) : kUnitBytes; }
   std::uint32_t units(Key key) const {
     if (uniform_) [[likely]]

@@ -1,6 +1,11 @@
 // Collective calls of workers that differ.
 #include <mpi.h>
 
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include "lapse/core/error.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
@@ -30,6 +35,35 @@ TEST_CASE("Workers that make different collective calls fail, on one rank or bet
     CHECK(contains(text, "different collective calls"));
     CHECK(contains(text, "barrier"));
     CHECK(contains(text, "all_reduce sum of 2 doubles"));
+    server.close();
+  }
+}
+
+TEST_CASE("A sync_barrier fails where workers make another call, return or throw") {
+  struct Deviation {
+    std::function<void(Worker&)> of_one;
+    std::vector<std::string> texts;
+  };
+  const std::vector<Deviation> deviations{
+      {[](Worker& worker) { worker.barrier(); }, {"different collective calls", "sync_barrier", ": barrier"}},
+      {[](Worker&) {}, {"has returned from its function"}},
+      {[](Worker&) { throw std::runtime_error("one worker gives up"); }, {"one worker gives up"}}};
+  for (const Deviation& deviation : deviations) {
+    // With two ranks or more, the second has no workers.
+    ParameterServer server(MPI_COMM_WORLD);
+    const std::string text = thrown_text<PeerFailed>([&] {
+      server.run_workers(server.rank() == Rank(1) ? 0 : 2, [&](Worker& worker) {
+        worker.sync_barrier();
+        worker.sync_barrier();
+        if (worker.index() + 1 == worker.count()) {
+          deviation.of_one(worker);
+        } else {
+          worker.sync_barrier();
+        }
+      });
+    });
+    INFO(text);
+    for (const std::string& expected : deviation.texts) CHECK(contains(text, expected));
     server.close();
   }
 }

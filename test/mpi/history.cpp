@@ -128,3 +128,22 @@ TEST_CASE("history: operations on many keys beside single ones, from rows that c
         Options::from_environment());
   }
 }
+
+TEST_CASE("history: keys that are set while others push") {
+  run({.seed = 11, .workers = {2, 1}, .phases = 1, .calls = 300, .keys = 4, .resets = true},
+      Options::from_environment());
+}
+
+TEST_CASE("history: keys that are wanted") {
+  for (const bool gradients : {true, false}) {
+    run({.seed = 12,
+         .workers = {2, 1},
+         .phases = 1,
+         .calls = 300,
+         .keys = 4,
+         .own_lengths = true,
+         .resets = gradients,
+         .replication = ServerReplication{.gradients = gradients, .technique = Technique::adversarial}},
+        Options::from_environment());
+  }
+}

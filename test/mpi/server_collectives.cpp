@@ -127,6 +127,32 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("Behind a sync_barrier all pushes are seen, whatever calls there are before and after it") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>({.keys = 7});
+  for (int phase = 0; phase < 3; ++phase) {
+    server.run_workers(uneven_workers(server.rank()), [&](Worker& worker) {
+      std::vector<Key> keys;
+      for (std::uint64_t key = 0; key < 7; ++key) keys.push_back(Key(key));
+      std::vector<std::int64_t> values(7);
+      const std::vector<std::int64_t> ones(7, 1);
+      for (std::int64_t round = 1; round <= 20; ++round) {
+        worker.localize(table, keys);
+        worker.push(table, keys, ones);
+        worker.sync_barrier();
+        worker.pull(table, keys, values).wait();
+        const auto pushes = (20 * phase + round) * static_cast<std::int64_t>(worker.count());
+        expect(values == std::vector<std::int64_t>(7, pushes), "pushes of all workers");
+        if (round % 3 == 0) worker.sync_barrier();
+        if (round % 5 == 0) worker.barrier();
+        std::vector<std::int64_t> workers{1};
+        worker.all_reduce(std::span<std::int64_t>(workers));
+        expect(workers[0] == static_cast<std::int64_t>(worker.count()), "a sum behind it");
+      }
+    });
+  }
+}
+
 TEST_CASE("Phases follow each other quickly, with other numbers of workers each time") {
   ParameterServer server(MPI_COMM_WORLD);
   for (int phase = 0; phase < 60; ++phase) {

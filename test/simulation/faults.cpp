@@ -103,6 +103,12 @@ TEST_CASE("simulation finds a router without the entry rule") {
   expect_violation("no entry rule", {.location_caches = true}, WithoutEntryRule());
 }
 
+TEST_CASE("simulation finds a router without the entry rule by what is promised of replicas, and by resets") {
+  expect_violation("no entry rule, resets", {.location_caches = true, .resets = true}, WithoutEntryRule());
+  expect_violation("no entry rule, eventual table",
+                   {.location_caches = true, .replication = true, .eventual = true}, WithoutEntryRule());
+}
+
 TEST_CASE("simulation finds an entry rule for messages only") {
   expect_violation("entry rule for messages only", {.location_caches = true}, EntryRuleForMessagesOnly());
 }

@@ -18,7 +18,7 @@ CounterLog counter_log(std::size_t worker, std::size_t workers, int pushes,
                        const std::vector<Counts>& pulls) {
   CounterLog log(worker, workers, 1);
   for (int i = 0; i < pushes; ++i) log.pushed(kKey);
-  for (const Counts& counts : pulls) log.pulled(kKey, log.next_position(), pushes, counts);
+  for (const Counts& counts : pulls) log.pulled(kKey, log.next_position(), {pushes}, counts);
   return log;
 }
 
@@ -69,11 +69,11 @@ TEST_CASE("counters: a worker sees less than before") {
   const std::vector<CounterLog> others{counter_log(1, 2, 1, {})};
   const auto all = [&](const CounterLog& one) { return std::vector<CounterLog>{one, others[0]}; };
   CounterLog rising = log;
-  rising.pulled(kKey, second, 0, {0, 1});  // the later pull is answered first
-  rising.pulled(kKey, first, 0, {0, 0});
+  rising.pulled(kKey, second, {}, {0, 1});  // the later pull is answered first
+  rising.pulled(kKey, first, {}, {0, 0});
   CHECK_NOTHROW(check_counters(all(rising), std::vector<Counts>{{0, 1}}));
-  log.pulled(kKey, first, 0, {0, 1});
-  log.pulled(kKey, second, 0, {0, 0});
+  log.pulled(kKey, first, {}, {0, 1});
+  log.pulled(kKey, second, {}, {0, 0});
   CHECK_THROWS_AS(check_counters(all(log), std::vector<Counts>{{0, 1}}), HistoryViolation);
 }
 
@@ -93,11 +93,11 @@ TEST_CASE("counters: half of a push") {
 TEST_CASE("counters: live checks use what was before") {
   LiveCounters live(2, 1);
   live.push_issued(1, kKey);
-  const Counts before = live.floor(kKey);
+  const LiveCounters::Floor before = live.floor(0, kKey);
   // In flight: may be seen or not.
   CHECK_NOTHROW(live.pull_answered(0, kKey, before, {0, 0}));
   live.push_answered(1, kKey, 1);
-  const Counts after = live.floor(kKey);
+  const LiveCounters::Floor after = live.floor(0, kKey);
   CHECK_THROWS_AS(live.pull_answered(0, kKey, after, {0, 0}), HistoryViolation);
   CHECK_NOTHROW(live.pull_answered(0, kKey, after, {0, 1}));
   CHECK_THROWS_AS(live.pull_answered(0, kKey, after, {0, 2}), HistoryViolation);

@@ -100,6 +100,7 @@ std::unique_ptr<PendingCall> RefusalClient::call(Call call, std::span<const Key>
       update_if_local(keys[0]);
       break;
     case Call::lease:
+    case Call::intent:
       break;
   }
   return nullptr;

@@ -48,7 +48,7 @@ void RefusalLog::replay(CounterLog& log) const {
   for (std::size_t key = 0; key < events_.size(); ++key) {
     for (const Event& event : events_[key]) {
       if (!event.succeeded) continue;
-      if (event.pulls) log.pulled(Key(key), event.position, log.pushes(Key(key)), event.counts);
+      if (event.pulls) log.pulled(Key(key), event.position, log.own(Key(key)), event.counts);
       if (event.pushes) log.pushed(Key(key));
     }
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <numeric>
 
 #include "lapse/core/random.hpp"
@@ -59,7 +60,35 @@ Scenario Scenario::draw(std::uint64_t seed, const ScenarioLimits& limits) {
   // A worker that drives the engine is not in the middle of a step of it.
   scenario.direct_calls = !scenario.refusals && limits.direct_calls.value_or(between(0, 3) == 0);
   if (scenario.direct_calls) scenario.interruptions = false;
+  scenario.resets = limits.resets && !scenario.refusals;
+  if (limits.replication) scenario.draw_replication(limits);
   return scenario;
+}
+
+void Scenario::draw_replication(const ScenarioLimits& limits) {
+  // Numbers of its own: without replication a seed gives what it gave before.
+  RandomEngine random(seed, 4);
+  const auto one_of = [&](auto... values) {
+    const std::array choices{values...};
+    return choices[random.below(choices.size())];
+  };
+  ScenarioReplication drawn;
+  drawn.eventual = limits.eventual.value_or(random.below(4) > 0);
+  drawn.technique = limits.technique.value_or(static_cast<Technique>(random.below(kTechniques)));
+  drawn.gradients = random.below(2) == 0;
+  drawn.intents = one_of(2U, 5U, 15U);
+  drawn.rounds = one_of(1U, 4U, 16U);
+  drawn.leaves_some = random.below(2) == 0;
+  replication = drawn;
+  if (!refusals) resets = resets || random.below(3) == 0;
+  if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
+  little_memory = domain_ranks > 1 && random.below(4) == 0;
+}
+
+std::string ScenarioReplication::to_string() const {
+  return fmt::format(", {} replication ({}, {}{}, intents {}, rounds {})", test::to_string(technique),
+                     eventual ? "eventual" : "sequential", gradients ? "gradients" : "differences",
+                     leaves_some ? ", some intents stay" : "", intents, rounds);
 }
 
 std::size_t Scenario::all_workers() const {
@@ -92,6 +121,8 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   settings.bulk = bulk;
   // A failure would be reported by any later call.
   if (refusals) settings.detached = 0;
+  if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+  if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 2;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;
@@ -106,7 +137,7 @@ std::string Scenario::to_string() const {
       "lookups {}, "
       "{} lanes, packets {}, home map {}{}, "
       "{} turns, "
-      "{} interruptions, {} speeds, {} calls of each worker{}{}{}",
+      "{} interruptions, {} speeds, {} calls of each worker{}{}{}{}{}",
       seed, ranks, domain_ranks, little_memory ? " with little memory" : "", workers, shape.keys,
       shape.sparse ? "sparse" : "dense", shape.own_lengths ? " with own lengths" : "", leases ? "on" : "off",
       location_caches ? "on" : "off", lookups ? "on" : "off", separate_bulk_lane ? 2 : 1,
@@ -114,7 +145,8 @@ std::string Scenario::to_string() const {
       home == HomeMapKind::custom && only_home ? fmt::format(" (all at rank {})", only_home->value()) : "",
       long_turns ? "long" : "short", interruptions ? "with" : "no", biased ? "uneven" : "even", calls,
       bulk > 0 ? fmt::format(", {} of them on many keys", bulk) : "",
-      direct_calls ? ", carried out by the worker" : "",
+      direct_calls ? ", carried out by the worker" : "", resets ? ", with resets" : "",
+      replication ? replication->to_string() : "",
       !refusals ? ""
                 : fmt::format(", initial values throw {} %, no memory {} %, room for {} keys",
                               initialiser_chance, memory_chance, max_keys.value_or(shape.keys)));

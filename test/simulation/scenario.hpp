@@ -11,6 +11,8 @@
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/router.hpp"
+#include "test/support/history_counters.hpp"
+#include "test/support/random_policy.hpp"
 #include "test/support/random_workload.hpp"
 #include "test/support/table_shape.hpp"
 
@@ -28,10 +30,26 @@ struct ScenarioLimits {
   std::optional<bool> lookups = {};
   std::optional<bool> bulk = {};
   std::optional<bool> direct_calls = {};
+  bool resets = false;       // of keys of table 0
+  bool replication = false;  // keys are wanted, and copied; what follows is for these
+  std::optional<Technique> technique = {};
+  std::optional<bool> eventual = {};
   bool refusals = false;           // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;       // a lookup reads any number
   bool holders_wait = false;       // a fault: the holder of a lease waits for further keys
   const Router* router = nullptr;  // null: the library's
+};
+
+// How keys are wanted, and what is done about it.
+struct ScenarioReplication {
+  bool eventual = true;  // table 0; else its wanted keys are localized, as those of table 1
+  Technique technique = Technique::adaptive;
+  bool gradients = false;     // pushes of table 0 are merged as gradients, else as differences
+  std::uint32_t intents = 2;  // among the calls: their weight
+  std::uint32_t rounds = 4;   // among the events: the weight of those that have something to do
+  bool leaves_some = false;   // some intents never end
+
+  std::string to_string() const;
 };
 
 struct Scenario {
@@ -56,18 +74,26 @@ struct Scenario {
   std::size_t calls = 20;                   // of each worker
   double bulk = 0;                          // of the calls, those on many keys
   bool direct_calls = false;                // workers find the engine free and carry out their calls
-  bool refusals = false;                    // table 0: what follows
-  std::uint64_t initialiser_chance = 0;     // that an initial value throws, in percent
-  std::uint64_t memory_chance = 0;          // that a rank gets no further memory, in percent
-  std::optional<std::uint64_t> max_keys;    // for which a rank has room
+  bool resets = false;                      // table 0: its keys are set to zeroes now and then
+  std::optional<ScenarioReplication> replication;
+  bool refusals = false;                  // table 0: what follows
+  std::uint64_t initialiser_chance = 0;   // that an initial value throws, in percent
+  std::uint64_t memory_chance = 0;        // that a rank gets no further memory, in percent
+  std::optional<std::uint64_t> max_keys;  // for which a rank has room
 
   static Scenario draw(std::uint64_t seed, const ScenarioLimits& limits);
 
   std::size_t all_workers() const;
+  CounterRules counter_rules() const {
+    return {.eventual = replication && replication->eventual, .resets = resets};
+  }
   DomainMap domains() const;
   HomeMap home_map(const DomainMap& domains, Domain self) const;
   WorkloadSettings workload(RandomEngine& random) const;
   std::string to_string() const;
+
+ private:
+  void draw_replication(const ScenarioLimits& limits);
 };
 
 }  // namespace lapse::test

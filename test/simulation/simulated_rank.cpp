@@ -10,14 +10,17 @@
 #include "lapse/transport/remote_reads.hpp"
 #include "lapse/transport/shared_memory.hpp"
 #include "test/simulation/refusal_client.hpp"
+#include "test/support/summed_gradients.hpp"
 
 namespace lapse::test {
 
 Histories::Histories(const Scenario& scenario)
-    : layout{scenario.all_workers(), 1}, live(scenario.all_workers(), scenario.shape.keys) {
+    : layout{scenario.counter_rules().elements(scenario.all_workers()), 1},
+      live(scenario.all_workers(), scenario.shape.keys, scenario.counter_rules()) {
   const std::uint64_t keys = scenario.shape.keys;
-  for (std::size_t worker = 0; worker < layout.workers; ++worker) {
-    counters.emplace_back(worker, layout.workers, keys);
+  const std::size_t workers = scenario.all_workers();
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    counters.emplace_back(worker, workers, keys, scenario.counter_rules());
     assignments.emplace_back(worker, keys);
     with_failures.emplace_back(keys);
   }
@@ -47,13 +50,22 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
              .ranks = scenario.ranks,
              .first_worker = first_worker,
              .local_workers = scenario.workers[transport.rank().index()],
-             .workers = scenario.all_workers()} {
+             .workers = scenario.all_workers()},
+      policy_(scenario.replication ? scenario.replication->technique : Technique::adaptive,
+              {scenario.counter_rules().eventual, false}, scenario.seed + phase_.first_worker) {
   transport_.shared_memory()->join_group(domains_.domain_of(transport.rank()).value());
-  create_table(scenario, ElementType::float64, UpdateRule::add(), histories.layout.length(),
-               scenario.shape.own_lengths, histories.refusals.get());
+  const bool gradients = scenario.replication && scenario.replication->gradients;
+  create_table(scenario, ElementType::float64,
+               gradients ? UpdateRule::custom<double>(SummedGradients<double>{}) : UpdateRule::add(),
+               histories.layout.length(), scenario.shape.own_lengths, histories.refusals.get());
   create_table(scenario, ElementType::int64, UpdateRule::assign(), Assignment::kLength, false, nullptr);
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
+  if (scenario.replication) {
+    protocol_.replication().set_interval(std::nullopt);  // Rounds are events of their own.
+    protocol_.replication().set_policy(&policy_);
+    protocol_.replication().set_source(&intents_);
+  }
   protocol_.registry().prepare_workers(phase_.local_workers);
   for (std::size_t local = 0; local < phase_.local_workers; ++local)
     add_worker(scenario, first_worker + local, histories);
@@ -89,7 +101,9 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   const WorkloadSettings settings = scenario.workload(random);
   workloads_.push_back(std::make_unique<RandomWorkload>(
       std::vector<TableClient*>{clients_[clients_.size() - 2].get(), clients_.back().get()}, settings, random,
-      std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call))));
+      std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
+      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
+                           : nullptr));
 }
 
 void SimulatedRank::create_table(const Scenario& scenario, ElementType type, const UpdateRule& rule,
@@ -98,6 +112,8 @@ void SimulatedRank::create_table(const Scenario& scenario, ElementType type, con
   TableShape shape = scenario.shape;
   shape.own_lengths = own_lengths;
   shape.apply(options, length);
+  if (scenario.counter_rules().eventual && protocol_.registry().tables().empty())
+    options.consistency = Consistency::eventual;
   options.name = fmt::format("table {}", protocol_.registry().tables().size());
   options.update_rule = rule;
   if (refusals != nullptr && scenario.shape.sparse) {
@@ -174,6 +190,15 @@ void SimulatedRank::advance_read(LoopbackNetwork& network, std::size_t index) {
 void SimulatedRank::handle_deadline() {
   in_turn_ = true;
   protocol_.handle_deadline(protocol_.next_deadline().value());
+}
+
+void SimulatedRank::begin_round() {
+  in_turn_ = true;
+  protocol_.replication().round(Replication::Clock::now());
+}
+
+bool SimulatedRank::round_due() const {
+  return intents_.pending() || !protocol_.idle(IdleLevel::synced);
 }
 
 void SimulatedRank::end_turn() {

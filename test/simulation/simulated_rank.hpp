@@ -17,6 +17,8 @@
 #include "lapse/transport/loopback/network.hpp"
 #include "test/simulation/refusals.hpp"
 #include "test/simulation/scenario.hpp"
+#include "test/support/random_intents.hpp"
+#include "test/support/random_policy.hpp"
 #include "test/support/random_workload.hpp"
 #include "test/support/random_workload_assignments.hpp"
 #include "test/support/random_workload_counters.hpp"
@@ -82,6 +84,10 @@ class SimulatedRank {
   void advance_read(LoopbackNetwork& network, std::size_t index);
   // The time of the protocol's next deadline comes.
   void handle_deadline();
+  // A round of the rank begins: intents are handed on, and what has changed is sent.
+  void begin_round();
+  // Whether a round would find something to do.
+  bool round_due() const;
   // The engine's turn ends: its packets are sent.
   bool in_turn() const { return in_turn_; }
   void end_turn();
@@ -89,6 +95,7 @@ class SimulatedRank {
   // --- looking
   TableShard& table(std::size_t number) { return *protocol_.registry().tables()[number]; }
   const RankProtocol& protocol() const { return protocol_; }
+  const RandomIntents& intents() const { return intents_; }
   // Throws ProtocolError when something is left of what the workers began.
   void check_at_rest() const;
 
@@ -110,6 +117,8 @@ class SimulatedRank {
   ProgressEngine engine_;
   WorkerGroup group_;
   Phase phase_;
+  RandomIntents intents_;
+  RandomPolicy policy_;
   std::deque<Submission*> submissions_;
   bool in_turn_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -4,13 +4,15 @@ add_library(lapse_test_histories STATIC
   ../support/history_counters.cpp
   ../support/history_live_counters.cpp
   ../support/lease_play.cpp
+  ../support/random_intents.cpp
+  ../support/random_policy.cpp
   ../support/random_workload.cpp
   ../support/random_workload_assignments.cpp
   ../support/random_workload_server.cpp)
 target_link_libraries(lapse_test_histories PUBLIC lapse::ps PRIVATE lapse_settings)
 
 lapse_test(simulation
-  SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp scenario.cpp simulated_rank.cpp simulation.cpp
+  SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp scenario.cpp simulated_rank.cpp simulation.cpp
   DEPENDS lapse_test_histories
   LABELS simulation)
 lapse_test(simulation_threads
@@ -18,7 +20,7 @@ lapse_test(simulation_threads
   DEPENDS lapse_test_histories
   LABELS simulation)
 lapse_test(simulation_checks
-  SOURCES history_checks.cpp router_decisions.cpp
+  SOURCES history_checks.cpp history_replica_checks.cpp intent_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)
 
 # The longest of the tests that take one processor begin first.

@@ -98,11 +98,34 @@ void Simulation::collect_choices() {
     if (simulated.protocol().next_deadline()) add_choice({Actor::deadline, rank, 0}, engine_speed_[rank]);
     if (simulated.in_turn()) add_choice({Actor::end_turn, rank, 0}, 4 * engine_speed_[rank]);
   }
+  collect_packets();
+  if (scenario_.replication) add_rounds();
+}
+
+void Simulation::collect_packets() {
   const std::span<const LoopbackNetwork::Choice> packets = network_.deliverable();
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const std::size_t pair = packets[i].from.index() * ranks_.size() + packets[i].to.index();
     const std::size_t lane = packets[i].lane == Transport::Lane::bulk ? 1 : 0;
     add_choice({Actor::packet, packets[i].to.index(), i}, network_speed_[2 * pair + lane]);
+  }
+}
+
+// A rank may begin a round at any time. Once nothing else is possible, only rounds that have something to do
+// are, and so many in a row that each rank has had a few: what they cannot move is stuck.
+void Simulation::add_rounds() {
+  constexpr std::size_t kStepsOfRank = 16;
+  const bool lonely =
+      std::ranges::all_of(choices_, [](const Choice& choice) { return choice.actor == Actor::end_turn; });
+  lonely_steps_ = lonely ? lonely_steps_ + 1 : 0;
+  if (lonely_steps_ > kStepsOfRank * ranks_.size()) return;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const std::uint32_t speed = engine_speed_[rank];
+    if (ranks_[rank]->round_due()) {
+      add_choice({Actor::round, rank, 0}, scenario_.replication->rounds * speed);
+    } else if (!lonely) {
+      add_choice({Actor::round, rank, 0}, 1 + speed / 16);
+    }
   }
 }
 
@@ -139,6 +162,11 @@ void Simulation::carry_out(const Choice& choice) {
     case Actor::deadline:
       trace("rank {}: its next deadline has come", choice.rank);
       rank.handle_deadline();
+      end_turn_or_go_on(rank);
+      break;
+    case Actor::round:
+      trace("rank {} begins a round", choice.rank);
+      rank.begin_round();
       end_turn_or_go_on(rank);
       break;
     case Actor::end_turn:
@@ -248,7 +276,7 @@ void Simulation::check_ownership(bool at_rest) {
       }
       const Domain named = home.view(key).owner_by_table;
       const bool is_owner = uninitialized || role(named) == Role::owner;
-      if (!is_owner && (at_rest || role(named) != Role::arriving)) {
+      if (!is_owner && (at_rest || acquisition(role(named)) != Acquisition::join)) {
         throw InvariantViolation(
             fmt::format("the home of key {} of table {} names domain {} as owner, whose role is {}", number,
                         table, named.value(), static_cast<int>(role(named))));
@@ -288,14 +316,16 @@ void Simulation::check_end() {
     const Key key = scenario_.shape.name(Key(number));
     const auto value_at_owner = [&](std::size_t table, auto element) {
       std::vector<decltype(element)> value(ranks_[0]->table(table).sizes().length(key));
-      for (const auto& rank : ranks_) {
-        if (rank->table(table).read(key, reinterpret_cast<std::byte*>(value.data()))) break;
-      }
+      const Rank home = domains_.serving_rank(key, ranks_[0]->table(table).definition().homes.home(key));
+      const Domain owner = ranks_[home.index()]->table(table).view(key).owner_by_table;
+      ranks_[domains_.serving_rank(key, owner).index()]->table(table).read(
+          key, reinterpret_cast<std::byte*>(value.data()));
       return value;
     };
     const CounterLayout layout{histories_.layout.workers,
                                histories_.layout.width * scenario_.shape.width(key)};
     counters.push_back(layout.counts(std::span<const double>(value_at_owner(0, double{}))));
+    if (!histories_.refusals) histories_.live.check_final(Key(number), counters.back());
     assignments.push_back(Assignment::from(value_at_owner(1, std::int64_t{})));
   }
   check_counters(histories_.counters, counters);

@@ -21,7 +21,7 @@ class InvariantViolation : public std::runtime_error {
 };
 
 // A step is one of: a worker makes a call; an engine handles one submission; one packet is delivered; a
-// remote read copies the memory, or is delivered; an engine's turn ends. Every choice and every random
+// remote read copies the memory, or is delivered; a rank begins a round; an engine's turn ends. Every choice and every random
 // number comes from the scenario's seed: the same scenario gives the same run.
 //
 // After each step, for each key: at most one domain is owner (I1), and the domain that the home's table names
@@ -58,7 +58,7 @@ class Simulation {
   void trace_to(std::function<void(std::string)> sink) { sink_ = std::move(sink); }
 
  private:
-  enum class Actor { worker, submission, packet, read, deadline, end_turn };
+  enum class Actor { worker, submission, packet, read, deadline, round, end_turn };
   struct Choice {
     Actor actor;
     std::size_t rank;
@@ -75,6 +75,8 @@ class Simulation {
   void interrupt(std::size_t rank);
   void end_turn_or_go_on(SimulatedRank& rank);
   void draw_speeds();
+  void collect_packets();
+  void add_rounds();
   void add_choice(const Choice& choice, std::uint32_t weight);
   template <class... Arguments>
   void trace(fmt::format_string<Arguments...> format, Arguments&&... arguments);
@@ -92,6 +94,7 @@ class Simulation {
   Histories histories_;
   std::vector<std::unique_ptr<SimulatedRank>> ranks_;
   std::uint64_t steps_ = 0;
+  std::size_t lonely_steps_ = 0;  // since something else than a round was possible
   Runs runs_;
   bool interrupted_ = false;
   std::function<void(std::string)> sink_;

@@ -184,6 +184,36 @@ TEST_CASE("threads: sparse tables and values with lengths of their own") {
   check_that_keys_moved(counters);
 }
 
+TEST_CASE("threads: keys that are set while others push") {
+  TableCounters counters;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    for (const bool sparse : {true, false}) {
+      CHECK_NOTHROW(counters +=
+                    run({.seed = seed, .workers = {2, 1, 2}, .keys = 3, .sparse = sparse, .resets = true},
+                        {.separate_bulk_lane = true, .delay_seed = seed}, quiet_options()));
+    }
+  }
+  check_that_keys_moved(counters);
+}
+
+TEST_CASE("threads: keys that are wanted") {
+  TableCounters counters;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    for (const bool gradients : {true, false}) {
+      const ServerReplication replication{
+          .gradients = gradients, .technique = Technique::adversarial, .leaves_some = seed == 2};
+      CHECK_NOTHROW(counters += run({.seed = seed,
+                                     .workers = {2, 1, 2},
+                                     .keys = 3,
+                                     .resets = gradients,
+                                     .replication = replication,
+                                     .large_length = 200},
+                                    {.separate_bulk_lane = true, .delay_seed = seed}, quiet_options()));
+    }
+  }
+  check_that_keys_moved(counters);
+}
+
 // --- ranks that share memory
 
 namespace {

@@ -6,30 +6,108 @@
 
 namespace lapse::test {
 
-LiveCounters::LiveCounters(std::size_t workers, std::size_t keys)
-    : keys_(keys, OfKey{Counts(workers, 0), Counts(workers, 0), {}}) {}
-
-void LiveCounters::push_answered(std::size_t worker, Key key, std::int64_t number) {
-  std::int64_t& floor = of(key).floor[worker];
-  floor = std::max(floor, number);
+LiveCounters::LiveCounters(std::size_t workers, std::size_t keys, const CounterRules& rules)
+    : rules_(rules), workers_(workers) {
+  const Counts none(workers, 0);
+  const Counts initial(rules.elements(workers), 0);
+  OfKey state{initial, initial, none, {}, {}, CounterChain(rules)};
+  if (rules.eventual) state.of_worker.assign(workers, initial);
+  state.wiped[0] = {none, none};
+  keys_.assign(keys, state);
 }
 
-void LiveCounters::pull_answered(std::size_t worker, Key key, const Counts& floor, const Counts& counts) {
+void LiveCounters::push_answered(std::size_t worker, Key key, std::int64_t number, Copy copy) {
+  if (!is_main(copy)) return;
   OfKey& state = of(key);
-  for (std::size_t other = 0; other < counts.size(); ++other) {
-    if (counts[other] < floor[other]) {
-      throw HistoryViolation(
-          fmt::format("worker {} pulled key {} and saw {}; {} had been answered or seen before it "
-                      "asked",
-                      worker, key.value(), to_string(counts), to_string(floor)));
-    }
-    if (counts[other] > state.issued[other]) {
-      throw HistoryViolation(fmt::format("worker {} pulled key {} and saw {}; only {} have been pushed",
-                                         worker, key.value(), to_string(counts), to_string(state.issued)));
-    }
-    state.floor[other] = std::max(state.floor[other], counts[other]);
+  state.merged[worker] = std::max(state.merged[worker], number);
+  if (!rules_.resets) state.floor[worker] = std::max(state.floor[worker], number);
+}
+
+void LiveCounters::reset_issued(Key key, std::int64_t number) {
+  OfKey& state = of(key);
+  state.issued.back() = number;
+  state.wiped[number].lower = state.merged;
+}
+
+void LiveCounters::reset_answered(Key key, std::int64_t number) {
+  OfKey& state = of(key);
+  state.wiped[number].upper.assign(state.issued.begin(),
+                                   state.issued.begin() + static_cast<std::ptrdiff_t>(workers_));
+  Counts reset(workers_ + 1, 0);
+  reset.back() = number;
+  raise(state.floor, reset);
+}
+
+LiveCounters::Floor LiveCounters::floor(std::size_t worker, Key key, Copy copy) const {
+  const OfKey& state = keys_[key.index()];
+  Floor floor;
+  if (is_main(copy)) {
+    floor.counts = state.floor;
+    if (rules_.resets) floor.merged = state.merged;
+  } else {
+    floor.counts.assign(state.issued.size(), 0);
   }
+  if (rules_.eventual) raise(floor.counts, state.of_worker[worker]);
+  return floor;
+}
+
+void LiveCounters::raise(Counts& floor, const Counts& counts) const {
+  if (rules_.epoch(floor) > rules_.epoch(counts)) return;
+  if (rules_.epoch(floor) < rules_.epoch(counts)) floor.assign(counts.size(), 0);
+  std::ranges::transform(floor, counts, floor.begin(), [](auto a, auto b) { return std::max(a, b); });
+}
+
+void LiveCounters::check_issued(const OfKey& state, Key key, const Counts& counts) const {
+  const std::int64_t epoch = rules_.epoch(counts);
+  const auto wiped = state.wiped.find(epoch);
+  bool too_many = wiped == state.wiped.end();
+  for (std::size_t other = 0; !too_many && other < workers_; ++other)
+    too_many = counts[other] > state.issued[other] - wiped->second.lower[other];
+  if (!too_many) return;
+  std::string less;
+  if (wiped != state.wiped.end() && epoch > 0)
+    less = fmt::format(", of which the reset has wiped at least {}", to_string(wiped->second.lower));
+  throw HistoryViolation(fmt::format("key {} was seen as {}; only {} have been pushed{}", key.value(),
+                                     to_string(counts), to_string(state.issued), less));
+}
+
+void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor, const Counts& counts,
+                                 Copy copy) {
+  OfKey& state = of(key);
+  if (!rules_.may_follow(floor.counts, counts)) {
+    throw HistoryViolation(
+        fmt::format("worker {} pulled key {} and saw {}; {} had been answered or seen before it asked",
+                    worker, key.value(), to_string(counts), to_string(floor.counts)));
+  }
+  check_issued(state, key, counts);
+  const Wiped& wiped = state.wiped[rules_.epoch(counts)];
+  for (std::size_t other = 0; other < floor.merged.size() && !wiped.upper.empty(); ++other) {
+    if (counts[other] >= floor.merged[other] - wiped.upper[other]) continue;
+    throw HistoryViolation(
+        fmt::format("worker {} pulled key {} and saw {}; {} had been answered before it asked, of which the "
+                    "reset has wiped "
+                    "at most {}",
+                    worker, key.value(), to_string(counts), to_string(floor.merged), to_string(wiped.upper)));
+  }
+  if (rules_.eventual) raise(state.of_worker[worker], counts);
+  if (!is_main(copy)) return;
+  raise(state.floor, counts);
+  for (std::size_t other = 0; other < workers_; ++other)
+    state.merged[other] = std::max(state.merged[other], wiped.lower[other] + counts[other]);
   state.chain.add(counts);
+}
+
+void LiveCounters::check_final(Key key, const Counts& counts) const {
+  const OfKey& state = keys_[key.index()];
+  check_issued(state, key, counts);
+  const Wiped& wiped = state.wiped.at(rules_.epoch(counts));
+  if (wiped.upper.empty()) return;
+  for (std::size_t worker = 0; worker < workers_; ++worker) {
+    if (counts[worker] >= state.issued[worker] - wiped.upper[worker]) continue;
+    throw HistoryViolation(fmt::format(
+        "the final value of key {} is {}; {} were pushed, of which the last reset has wiped at most {}",
+        key.value(), to_string(counts), to_string(state.issued), to_string(wiped.upper)));
+  }
 }
 
 }  // namespace lapse::test

@@ -10,7 +10,7 @@ namespace lapse::test {
 
 std::string_view to_string(Call call) {
   constexpr std::array<std::string_view, kCalls> kNames{
-      "pull", "push", "set", "localize", "pull_if_local", "update_if_local", "call", "lease"};
+      "pull", "push", "set", "localize", "pull_if_local", "update_if_local", "call", "lease", "intent"};
   return kNames[static_cast<std::size_t>(call)];
 }
 
@@ -28,14 +28,19 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
   settings.detached = one_of(0.0, 0.0, 0.1);
   settings.weights = {one_of(1U, 3U, 6U),  one_of(1U, 3U, 6U), 1,
                       one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U),
-                      one_of(0U, 2U),      one_of(0U, 1U, 4U)};
+                      one_of(0U, 2U),      one_of(0U, 1U, 4U), 0};
   settings.max_touches = one_of(0, 1, 5);
   return settings;
 }
 
 RandomWorkload::RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings,
-                               RandomEngine random, std::unique_ptr<LeasePlay> leases)
-    : clients_(std::move(clients)), settings_(settings), random_(random), leases_(std::move(leases)) {}
+                               RandomEngine random, std::unique_ptr<LeasePlay> leases,
+                               std::unique_ptr<IntentPlay> intents)
+    : clients_(std::move(clients)),
+      settings_(settings),
+      random_(random),
+      leases_(std::move(leases)),
+      intents_(std::move(intents)) {}
 
 bool RandomWorkload::may_step() const {
   if (finished()) return false;
@@ -44,7 +49,7 @@ bool RandomWorkload::may_step() const {
   const std::size_t count = last ? pending_.size() : wait_for_;
   const auto done = [](const auto& call) { return call->done(); };
   // After the last call every answer is progress.
-  if (last) return std::ranges::any_of(pending_, done);
+  if (last) return pending_.empty() || std::ranges::any_of(pending_, done);
   const std::size_t first = wait_for_newest_ ? pending_.size() - count : 0;
   return std::all_of(pending_.begin() + static_cast<std::ptrdiff_t>(first),
                      pending_.begin() + static_cast<std::ptrdiff_t>(first + count), done);
@@ -57,6 +62,12 @@ void RandomWorkload::step() {
     return;
   }
   const bool last = calls_ == settings_.calls;
+  if (last && pending_.empty() && has_intents()) {
+    last_ = {};
+    last_.of_intents = true;
+    intents_->end_all(random_);
+    return;
+  }
   if (last) {
     const bool none_done = std::ranges::none_of(pending_, [](const auto& call) { return call->done(); });
     wait_for_ = none_done ? pending_.size() : 0;
@@ -95,6 +106,7 @@ void RandomWorkload::make_call() {
 
   last_.called = true;
   last_.call = static_cast<Call>(call);
+  if (intents_) intents_->end_due(calls_);
   if (last_.call == Call::lease) {
     ++calls_;
     begin_lease();
@@ -105,6 +117,7 @@ void RandomWorkload::make_call() {
   draw_keys(client.keys());
 
   ++calls_;
+  if (last_.call == Call::intent) return begin_intent();
   std::unique_ptr<PendingCall> pending = client.call(last_.call, last_.keys);
   if (pending == nullptr) return;
   if (pending->done()) {
@@ -169,8 +182,16 @@ void RandomWorkload::begin_lease() {
   leases_->begin(std::move(parts), random_.below(settings_.max_touches + 1));
 }
 
+void RandomWorkload::begin_intent() {
+  if (!intents_) return;
+  const bool to_the_end = random_.below(8) == 0;
+  const std::size_t until = to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(12);
+  intents_->begin(*clients_[last_.client], last_.keys, until);
+}
+
 std::string RandomWorkload::last_step() const {
   if (!last_.of_lease.empty()) return last_.of_lease;
+  if (last_.of_intents) return "ends its intents";
   if (!last_.called) return "takes answers";
   if (last_.call == Call::lease) return "asks for a lease";
   std::string keys;

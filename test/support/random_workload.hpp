@@ -11,6 +11,7 @@
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 #include "test/support/lease_play.hpp"
+#include "test/support/random_intents.hpp"
 #include "test/support/random_workload_client.hpp"
 
 namespace lapse::test {
@@ -26,8 +27,8 @@ struct WorkloadSettings {
   // Of the calls, those on 10 to 100 keys, of which some may be named twice. Half of the others then name one
   // of a few keys, so that they meet with them.
   double bulk = 0;
-  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                                        // of the keys under a lease
+  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1, 0};  // of the calls, in the order of Call
+  std::size_t max_touches = 4;                                           // of the keys under a lease
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);
@@ -37,12 +38,12 @@ struct WorkloadSettings {
 class RandomWorkload {
  public:
   // The clients outlive the workload; those that take part in leases have tables of their own. `leases` says
-  // how leases are taken; null: not at all.
+  // how leases are taken, and `intents` where intents go; null: there are none.
   RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random,
-                 std::unique_ptr<LeasePlay> leases);
+                 std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr);
 
   bool finished() const {
-    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active());
+    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) && !has_intents();
   }
   // False while the worker waits for an answer: then step() would block.
   bool may_step() const;
@@ -60,12 +61,15 @@ class RandomWorkload {
   void draw_keys(std::uint64_t keys);
   void draw_bulk_keys(std::uint64_t keys);
   void begin_lease();
+  void begin_intent();
+  bool has_intents() const { return intents_ && intents_->active(); }
   void finish_answered();
 
   std::vector<TableClient*> clients_;
   WorkloadSettings settings_;
   RandomEngine random_;
   std::unique_ptr<LeasePlay> leases_;
+  std::unique_ptr<IntentPlay> intents_;
   std::size_t calls_ = 0;
   std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
   std::size_t wait_for_ =
@@ -78,7 +82,8 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
-    std::string of_lease;  // what was done about a lease
+    std::string of_lease;     // what was done about a lease
+    bool of_intents = false;  // the last intents have ended
   } last_;
 };
 

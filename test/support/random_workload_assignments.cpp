@@ -47,6 +47,7 @@ std::unique_ptr<PendingCall> AssignmentClient::call(Call call, std::span<const K
       update_if_local(keys[0]);
       break;
     case Call::lease:
+    case Call::intent:
       break;
   }
   return nullptr;

@@ -20,6 +20,8 @@ class AssignmentClient final : public TableClient {
       : worker_(worker), table_(table), shape_(shape), log_(log) {}
 
   std::uint64_t keys() const override { return shape_.keys; }
+  TableId table() const override { return table_.id(); }
+  Key name(Key key) const override { return shape_.name(key); }
   std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) override;
   LeaseKeys lease_keys(std::span<const Key> keys) override;
   void touch(const Lease& lease, std::size_t position) override;

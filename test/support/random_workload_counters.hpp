@@ -10,34 +10,13 @@
 #include <vector>
 
 #include "lapse/ps/worker.hpp"
+#include "test/support/count_function.hpp"
 #include "test/support/history_counters.hpp"
 #include "test/support/history_live_counters.hpp"
 #include "test/support/random_workload_client.hpp"
 #include "test/support/table_shape.hpp"
 
 namespace lapse::test {
-
-// What the function "count" does: adds one for a worker, and returns what was there before.
-struct CountArgument {
-  std::uint64_t workers = 0;
-  std::uint64_t worker = 0;
-};
-struct CountResult {
-  static constexpr std::size_t kMaxWorkers = 16;
-  std::array<std::int64_t, kMaxWorkers> before{};
-};
-template <Element T>
-CountResult count(Key, std::span<T> value, const CountArgument& argument) {
-  const bool is_worker = argument.workers <= CountResult::kMaxWorkers && argument.worker < argument.workers;
-  if (!is_worker) throw HistoryViolation("a function was given an argument that no worker wrote");
-  const CounterLayout layout{argument.workers, value.size() / argument.workers};
-  CountResult result;
-  std::ranges::copy(layout.counts(std::span<const T>(value)), result.before.begin());
-  layout.add_unit(argument.worker, value);
-  return result;
-}
-template <Element T>
-using CountFunction = Function<T, CountArgument, CountResult>;
 
 // On an additive table of the shape, whose shortest values have layout.length() elements, zero at the start.
 template <Element T>
@@ -61,8 +40,9 @@ class CounterClient final : public TableClient {
       case Call::pull:
         return pull(keys);
       case Call::push:
-      case Call::set:  // would undo what others count
         return push(keys);
+      case Call::set:
+        return set(keys);
       case Call::localize:
         return std::make_unique<PendingCall>(keys.size() == 1 ? worker_.localize(table_, name(keys[0]))
                                                               : worker_.localize(table_, names(keys)));
@@ -75,10 +55,14 @@ class CounterClient final : public TableClient {
       case Call::call:
         return call_function(keys);
       case Call::lease:
+      case Call::intent:
         break;
     }
     return nullptr;
   }
+
+  TableId table() const override { return table_.id(); }
+  Key name(Key key) const override { return shape_.name(key); }
 
   LeaseKeys lease_keys(std::span<const Key> keys) override {
     leased_.assign(keys.begin(), keys.end());
@@ -89,19 +73,20 @@ class CounterClient final : public TableClient {
   void touch(const Lease& lease, std::size_t position) override {
     const Key key = leased_[position];
     const LeasedValues<T> values = lease.values(table_);
-    const Seen seen = ask(key);
+    const Seen seen = ask(key, Copy::main);
     saw(seen, values[position]);
     count_push(key);
     values.apply(position, layout(key).template unit<T>(log_.worker()));
-    push_answered(key, log_.pushes(key));
+    push_answered(key, log_.pushes(key), Copy::main);
   }
 
  private:
   struct Seen {
     Key key;
     std::uint64_t position;
-    std::int64_t own;
-    Counts floor;
+    CounterLog::Own own;
+    Copy copy;
+    LiveCounters::Floor floor;
   };
 
   class PendingPull final : public PendingCall {
@@ -141,6 +126,19 @@ class CounterClient final : public TableClient {
     std::vector<std::pair<Key, std::int64_t>> pushed_;
   };
 
+  class PendingReset final : public PendingCall {
+   public:
+    PendingReset(Operation operation, CounterClient& client, std::vector<std::pair<Key, std::int64_t>> resets)
+        : PendingCall(std::move(operation)), client_(client), resets_(std::move(resets)) {}
+
+   private:
+    void answered() override {
+      for (const auto& [key, number] : resets_) client_.live_->reset_answered(key, number);
+    }
+    CounterClient& client_;
+    std::vector<std::pair<Key, std::int64_t>> resets_;
+  };
+
   // The results of a call are pulls, each followed by a push.
   class PendingFunction final : public PendingCall {
    public:
@@ -158,7 +156,7 @@ class CounterClient final : public TableClient {
       for (std::size_t i = 0; i < seen_.size(); ++i) {
         const auto before = std::span(results_[i].before).first(client_.layout_.workers);
         client_.saw_counts(seen_[i], Counts(before.begin(), before.end()));
-        client_.push_answered(seen_[i].key, numbers_[i]);
+        client_.push_answered(seen_[i].key, numbers_[i], Copy::main);
       }
     }
     CounterClient& client_;
@@ -167,7 +165,6 @@ class CounterClient final : public TableClient {
     std::vector<std::int64_t> numbers_;
   };
 
-  Key name(Key key) const { return shape_.name(key); }
   std::vector<Key> names(std::span<const Key> keys) const {
     std::vector<Key> result;
     for (const Key key : keys) result.push_back(name(key));
@@ -175,21 +172,23 @@ class CounterClient final : public TableClient {
   }
   CounterLayout layout(Key key) const { return {layout_.workers, layout_.width * shape_.width(name(key))}; }
 
-  Seen ask(Key key) {
-    return {key, log_.next_position(), log_.pushes(key), live_ == nullptr ? Counts() : live_->floor(key)};
+  // Before a pull, of that copy for certain.
+  Seen ask(Key key, Copy copy = Copy::any) {
+    return {key, log_.next_position(), log_.own(key), copy,
+            live_ == nullptr ? LiveCounters::Floor() : live_->floor(log_.worker(), key, copy)};
   }
   void saw(const Seen& seen, std::span<const T> value) { saw_counts(seen, layout(seen.key).counts(value)); }
   void saw_counts(const Seen& seen, const Counts& counts) {
-    if (live_ != nullptr) live_->pull_answered(log_.worker(), seen.key, seen.floor, counts);
-    log_.pulled(seen.key, seen.position, seen.own, counts);
+    if (live_ != nullptr) live_->pull_answered(log_.worker(), seen.key, seen.floor, counts, seen.copy);
+    log_.pulled(seen.key, seen.position, seen.own, counts, seen.copy);
   }
   void count_push(Key key) {
     log_.pushed(key);
     if (live_ != nullptr) live_->push_issued(log_.worker(), key);
   }
 
-  void push_answered(Key key, std::int64_t number) {
-    if (live_ != nullptr) live_->push_answered(log_.worker(), key, number);
+  void push_answered(Key key, std::int64_t number, Copy copy = Copy::any) {
+    if (live_ != nullptr) live_->push_answered(log_.worker(), key, number, copy);
   }
 
   std::unique_ptr<PendingCall> pull(std::span<const Key> keys) {
@@ -231,11 +230,33 @@ class CounterClient final : public TableClient {
     return std::make_unique<PendingPush>(std::move(operation), *this, std::move(pushed));
   }
 
+  // Resets the keys that are this worker's to reset. Other sets would undo what others count: a push.
+  std::unique_ptr<PendingCall> set(std::span<const Key> keys) {
+    std::vector<std::pair<Key, std::int64_t>> resets;
+    std::vector<Key> own;
+    std::vector<T> values;
+    for (const Key key : keys) {
+      if (!log_.resets(key)) continue;
+      own.push_back(name(key));
+      resets.emplace_back(key, log_.reset(key));
+      if (live_ != nullptr) live_->reset_issued(key, resets.back().second);
+      const std::vector<T> zeroes(layout(key).length() - layout(key).width, T{0});
+      values.insert(values.end(), zeroes.begin(), zeroes.end());
+      values.insert(values.end(), layout(key).width, static_cast<T>(resets.back().second));
+    }
+    if (own.empty()) return push(keys);
+    Operation operation =
+        own.size() == 1 ? worker_.set(table_, own[0], values) : worker_.set(table_, own, values);
+    std::ranges::fill(values, T{77});
+    if (live_ == nullptr) return std::make_unique<PendingCall>(std::move(operation));
+    return std::make_unique<PendingReset>(std::move(operation), *this, std::move(resets));
+  }
+
   std::unique_ptr<PendingCall> call_function(std::span<const Key> keys) {
     std::vector<Seen> seen;
     std::vector<std::int64_t> numbers;
     for (const Key key : keys) {
-      seen.push_back(ask(key));
+      seen.push_back(ask(key, Copy::main));
       count_push(key);
       numbers.push_back(log_.pushes(key));
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "test/support/random_workload_assignments.hpp"
+#include "test/support/summed_gradients.hpp"
 
 namespace lapse::test {
 
@@ -43,6 +44,13 @@ TableOptions counting_table(const std::string& name, const TableShape& shape, st
   shape.apply(options, shortest);
   options.home = shape.sparse && home == HomeMapKind::range ? HomeMapKind::hash : home;
   options.home_function = [](Key) { return 0; };
+  return options;
+}
+
+TableOptions counters_table(const ServerWorkload& workload, std::size_t shortest) {
+  TableOptions options = counting_table("counters", workload.shape(), shortest, workload.home);
+  if (workload.replication && workload.replication->gradients)
+    options.update_rule = UpdateRule::custom<double>(SummedGradients<double>{});
   return options;
 }
 
@@ -110,13 +118,17 @@ ServerHistory ServerHistory::decode(std::span<const std::int64_t> numbers) {
 ServerWorkloadRun::ServerWorkloadRun(ParameterServer& server, const ServerWorkload& workload)
     : server_(server),
       workload_(workload),
-      layout_{workload.all_workers(), 1},
+      layout_{workload.rules().elements(workload.all_workers()), 1},
       large_layout_{workload.all_workers(), workload.large_length / workload.all_workers()},
       count_(server.register_function<double, CountArgument, CountResult>("count", &count<double>)),
       count_large_(server.register_function<float, CountArgument, CountResult>("count large", &count<float>)),
-      counters_(server.create_table<double>(
-          counting_table("counters", workload.shape(), layout_.length(), workload.home))),
-      assignments_(server.create_table<std::int64_t>(assigning_table(workload.shape()))) {
+      counters_(server.create_table<double>(counters_table(workload, layout_.length()))),
+      assignments_(server.create_table<std::int64_t>(assigning_table(workload.shape()))),
+      policy_(workload.replication ? workload.replication->technique : Technique::adaptive,
+              {workload.rules().eventual, false, workload.rules().eventual},
+              workload.seed + server.rank().index()) {
+  if (workload.replication && workload.replication->manage)
+    workload.replication->manage(server, intents_, policy_);
   if (workload.large_length > 0) {
     large_ = server.create_table<float>(
         counting_table("large", {.keys = workload.keys}, large_layout_.length(), workload.home));
@@ -126,8 +138,9 @@ ServerWorkloadRun::ServerWorkloadRun(ParameterServer& server, const ServerWorklo
   for (std::size_t other = 0; other < rank; ++other)
     worker += static_cast<std::size_t>(workload.workers[other]);
   for (std::int32_t local = 0; local < workload.workers[rank]; ++local, ++worker) {
-    history_.counters.emplace_back(worker, layout_.workers, workload.keys);
-    history_.large.emplace_back(worker, layout_.workers, workload.keys);
+    const std::size_t all = workload.all_workers();
+    history_.counters.emplace_back(worker, all, workload.keys, workload.rules());
+    history_.large.emplace_back(worker, all, workload.keys, workload.large_rules());
     history_.assignments.emplace_back(worker, workload.keys);
   }
 }
@@ -156,10 +169,19 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     RandomEngine random(workload_.seed + 1000 * phase + 100 * round, worker.index());
     WorkloadSettings settings = WorkloadSettings::random(random, workload_.calls);
     settings.bulk = workload_.bulk;
+    if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 2;
+    const auto& replication = workload_.replication;
+    if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+    auto intents = replication ? std::make_unique<IntentPlay>(intents_, replication->leaves_some) : nullptr;
     auto leases =
         workload_.leases ? std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::blocks) : nullptr;
-    RandomWorkload(clients, settings, random, std::move(leases)).run();
-    worker.barrier();
+    RandomWorkload(clients, settings, random, std::move(leases), std::move(intents)).run();
+    // Without copies of values an ordinary barrier is as good.
+    if (round % 2 == 0 || replication) {
+      worker.sync_barrier();
+    } else {
+      worker.barrier();
+    }
     check_after_barrier(worker, counters_, shape, layout_, history_.counters[local]);
     if (large_) {
       check_after_barrier(worker, *large_, {.keys = workload_.keys}, large_layout_, history_.large[local]);
@@ -177,6 +199,13 @@ void ServerWorkloadRun::check_after_barrier(Worker& worker, const Table<T>& tabl
   }
   worker.all_reduce(pushes);
   const std::vector<Counts> seen = pull_counts(worker, table, shape, layout);
+  const bool resets = log.rules().resets;
+  if (resets) {
+    for (std::size_t key = 0; key < workload_.keys; ++key)
+      std::ranges::copy(seen[key], pushes.begin() + static_cast<std::ptrdiff_t>(key * layout.workers));
+    worker.all_reduce(pushes);
+    for (std::int64_t& sum : pushes) sum /= static_cast<std::int64_t>(workload_.all_workers());
+  }
   for (std::size_t key = 0; key < workload_.keys; ++key) {
     const std::span<const std::int64_t> expected =
         std::span(pushes).subspan(key * layout.workers, layout.workers);
@@ -185,7 +214,7 @@ void ServerWorkloadRun::check_after_barrier(Worker& worker, const Table<T>& tabl
           "after a barrier worker {} saw key {} of table '{}' as {}, not as {}", worker.index(), key,
           table.name(), to_string(seen[key]), to_string(Counts(expected.begin(), expected.end()))));
     }
-    log.pulled(Key(key), log.next_position(), log.pushes(Key(key)), seen[key]);
+    log.pulled(Key(key), log.next_position(), log.own(Key(key)), seen[key]);
   }
 }
 
@@ -203,7 +232,7 @@ void ServerWorkloadRun::pull_final_values() {
 }
 
 void ServerWorkloadRun::check(const ServerHistory& all) const {
-  if (all.counters.size() != layout_.workers) throw HistoryViolation("histories of some workers are missing");
+  if (all.counters.size() != workload_.all_workers()) throw HistoryViolation("histories of some workers are missing");
   check_counters(all.counters, final_counters_);
   if (large_) check_counters(all.large, final_large_);
   check_assignments(all.assignments, final_assignments_);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,11 +11,24 @@
 #include "lapse/ps/parameter_server.hpp"
 #include "test/support/history_assignments.hpp"
 #include "test/support/history_counters.hpp"
+#include "test/support/random_intents.hpp"
+#include "test/support/random_policy.hpp"
 #include "test/support/random_workload.hpp"
 #include "test/support/random_workload_counters.hpp"
 #include "test/support/table_shape.hpp"
 
 namespace lapse::test {
+
+// Keys that are wanted, and what is done about it.
+struct ServerReplication {
+  bool eventual = true;    // the first table, and the third
+  bool gradients = false;  // pushes of the first table are merged as gradients, else as differences
+  Technique technique = Technique::adaptive;
+  std::uint32_t intents = 4;  // among the calls: their weight
+  bool leaves_some = false;   // some intents do not end with the calls of their worker
+  // Has the server ask for intents in its rounds; both outlive the server's phases.
+  std::function<void(ParameterServer&, IntentSource&, const ManagementPolicy&)> manage = {};
+};
 
 // The same on every rank.
 struct ServerWorkload {
@@ -29,11 +43,16 @@ struct ServerWorkload {
   bool sparse = false;       // of the first two tables
   bool own_lengths = false;  // of the first table
   bool leases = true;
-  double bulk = 0;               // WorkloadSettings::bulk
+  double bulk = 0;      // WorkloadSettings::bulk
+  bool resets = false;  // of keys of the first table
+  std::optional<ServerReplication> replication = {};
   std::size_t large_length = 0;  // about so many floats in each value of a third table; 0: there is none
 
   std::size_t all_workers() const;
   TableShape shape() const { return {keys, sparse, own_lengths}; }
+  // Of the first table, and of the third.
+  CounterRules rules() const { return {.eventual = replication && replication->eventual, .resets = resets}; }
+  CounterRules large_rules() const { return {.eventual = rules().eventual}; }
 };
 
 // What the workers of some ranks did and saw.
@@ -62,12 +81,15 @@ class ServerWorkloadRun {
 
   // Of this rank's workers.
   ServerHistory& history() { return history_; }
+  // What its workers want.
+  const RandomIntents& intents() const { return intents_; }
   // `all` is the history of all ranks. Throws HistoryViolation.
   void check(const ServerHistory& all) const;
 
  private:
   void work(Worker& worker, std::size_t phase);
   // After a barrier: a pull of all keys holds every push, no more and no less.
+  // With resets: all workers see the same.
   template <Element T>
   void check_after_barrier(Worker& worker, const Table<T>& table, const TableShape& shape,
                            const CounterLayout& layout, CounterLog& log) const;
@@ -81,6 +103,8 @@ class ServerWorkloadRun {
   const Table<double> counters_;
   const Table<std::int64_t> assignments_;
   std::optional<Table<float>> large_;
+  RandomIntents intents_;
+  const RandomPolicy policy_;
   ServerHistory history_;  // each worker writes to its own logs
   std::vector<Counts> final_counters_;
   std::vector<Counts> final_large_;

@@ -153,15 +153,21 @@ TEST_CASE("Quiescence needs two waves with the same numbers, in which all that w
   CHECK_FALSE(busy.observe({13, 13}));
   CHECK(busy.observe({13, 13}));
 
+  Quiescence not_passive;
+  CHECK_FALSE(not_passive.observe({.sent = 5, .received = 5, .busy = 1}));
+  CHECK_FALSE(not_passive.observe({.sent = 5, .received = 5, .busy = 1}));
+  CHECK_FALSE(not_passive.observe({5, 5}));
+  CHECK(not_passive.observe({5, 5}));
+
   Quiescence nothing_at_all;
   CHECK_FALSE(nothing_at_all.observe({0, 0}));
   CHECK(nothing_at_all.observe({0, 0}));
 }
 
-TEST_CASE("Sums of a wave are sums of both numbers") {
-  Quiescence::Counts counts{1, 2};
-  counts += {10, 20};
-  CHECK(counts == Quiescence::Counts{11, 22});
+TEST_CASE("Sums of a wave are sums of all numbers") {
+  Quiescence::Counts counts{1, 2, 0, 1};
+  counts += {10, 20, 1, 1};
+  CHECK(counts == Quiescence::Counts{11, 22, 1, 2});
 }
 
 namespace {

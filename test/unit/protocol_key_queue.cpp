@@ -43,6 +43,8 @@ struct Recorder {
   void waited(KeyQueue::Clock::time_point since) { times.push_back(since); }
   void execute(const OperationPart& part) { add(executed, part); }
   void forward(const OperationPart& part) { add(forwarded, part); }
+  void take(const KeyQueue::CopyMessage& message) { messages.push_back(message); }
+  void forward(const KeyQueue::CopyMessage& message) { messages.push_back(message); }
   void transfer(const KeyQueue::Instruct& instruct) { instructs.push_back(instruct); }
   void grant(const LeaseAsker& asker) { granted.push_back(asker); }
   void ask_again(const LeaseAsker& asker) { asking.push_back(asker); }
@@ -54,6 +56,7 @@ struct Recorder {
     if (during) during();
   }
 
+  std::vector<KeyQueue::CopyMessage> messages;
   std::size_t update_bytes;
   std::function<void()> during;  // in the middle of draining
   std::vector<KeyQueue::Clock::time_point> times;

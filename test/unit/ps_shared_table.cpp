@@ -23,7 +23,10 @@ void check_order(const SharedTableLayout& layout, const SharedTableLayout::Reque
   CHECK(layout.owners_offset >= layout.word_bytes);
   CHECK(layout.slots_offset % kPage == 0);
   CHECK(layout.notified_offset() >= layout.owners_offset + request.home_keys * sizeof(OwnershipTable::Entry));
-  CHECK(layout.slots_offset >= layout.notified_offset() + sizeof(SharedTableLayout::Notified));
+  CHECK(layout.dirty_offset >= layout.notified_offset() + sizeof(SharedTableLayout::Notified));
+  CHECK(layout.dirty_offset % kPage == 0);
+  CHECK(layout.slots_offset >= layout.dirty_offset + DirtySet::bytes(layout.dirty_units));
+  CHECK((layout.dirty_units != 0) == request.replicable);
   CHECK(layout.slots_offset == SharedTableLayout::min_bytes(request));
   REQUIRE(layout.parts.size() == request.units.size());
   std::uint64_t end = 0;
@@ -36,6 +39,7 @@ void check_order(const SharedTableLayout& layout, const SharedTableLayout::Reque
     CHECK(part.first_private_unit >= private_end);
     CHECK(part.private_units == request.units[i]);
     end = part.first_unit + part.units;
+    if (request.replicable) CHECK(end <= layout.dirty_units);
     private_end = part.first_private_unit + part.private_units;
   }
   CHECK(end * request.unit_bytes <= layout.slots_bytes);
@@ -95,6 +99,60 @@ TEST_CASE("Few large values go to shared memory as far as there is room, not in 
   CHECK(layout.parts[0].units == 2);
   CHECK(layout.parts[1].units == 1);
   CHECK(SharedTableLayout::plan(request, min_bytes + 5 * 8192).complete);
+}
+
+TEST_CASE("Tables whose keys can have copies share a dirty set, others nothing for it") {
+  for (const std::size_t unit : {std::size_t{16}, std::size_t{48}, std::size_t{1040}}) {
+    SharedTableLayout::Request request{
+        .keys = 100'001, .home_keys = 33'334, .unit_bytes = unit, .units = {50'000, 0, 30'000, 20'001}};
+    const std::size_t without = SharedTableLayout::min_bytes(request);
+    const SharedTableLayout plain = SharedTableLayout::plan(request, kPlenty);
+    CHECK(plain.dirty_offset == plain.slots_offset);
+    CHECK(plain.slots_offset == without);
+    request.replicable = true;
+    const SharedTableLayout layout = SharedTableLayout::plan(request, kPlenty);
+    check_order(layout, request);
+    CHECK(layout.complete);
+    CHECK(SharedTableLayout::min_bytes(request) > without);
+    CHECK(SharedTableLayout::min_bytes(request) < without + 100'000 / 8 + 3 * kPage);
+    check_order(SharedTableLayout::plan(request, SharedTableLayout::min_bytes(request)), request);
+    check_order(SharedTableLayout::plan(request, SharedTableLayout::min_bytes(request) + 10'000), request);
+  }
+}
+
+TEST_CASE("Members mark slots for each other, and take the marks of their own") {
+  const SharedTableLayout::Request request{
+      .keys = 3000, .home_keys = 2000, .unit_bytes = 48, .replicable = true, .units = {1700, 1300}};
+  const SharedTableLayout layout = SharedTableLayout::plan(request, kPlenty);
+  LoopbackMemory memory(kPlenty);
+  std::byte* const base = memory.piece(0, 0, layout.total_bytes());
+  std::vector<SharedTablePart> parts;
+  for (std::size_t position = 0; position < 2; ++position) {
+    parts.emplace_back(
+        base, layout, position, request.home_keys, [] { return kPlenty; }, [] {});
+  }
+  for (SharedTablePart& part : parts) REQUIRE(part.commit(Domain(0)));
+  const SharedTableLayout::Part& first = layout.parts[0];
+  const SharedTableLayout::Part& second = layout.parts[1];
+  CHECK(parts[0].dirty_set().units() >= second.first_unit + second.units);
+  parts[0].dirty_set().mark(second.first_unit + 1299);
+  parts[0].dirty_set().mark(second.first_unit);
+  parts[1].dirty_set().mark(first.first_unit + 1699);
+  const auto take = [&](std::size_t position) {
+    std::vector<std::uint64_t> units;
+    parts[position].dirty_set().take(layout.parts[position].first_unit, layout.parts[position].units,
+                                     [&](std::uint64_t unit) { units.push_back(unit); });
+    return units;
+  };
+  CHECK(take(0) == std::vector{first.first_unit + 1699});
+  CHECK(take(1) == std::vector{second.first_unit, second.first_unit + 1299});
+  CHECK(take(0).empty());
+  // No mark is in a slot word, an owner or a slot.
+  for (std::uint64_t key = 0; key < request.keys; ++key)
+    REQUIRE(parts[0].words(request.keys).load(Key(key)).bits() == 0);
+  const OwnershipTable owners(parts[1].owners(), Domain(0));
+  for (std::uint64_t i = 0; i < request.home_keys; ++i) REQUIRE(owners.owner(i) == Domain(0));
+  CHECK(parts[1].slots().region->base()[0] == std::byte{0});
 }
 
 TEST_CASE("A domain has 32 bits for the numbers of its slots") {

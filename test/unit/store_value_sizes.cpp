@@ -117,3 +117,31 @@ TEST_CASE("A value and the state of its rule together have a limit") {
   CHECK(sizes.length(Key(26)) == (std::size_t{1} << 26));
   CHECK_THROWS_AS(sizes.length(Key(27)), lapse::ConfigurationError);
 }
+
+TEST_CASE("Units are those of whole slots, with what copies need") {
+  lapse::ValueLayout layout{lapse::ElementType::float32, 5, {.per_element = 2}, lapse::Copies::gradients};
+  const ValueSizes uniform(layout);
+  CHECK(uniform.units(Key(0)) == 1);
+  CHECK(uniform.content_bytes(Key(0)) == 60);
+  CHECK(uniform.unit_bytes() == 96);
+  const auto f = [](Key key) { return key.index() + 1; };
+  const ValueSizes own = ValueSizes::computed(layout, f);
+  CHECK(own.units(Key(0)) == 2);
+  CHECK(own.units(Key(4)) == 6);
+  layout.copies = lapse::Copies::differences;
+  CHECK(ValueSizes::computed(layout, f).units(Key(4)) == 5);
+  layout.copies = lapse::Copies::none;
+  CHECK(ValueSizes::computed(layout, f).units(Key(4)) == 4);
+}
+
+TEST_CASE("A value, its state and the sum of gradients together have a limit") {
+  lapse::ValueLayout layout{lapse::ElementType::float32, 1, {.per_element = 2}, lapse::Copies::gradients};
+  const auto f = [](Key key) { return std::size_t{1} << key.value(); };
+  const ValueSizes sizes = ValueSizes::computed(layout, f);
+  CHECK(sizes.length(Key(26)) == (std::size_t{1} << 26));
+  CHECK(contains(thrown_text<ConfigurationError>([&] { sizes.length(Key(27)); }), "sum of gradients"));
+  layout.length = std::size_t{1} << 26;
+  CHECK(ValueSizes(layout).length(Key(0)) == layout.length);
+  layout.length += 1;
+  CHECK(contains(thrown_text<ConfigurationError>([&] { ValueSizes{layout}; }), "sum of gradients"));
+}

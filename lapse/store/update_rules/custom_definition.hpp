@@ -28,6 +28,10 @@ class CustomRuleDefinition final : public RuleDefinition, private CustomStateSiz
   void initialise(ElementType, std::byte* value, std::size_t elements) const override {
     functions_.initialise(functions_.rule.get(), value, elements);
   }
+  void merge_gradients(std::byte* sum, std::size_t elements, std::size_t count) const override {
+    if (functions_.merge_gradients != nullptr)
+      functions_.merge_gradients(functions_.rule.get(), sum, elements, count);
+  }
 
  private:
   std::size_t state_elements(std::size_t length) const override {

@@ -16,6 +16,7 @@ namespace lapse {
 // How pushes to copies of one value are merged at its owner.
 enum class Merge : std::uint8_t {
   // A holder applies the rule to its copy; the difference of the whole slot travels and the owner adds it.
+  // So each element of value and state must be a sum of what the pushes contribute.
   additive_slot,
   // Gradients are summed and travel with their count; the owner applies the rule once for the sum.
   gradient,
@@ -33,6 +34,9 @@ enum class Merge : std::uint8_t {
 //                                         initialised or set; the state's memory is undefined before
 //     apply(value, state, update, scale)  one push; scale is the push's learning-rate scale, 1 by default
 //     merge()                             optional: a Merge; without it Merge::gradient
+//     merge(sum, count)                   optional, for Merge::gradient: makes of the sum of gradients the
+//                                         update of the one apply that stands for all `count` of them;
+//                                         without it, the sum is that update
 template <class R, class T>
 concept CustomRule = Element<T> && std::copy_constructible<R> &&
     requires(const R& rule, std::size_t length, std::span<T> value, std::span<T> state,
@@ -54,6 +58,9 @@ struct CustomRuleFunctions {
   void (*initialise)(const void* rule, std::byte* value, std::size_t elements) = nullptr;
   void (*apply)(const void* rule, std::byte* value, const std::byte* update, std::size_t elements,
                 float scale) = nullptr;
+  // Null: the sum stays as it is.
+  void (*merge_gradients)(const void* rule, std::byte* sum, std::size_t elements,
+                          std::size_t count) = nullptr;
 };
 
 template <Element T, CustomRule<T> R>
@@ -85,6 +92,12 @@ CustomRuleFunctions custom_rule_functions(R rule) {
     typed.apply(std::span<T>(begin, elements), state_of(typed, begin, elements),
                 std::span<const T>(reinterpret_cast<const T*>(update), elements), scale);
   };
+  if constexpr (requires(const R& typed, std::span<T> sum, std::size_t count) { typed.merge(sum, count); }) {
+    functions.merge_gradients = [](const void* self, std::byte* sum, std::size_t elements,
+                                   std::size_t count) {
+      static_cast<const R*>(self)->merge(std::span<T>(reinterpret_cast<T*>(sum), elements), count);
+    };
+  }
   return functions;
 }
 

@@ -2,6 +2,7 @@
 // alone.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,43 @@ LAPSE_KERNEL_BODY void axpy(T* __restrict value, T factor, const T* __restrict u
   for (std::size_t i = 0; i < elements; ++i) {
     value[i] = static_cast<T>(static_cast<W>(value[i]) + a * static_cast<W>(update[i]));
   }
+}
+
+// Floating-point numbers as what they are made of: equal bits are equal, also of not-a-numbers.
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+// From what value and base are: the difference is 0 where their bits are equal, which subtraction alone would
+// not give for infinities. The comparison selects, it does not branch.
+template <class T>
+LAPSE_KERNEL_BODY bool difference_rebase(const T* __restrict value, T* __restrict base, T* __restrict out,
+                                         std::size_t elements) {
+  using W = Wrapping<T>;
+  Bits<T> differing = 0;
+  for (std::size_t i = 0; i < elements; ++i) {
+    const Bits<T> differs = std::bit_cast<Bits<T>>(value[i]) ^ std::bit_cast<Bits<T>>(base[i]);
+    const T difference = static_cast<T>(static_cast<W>(value[i]) - static_cast<W>(base[i]));
+    out[i] = differs == 0 ? T{0} : difference;
+    base[i] = value[i];
+    differing |= differs;
+  }
+  return differing != 0;
+}
+
+template <class T>
+LAPSE_KERNEL_BODY bool merge_refresh(T* __restrict value, T* __restrict base, const T* __restrict main,
+                                     std::size_t elements) {
+  using W = Wrapping<T>;
+  Bits<T> differing = 0;
+  for (std::size_t i = 0; i < elements; ++i) {
+    const Bits<T> differs = std::bit_cast<Bits<T>>(value[i]) ^ std::bit_cast<Bits<T>>(base[i]);
+    const W difference = static_cast<W>(value[i]) - static_cast<W>(base[i]);
+    const T merged = static_cast<T>(static_cast<W>(main[i]) + difference);
+    value[i] = differs == 0 ? main[i] : merged;
+    base[i] = main[i];
+    differing |= differs;
+  }
+  return differing != 0;
 }
 
 template <std::size_t kRegister, class T>

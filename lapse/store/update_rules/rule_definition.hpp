@@ -31,6 +31,9 @@ class RuleDefinition {
   virtual const void* parameters() const = 0;
   // Writes the state that belongs to a value before its first push.
   virtual void initialise(ElementType type, std::byte* value, std::size_t elements) const = 0;
+  // Makes of the sum of `count` gradients the update of the one push that stands for all of them (merge class
+  // gradient). The library's rules take the sum.
+  virtual void merge_gradients(std::byte* /*sum*/, std::size_t /*elements*/, std::size_t /*count*/) const {}
 
  protected:
   // Throws ConfigurationError.

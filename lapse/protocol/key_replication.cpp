@@ -1,0 +1,409 @@
+// KeyReplication: the side of holders, and messages.
+#include "lapse/protocol/key_replication.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/key_relocation.hpp"
+#include "lapse/protocol/table_copies.hpp"
+#include "lapse/protocol/user_code.hpp"
+
+namespace lapse {
+
+namespace {
+
+using Unanswered = Replica::Unanswered;
+
+[[noreturn]] void throw_unexpected(const TableShard& table, Key key, std::string_view message) {
+  throw ProtocolError(fmt::format("{} for key {} of table '{}' has come to domain {}, where it is {}", message,
+                                  key.value(), table.name(), table.self_domain().value(),
+                                  role_name(table.store().word(key).role())));
+}
+
+void count_staleness(TableCounters& counters, std::uint64_t versions, std::chrono::nanoseconds age) {
+  const auto nanoseconds = static_cast<std::uint64_t>(std::max(age, std::chrono::nanoseconds(0)).count());
+  counters.missed_versions += versions;
+  counters.missed_versions_max = std::max(counters.missed_versions_max, versions);
+  counters.refresh_nanoseconds += nanoseconds;
+  counters.refresh_max_nanoseconds = std::max(counters.refresh_max_nanoseconds, nanoseconds);
+}
+
+}  // namespace
+
+// --- wants
+
+bool KeyReplication::wants(const TableShard& table, Key key) {
+  const TableCopies* const copies = table.copies();
+  return table.wanted().count(key) > 0 && !(copies != nullptr && copies->is_refused(key));
+}
+
+void KeyReplication::want(TableShard& table, Key key, Clock::time_point now) {
+  // Other roles note it only: the count has been raised.
+  if (acquisition(table.store().word(key).role()) != Acquisition::begin || table.is_uninitialized(key))
+    return;
+  const ManagementPolicy::Wanted step =
+      policy_ == nullptr ? ManagementPolicy::Wanted::announce : policy_->wanted(table.id(), key);
+  switch (step) {
+    case ManagementPolicy::Wanted::nothing:
+      return;
+    case ManagementPolicy::Wanted::announce:
+      if (table.copies() != nullptr) return announce(table, key);
+      break;  // A table without copies can only be relocated.
+    case ManagementPolicy::Wanted::localize:
+      break;
+  }
+  // An intent never fails a job: where there is no room, the key stays where it is.
+  if (relocation_.begin(table, key, Waiter(), now)) ++table.counters().declined_copies;
+}
+
+void KeyReplication::unwant(TableShard& table, Key key, Clock::time_point now) {
+  if (table.copies() == nullptr) return;
+  table.copies()->forget_refusal(key);
+  const Role role = table.store().word(key).role();
+  if (role == Role::owner) {
+    check(table, key, nullptr);
+  } else if (role == Role::replica) {
+    advance(table, key, now);
+  }
+}
+
+void KeyReplication::announce(TableShard& table, Key key) {
+  TableCopies& copies = *table.copies();
+  if (copies.is_refused(key)) return;
+  const std::optional<Slot> slot = copies.keys().try_prepare(key);
+  const std::optional<std::uint32_t> base = slot ? copies.try_allocate_base(key) : std::nullopt;
+  if (!base) {
+    if (slot) copies.keys().release(key, *slot);
+    copies.refuse(key);
+    ++table.counters().declined_copies;
+    return;
+  }
+  const Domain owner =
+      table.definition().cache.look_up(table.store().word(key).hint()).value_or(table.definition().homes.home(key));
+  const std::uint32_t number = copies.replicas().open(
+      {.key = key, .slot = slot->number, .base = *base, .owner = owner, .refreshed = {}, .unanswered = Unanswered::on});
+  copies.keys().announce(key, number);
+  std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
+  const CopyRecord head{key.value()};
+  std::memcpy(record, &head, sizeof head);
+}
+
+void KeyReplication::localize(TableShard& table, Key key, Waiter waiter, Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  const std::uint32_t number = copies.replica_number(key);
+  copies.replicas().at(number).wanted = true;
+  const std::optional<std::uint32_t> arrival = table.arrival_record(key);
+  if (waiter) table.arrivals().add_waiter(*arrival, waiter);
+  if (table.store().word(key).role() == Role::replica) advance(table, key, now);
+}
+
+// --- from the owner
+
+void KeyReplication::take_snapshot(TableShard& table, const VersionRecord& record, const std::byte* content,
+                                   Domain owner, Clock::time_point now) {
+  const Key key(record.key);
+  if (table.store().word(key).role() != Role::awaiting) throw_unexpected(table, key, "SNAPSHOT");
+  TableCopies& copies = *table.copies();
+  const std::uint32_t number = copies.replica_number(key);
+  Replica& replica = copies.replicas().at(number);
+  const Slot slot{replica.slot, false};
+  std::byte* const to = table.store().address(slot);
+  // A REFRESH may have overtaken it.
+  if (SlotHead::version_of(to) < record.version()) {
+    std::memcpy(to, content, table.content_bytes(key));
+    SlotHead::set_version(to, record.version());
+  }
+  copies.merger().begin(to, copies.base(replica.base), table.sizes().length(key));
+  SlotHead::of(to).record = number;
+  replica.owner = owner;
+  replica.refreshed = now;
+  copies.replicas().expect(replica, Unanswered::nothing);
+  replica.bit = false;
+  copies.keys().show(key, slot);
+  ++table.counters().copies_in;
+  advance(table, key, now);
+}
+
+void KeyReplication::take_refresh(TableShard& table, const VersionRecord& record, const std::byte* content,
+                                  Domain owner, Clock::time_point now) {
+  const Key key(record.key);
+  const Role role = table.store().word(key).role();
+  if (role == Role::awaiting) {
+    std::byte* const to = table.store().address({table.copies()->replica(key).slot, false});
+    if (SlotHead::version_of(to) >= record.version()) return;
+    std::memcpy(to, content, table.content_bytes(key));
+    SlotHead::set_version(to, record.version());
+    return;
+  }
+  if (direct_access(role, false) != DirectAccess::copy) return;
+  TableCopies& copies = *table.copies();
+  Replica& replica = copies.replica(key);
+  std::byte* const slot = table.store().address({replica.slot, false});
+  const std::uint64_t before = SlotHead::version_of(slot);
+  if (before >= record.version()) return;
+  const bool waits = replica.unanswered == Unanswered::delta;
+  if (waits && record.bit() != replica.bit) return;
+  run_user_code(table.name(), key, registry_.self(), [&] {
+    copies.keys().write(key, [&](std::byte* value) {
+      copies.merger().refresh(value, copies.base(replica.base), content, table.sizes().length(key));
+      SlotHead::set_version(value, record.version());
+    });
+  });
+  TableCounters& counters = table.counters();
+  ++counters.refreshes_in;
+  count_staleness(counters, record.version() - before, now - replica.refreshed);
+  replica.owner = owner;
+  replica.refreshed = now;
+  if (!waits) return;
+  copies.replicas().expect(replica, Unanswered::nothing);
+  advance(table, key, now);
+}
+
+void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Domain owner,
+                                Clock::time_point now) {
+  const Role role = table.store().word(key).role();
+  if (to_member) {
+    if (role != Role::awaiting && role != Role::replica) return;
+    Replica& replica = table.copies()->replica(key);
+    replica.offered = true;
+    replica.owner = owner;
+    if (role == Role::replica) advance(table, key, now);
+    return;
+  }
+  if (role != Role::awaiting) throw_unexpected(table, key, "OFFER");
+  TableCopies& copies = *table.copies();
+  const std::uint32_t number = copies.replica_number(key);
+  Replica& replica = copies.replicas().at(number);
+  if (replica.wanted || wants(table, key)) {
+    release_copy(table, replica);
+    copies.keys().refuse(key);
+    close(table, key, number, true, now);
+    return;
+  }
+  ++table.counters().declined_copies;
+  copies.keys().drop(key, number);
+  release_copy(table, replica);
+  copies.replicas().expect(replica, Unanswered::off);
+  std::byte* const record =
+      append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
+  const DeltaRecord head{key.value(), 0};
+  std::memcpy(record, &head, sizeof head);
+}
+
+void KeyReplication::take_refusal(TableShard& table, Key key, Clock::time_point now) {
+  if (table.store().word(key).role() != Role::awaiting) throw_unexpected(table, key, "the refusal of a copy");
+  TableCopies& copies = *table.copies();
+  const std::uint32_t number = copies.replica_number(key);
+  release_copy(table, copies.replicas().at(number));
+  copies.keys().refuse(key);
+  if (table.wanted().count(key) > 0) copies.refuse(key);
+  ++table.counters().refused_copies;
+  close(table, key, number, false, now);
+}
+
+void KeyReplication::take_acknowledgement(TableShard& table, Key key, Domain owner, Clock::time_point now) {
+  if (table.store().word(key).role() != Role::closing) throw_unexpected(table, key, "ACK");
+  TableCopies& copies = *table.copies();
+  const std::uint32_t number = copies.replica_number(key);
+  copies.keys().acknowledge(key, owner);
+  close(table, key, number, false, now);
+}
+
+void KeyReplication::close(TableShard& table, Key key, std::uint32_t number, bool localize,
+                           Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  const std::uint32_t arrival = copies.replicas().at(number).arrival;
+  const bool wanted = copies.replicas().at(number).wanted;
+  copies.replicas().close(number);
+  std::vector<Waiter> waiters;
+  std::vector<LeaseAsker> askers;
+  if (arrival != Replica::kNone) {
+    struct Collect {
+      std::vector<LeaseAsker>& askers;
+      void forward(const OperationPart&) { throw ProtocolError("an operation waits for a copy that is gone"); }
+      void forward(const CopyMessage&) { throw ProtocolError("a message waits for a copy that is gone"); }
+      void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
+    };
+    waiters = table.arrivals().take_waiters(arrival);
+    table.arrivals().queue(arrival).send_away(Collect{askers});
+    table.arrivals().close(arrival);
+  }
+  for (const Waiter waiter : waiters) relocation_.localize_for(table, key, waiter, now);
+  for (const LeaseAsker& asker : askers) lease_turns_.left(asker, table, key);
+  if (acquisition(table.store().word(key).role()) != Acquisition::begin) return;
+  if (localize || wanted) {
+    if (relocation_.begin(table, key, Waiter(), now) && localize)
+      throw ProtocolError("the room of a copy is not enough for the value");
+  } else if (wants(table, key)) {
+    want(table, key, now);
+  }
+}
+
+void KeyReplication::release_copy(TableShard& table, Replica& replica) {
+  TableCopies& copies = *table.copies();
+  copies.keys().release(replica.key, {replica.slot, false});
+  copies.release_base(replica.key, replica.base);
+  replica.slot = Replica::kNone;
+}
+
+// --- holder
+
+void KeyReplication::advance(TableShard& table, Key key, Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  if (table.store().word(key).role() != Role::replica) return;
+  const std::uint32_t number = copies.replica_number(key);
+  if (copies.replicas().at(number).unanswered != Unanswered::nothing) return;
+  if (copies.replicas().at(number).arrival != Replica::kNone) {
+    send_queue(table, key, number);
+    if (copies.replicas().at(number).unanswered != Unanswered::nothing) return;
+  }
+  Replica& replica = copies.replicas().at(number);
+  if (replica.wanted || (replica.offered && wants(table, key))) {
+    upgrade(table, key, number, now);
+  } else if (!wants(table, key)) {
+    drop(table, key, number);
+  }
+}
+
+void KeyReplication::send_queue(TableShard& table, Key key, std::uint32_t number) {
+  TableCopies& copies = *table.copies();
+  const std::uint32_t arrival = copies.replicas().at(number).arrival;
+  KeyQueue& queue = table.arrivals().queue(arrival);
+  if (queue.counts().operations == 0) return;
+  // The home path is in order: the delta is merged before the first operation is executed.
+  send_delta(table, key, number, Entry::home);
+  struct Send {
+    KeyReplication& replication;
+    TableShard& table;
+    std::vector<LeaseAsker> askers = {};
+    void forward(const OperationPart& part) LAPSE_REQUIRES(progress_role) {
+      replication.access_.forward_to_home(table, part);
+    }
+    void forward(const CopyMessage&) { throw ProtocolError("a message about copies waits at a replica"); }
+    void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
+  } send{*this, table};
+  queue.send_away(send);
+  for (const LeaseAsker& asker : send.askers) queue.push(asker, Clock::now());
+  if (queue.empty() && !table.arrivals().first_waiter(arrival)) {
+    copies.replicas().at(number).arrival = Replica::kNone;
+    table.arrivals().close(arrival);
+  }
+}
+
+void KeyReplication::upgrade(TableShard& table, Key key, std::uint32_t number, Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  Replica& replica = copies.replicas().at(number);
+  if (replica.arrival == Replica::kNone) replica.arrival = table.arrivals().open(Waiter(), now);
+  replica.wanted = false;
+  replica.offered = false;
+  copies.keys().upgrade(key);
+  relocation_.request(table, key, now);
+}
+
+void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
+  TableCopies& copies = *table.copies();
+  const std::size_t elements = table.sizes().length(key);
+  const std::size_t delta_bytes = copies.merger().delta_bytes(elements);
+  const Domain owner = copies.replicas().at(number).owner;
+  std::byte* record = append_to_owner(table, FrameKind::off, key, owner, Entry::home,
+                                      sizeof(DeltaRecord) + padded_bytes(delta_bytes));
+  Replica& replica = copies.replicas().at(number);
+  bool changed = false;
+  copies.keys().drop(key, number, [&](std::byte* content) {
+    changed = copies.merger().take_delta(content, copies.base(replica.base), record + sizeof(DeltaRecord),
+                                         elements);
+    SlotHead::of(content).record = SlotHead::kNoRecord;
+  });
+  copies.release_base(key, replica.base);
+  replica.slot = Replica::kNone;
+  replica.marked = false;
+  copies.replicas().expect(replica, Unanswered::off);
+  if (!changed) {
+    outbox_.cancel();
+    record = append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
+  }
+  const DeltaRecord head{key.value(), 0};
+  std::memcpy(record, &head, sizeof head);
+}
+
+bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number, Entry entry) {
+  TableCopies& copies = *table.copies();
+  Replica& replica = copies.replicas().at(number);
+  const std::size_t elements = table.sizes().length(key);
+  std::byte* const record =
+      append_to_owner(table, FrameKind::delta, key, replica.owner, entry,
+                      sizeof(DeltaRecord) + padded_bytes(copies.merger().delta_bytes(elements)));
+  replica.marked = false;
+  bool changed = false;
+  copies.keys().inspect(key, [&](std::byte* content) {
+    changed = copies.merger().take_delta(content, copies.base(replica.base), record + sizeof(DeltaRecord),
+                                         elements);
+  });
+  if (!changed) {
+    outbox_.cancel();
+    return false;
+  }
+  replica.bit = !replica.bit;
+  copies.replicas().expect(replica, Unanswered::delta);
+  const DeltaRecord head{key.value(), replica.bit ? 1U : 0U};
+  std::memcpy(record, &head, sizeof head);
+  ++table.counters().deltas_out;
+  return true;
+}
+
+void KeyReplication::send_marked(TableShard& table, std::uint32_t number, Clock::time_point) {
+  TableCopies& copies = *table.copies();
+  Replica& replica = copies.replicas().at(number);
+  const Key key = replica.key;
+  const bool may_send = replica.unanswered == Unanswered::nothing && replica.arrival == Replica::kNone &&
+                        table.store().word(key).role() == Role::replica;
+  if (may_send) {
+    send_delta(table, key, number, Entry::any);
+  } else if (!replica.marked) {
+    replica.marked = true;
+    copies.marked().push_back(number);
+  }
+}
+
+// --- messages
+
+std::byte* KeyReplication::append_to_owner(TableShard& table, FrameKind kind, Key key, Domain owner,
+                                           Entry entry, std::size_t bytes) {
+  const Domain self = table.self_domain();
+  Domain to = table.definition().homes.home(key);
+  bool by_home = false;
+  if (to == self) {
+    to = table.view(key).owner_by_table;
+    by_home = true;
+  } else if (entry == Entry::any && owner != self && table.definition().cache.enabled()) {
+    to = owner;
+  }
+  return outbox_.append(table.serving_rank(key, to), copy_header(kind, table, self, bytes, by_home));
+}
+
+void KeyReplication::send_record(TableShard& table, FrameKind kind, Key key, Domain to, std::uint16_t flags) {
+  FrameHeader header = copy_header(kind, table, table.self_domain(), sizeof(CopyRecord));
+  header.flags = flags;
+  outbox_.append_record(table.serving_rank(key, to), header, CopyRecord{key.value()});
+}
+
+void KeyReplication::forward_to_home(TableShard& table, Key key, const CopyMessage& message) {
+  const Route route = router_.route_received(table.view(key), false);
+  if (route.action != Route::Action::send) throw_unexpected(table, key, "a message about copies");
+  const std::size_t body = message.kind == FrameKind::on ? sizeof(CopyRecord) : sizeof(DeltaRecord);
+  std::byte* const record =
+      outbox_.append(table.serving_rank(key, route.to),
+                     copy_header(message.kind, table, message.from, body + padded_bytes(message.delta_bytes),
+                                 route.by_home));
+  const DeltaRecord head{key.value(), message.bit ? 1U : 0U};
+  std::memcpy(record, &head, body);
+  if (message.delta_bytes != 0) std::memcpy(record + body, message.delta, message.delta_bytes);
+  ++table.counters().forwarded;
+}
+
+}  // namespace lapse

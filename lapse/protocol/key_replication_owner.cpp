@@ -1,0 +1,435 @@
+// KeyReplication: the side of the owner.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/key_replication.hpp"
+#include "lapse/protocol/lease_race.hpp"
+#include "lapse/protocol/table_copies.hpp"
+#include "lapse/protocol/user_code.hpp"
+
+namespace lapse {
+
+template <class F>
+bool KeyReplication::with_main(TableShard& table, Key key, std::byte* content, F&& f) {
+  if (content == nullptr) return table.copies()->keys().write(key, std::forward<F>(f));
+  std::forward<F>(f)(content);
+  return true;
+}
+
+Member& KeyReplication::member(const TableShard& table, Key key, MainCopy* main, Domain domain) const {
+  Member* const found = main == nullptr ? nullptr : main->find(domain);
+  if (found == nullptr) {
+    throw ProtocolError(fmt::format("domain {} holds no copy of key {} of table '{}', which domain {} owns",
+                                    domain.value(), key.value(), table.name(), table.self_domain().value()));
+  }
+  return *found;
+}
+
+// --- messages of holders
+
+void KeyReplication::take(TableShard& table, Key key, const CopyMessage& message, bool by_home,
+                          Clock::time_point now) {
+  retry_while_leases_change([&]() LAPSE_REQUIRES(progress_role) {
+    const Route route = router_.route_received(table.view(key), by_home);
+    switch (route.action) {
+      case Route::Action::execute:
+        return take_at_main(table, key, message, nullptr);
+      case Route::Action::queue: {
+        const auto record = table.arrival_record(key);
+        if (record) table.arrivals().queue(*record).push(message, now);
+        return record.has_value();
+      }
+      case Route::Action::send:
+        forward_to_home(table, key, message);
+        return true;
+      case Route::Action::hold:
+      case Route::Action::look_up:
+      case Route::Action::illegal:
+        break;
+    }
+    throw ProtocolError(fmt::format("misrouted: a message about copies of key {} of table '{}'", key.value(),
+                                    table.name()));
+  });
+}
+
+void KeyReplication::take_drained(TableShard& table, Key key, const CopyMessage& message, std::byte* content,
+                                  Clock::time_point) {
+  static_cast<void>(take_at_main(table, key, message, content));
+}
+
+bool KeyReplication::take_at_main(TableShard& table, Key key, const CopyMessage& message,
+                                  std::byte* content) {
+  switch (message.kind) {
+    case FrameKind::on:
+      return take_on(table, key, message.from, content);
+    case FrameKind::delta:
+      return take_delta(table, key, message, content);
+    default:
+      return take_off(table, key, message, content);
+  }
+}
+
+bool KeyReplication::open_main(TableShard& table, Key key, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  const std::uint32_t number = copies.mains().open(key);
+  const bool done = copies.keys().replicate(key, content, [&](std::byte* value) {
+    TableCopies::set_main(value, number);
+    SlotHead::raise_version(value);
+  });
+  if (!done) copies.mains().close(number);
+  return done;
+}
+
+void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  copies.mains().close(*copies.main_number(content));
+  SlotHead::of(content).record = SlotHead::kNoRecord;
+  copies.keys().unreplicate(key);
+}
+
+bool KeyReplication::take_on(TableShard& table, Key key, Domain from, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  if (content == nullptr && table.store().is_sparse()) {
+    const auto failure = failure_of(table.name(), key, registry_.self(), [&] {
+      progress_role.assert_held();  // Called in place.
+      table.ensure_exists(key);
+    });
+    if (failure) {
+      send_record(table, FrameKind::refuse_copy, key, from);
+      return true;
+    }
+  }
+  const SlotWord word = table.store().word(key);
+  std::byte* const value = content == nullptr ? table.store().address(word.slot()) : content;
+  const bool first = SlotHead::of(value).record == SlotHead::kNoRecord;
+  if (first && content == nullptr && !copies.keys().make_markable(word.slot())) {
+    send_record(table, FrameKind::refuse_copy, key, from);
+    return true;
+  }
+  if (first && !open_main(table, key, content)) return false;
+  MainCopy& main = *copies.main(value);
+  const bool offers = first && !wants(table, key) &&
+                      (policy_ == nullptr || policy_->decide(table.id(), key, ManagementPolicy::Change::joined) ==
+                                                 ManagementPolicy::Decision::offer);
+  if (offers) {
+    main.add({.domain = from});
+    send_record(table, FrameKind::offer, key, from);
+    return true;
+  }
+  const std::size_t bytes = table.content_bytes(key);
+  std::byte* const record =
+      outbox_.append(table.serving_rank(key, from),
+                     copy_header(FrameKind::snapshot, table, table.self_domain(), sizeof(VersionRecord) + bytes));
+  const bool done = with_main(table, key, content, [&](std::byte* now) {
+    const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(now), false)};
+    std::memcpy(record, &head, sizeof head);
+    std::memcpy(record + sizeof head, now, bytes);
+  });
+  if (!done) {
+    // A worker has leased the key meanwhile: ON waits for the end of the lease.
+    outbox_.cancel();
+    if (first) close_main(table, key, value);
+    return false;
+  }
+  main.add({.domain = from});
+  ++table.counters().copies_out;
+  return true;
+}
+
+bool KeyReplication::merge(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  const bool done = run_user_code(table.name(), key, registry_.self(), [&] {
+    return with_main(table, key, content, [&](std::byte* value) {
+      copies.merger().apply_delta(value, message.delta, table.sizes().length(key));
+      SlotHead::raise_version(value);
+    });
+  });
+  if (!done) return false;
+  std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
+  changed(table, value);
+  return true;
+}
+
+bool KeyReplication::take_delta(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
+  Member& from = member(table, key, copies.main(value), message.from);
+  if (!merge(table, key, message, content)) return false;
+  from.bit = message.bit;
+  ++table.counters().deltas_in;
+  return true;
+}
+
+bool KeyReplication::take_off(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
+  member(table, key, copies.main(value), message.from);
+  if (message.delta_bytes != 0 && !merge(table, key, message, content)) return false;
+  // Without a delta the lease is tested here, before anything has changed.
+  if (message.delta_bytes == 0 && content == nullptr && table.store().word(key).leased()) return false;
+  MainCopy& main = *copies.main(value);
+  main.remove(message.from);
+  send_record(table, FrameKind::acknowledge, key, message.from);
+  if (main.size() == 0) {
+    close_main(table, key, value);
+  } else {
+    check(table, key, value);
+  }
+  return true;
+}
+
+void KeyReplication::check(TableShard& table, Key key, std::byte* content) {
+  if (content == nullptr) {
+    // The end of a lease checks again.
+    if (table.store().word(key).leased()) return;
+    content = table.copies()->keys().content(key);
+  }
+  MainCopy* const main = table.copies()->main(content);
+  if (main == nullptr || main->size() != 1 || wants(table, key)) return;
+  if (policy_ != nullptr && policy_->decide(table.id(), key, ManagementPolicy::Change::dropped) !=
+                                ManagementPolicy::Decision::offer)
+    return;
+  send_record(table, FrameKind::offer, key, main->members().front().domain, FrameHeader::kToMember);
+}
+
+void KeyReplication::changed(TableShard& table, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  const auto number = copies.main_number(content);
+  if (!number) return;
+  copies.mains().at(*number).mark_all();
+  copies.mains().list(*number);
+}
+
+void KeyReplication::lease_ended(TableShard& table, std::byte* content) {
+  if (!table.copies()->main_number(content)) return;
+  SlotHead::raise_version(content);
+  changed(table, content);
+}
+
+// --- rounds
+
+bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std::byte* content,
+                                    const Domain* except) {
+  TableCopies& copies = *table.copies();
+  MainCopy& main = copies.mains().at(number);
+  const Key key = main.key();
+  const std::size_t bytes = table.content_bytes(key);
+  for (Member& to : main.members()) {
+    if (!to.dirty || (except != nullptr && to.domain == *except)) continue;
+    std::byte* const record = outbox_.append(
+        table.serving_rank(key, to.domain),
+        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes));
+    const auto fill = [&](std::byte* value) {
+      const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
+      std::memcpy(record, &head, sizeof head);
+      std::memcpy(record + sizeof head, value, bytes);
+    };
+    if (content != nullptr) {
+      fill(content);
+    } else if (!copies.keys().inspect(key, fill)) {
+      // Its lease may take long; its end lists the key again.
+      outbox_.cancel();
+      copies.mains().list(number);
+      return false;
+    }
+    to.dirty = false;
+    ++table.counters().refreshes_out;
+  }
+  return true;
+}
+
+// --- a main copy leaves
+
+KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key,
+                                                      const KeyQueue::Instruct& instruct,
+                                                      std::byte* content, Slot slot, Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  Leaving leaving;
+  leaving.main = copies.main_number(content);
+  if (wants(table, key)) {
+    const auto base =
+        copies.keys().make_markable(slot) ? copies.try_allocate_base(key) : std::optional<std::uint32_t>();
+    if (base) {
+      leaving.replica = copies.replicas().open({.key = key,
+                                                .slot = slot.number,
+                                                .base = *base,
+                                                .owner = instruct.next,
+                                                .refreshed = now});
+    } else {
+      copies.refuse(key);
+      ++table.counters().declined_copies;
+    }
+  }
+  const auto others = [&] {
+    if (!leaving.main) return std::size_t{0};
+    MainCopy& main = copies.mains().at(*leaving.main);
+    return main.size() - (main.find(instruct.next) != nullptr ? 1 : 0);
+  }();
+  leaving.members = others + (leaving.replica ? 1 : 0);
+  leaving.raises = leaving.replica && others == 0;
+  const std::size_t moved = table.sizes().moved_bytes(key);
+  FrameHeader header = transfer_header(table, moved);
+  if (leaving.members > 0) {
+    header.kind = static_cast<std::uint16_t>(FrameKind::transfer_with_members);
+    header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_bytes(moved) +
+                                                     leaving.members * sizeof(MemberRecord));
+  }
+  leaving.record = outbox_.append(table.serving_rank(key, instruct.next), header);
+  return leaving;
+}
+
+void KeyReplication::leave(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
+                           const Leaving& leaving, std::byte* content) {
+  TableCopies& copies = *table.copies();
+  if (leaving.raises) SlotHead::raise_version(content);
+  const TransferRecord head{.key = key.value(),
+                            .relocations = instruct.relocations,
+                            .members = static_cast<std::uint32_t>(leaving.members)};
+  std::byte* to = leaving.record;
+  std::memcpy(to, &head, sizeof head);
+  to += sizeof head;
+  const std::size_t moved = table.sizes().moved_bytes(key);
+  std::memcpy(to, content - table.sizes().layout().head_bytes(), moved);
+  to += padded_bytes(moved);
+  const auto add = [&](const Member& member) {
+    const MemberRecord record{member.domain.value(), static_cast<std::uint16_t>(member.dirty ? 1 : 0),
+                              static_cast<std::uint16_t>(member.bit ? 1 : 0)};
+    std::memcpy(to, &record, sizeof record);
+    to += sizeof record;
+  };
+  if (leaving.main) {
+    for (const Member& member : copies.mains().at(*leaving.main).members()) {
+      if (member.domain != instruct.next) add(member);
+    }
+  }
+  if (!leaving.replica) {
+    SlotHead::of(content).record = SlotHead::kNoRecord;
+    return;
+  }
+  add({.domain = table.self_domain()});
+  const std::uint32_t base = copies.replicas().at(*leaving.replica).base;
+  copies.merger().begin(content, copies.base(base), table.sizes().length(key));
+  SlotHead::of(content).record = *leaving.replica;
+}
+
+void KeyReplication::finish_leaving(TableShard& table, const Leaving& leaving) {
+  if (leaving.main) table.copies()->mains().close(*leaving.main);
+  ++table.counters().relocations_out;
+  if (leaving.replica) ++table.counters().copies_in;
+}
+
+void KeyReplication::cancel_leaving(TableShard& table, Key key, const Leaving& leaving) {
+  outbox_.cancel();
+  if (!leaving.replica) return;
+  TableCopies& copies = *table.copies();
+  copies.release_base(key, copies.replicas().at(*leaving.replica).base);
+  copies.replicas().close(*leaving.replica);
+}
+
+bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
+                             Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  for (;;) {
+    const Slot slot = table.store().word(key).slot();
+    std::byte* const content = table.store().address(slot);
+    if (const auto main = copies.main_number(content)) {
+      if (copies.keys().take_mark(slot)) copies.mains().at(*main).mark_all();
+      if (!send_refreshes(table, *main, nullptr, &instruct.next)) return false;
+    }
+    const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
+    const auto fill = [&](std::byte* value) LAPSE_REQUIRES(progress_role) {
+      // A worker may have written since: its change must reach the members first.
+      if (leaving.main && copies.keys().is_marked(slot)) return false;
+      leave(table, key, instruct, leaving, value);
+      return true;
+    };
+    const KeyCopies::Result result = leaving.replica ? copies.keys().keep_copy(key, fill)
+                                                     : copies.keys().pass_on(key, instruct.next, fill);
+    if (result == KeyCopies::Result::done) {
+      finish_leaving(table, leaving);
+      return true;
+    }
+    cancel_leaving(table, key, leaving);
+    if (result == KeyCopies::Result::leased) return false;
+  }
+}
+
+void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Slot slot,
+                                     Clock::time_point now) {
+  TableCopies& copies = *table.copies();
+  std::byte* const content = table.store().address(slot);
+  if (const auto main = copies.main_number(content)) send_refreshes(table, *main, content, &instruct.next);
+  const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
+  leave(table, key, instruct, leaving, content);
+  const bool leased = table.store().word(key).leased();
+  if (leaving.replica) {
+    if (leased) {
+      copies.keys().keep_copy_leased(key);
+    } else {
+      copies.keys().show(key, slot, RoleEvent::keep_copy);
+    }
+  } else if (leased) {
+    copies.keys().pass_on_leased(key, instruct.next);
+  } else {
+    table.store().pass_on(key, instruct.next);
+    table.store().release_slot(key, slot);
+  }
+  finish_leaving(table, leaving);
+}
+
+// --- a main copy comes
+
+Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
+                            std::span<const MemberRecord> members) {
+  TableCopies& copies = *table.copies();
+  const std::size_t head_bytes = table.sizes().layout().head_bytes();
+  const SlotWord word = table.store().word(key);
+  Slot slot;
+  bool changed = false;
+  if (word.role() == Role::upgrading) {
+    const std::uint32_t number = copies.replica_number(key);
+    const Replica replica = copies.replicas().at(number);
+    slot = word.slot();
+    SlotHead head;
+    std::memcpy(&head, moved, sizeof head);
+    run_user_code(table.name(), key, registry_.self(), [&] {
+      copies.keys().merge(key, replica.arrival, [&](std::byte* content) {
+        changed = copies.merger().absorb(content, copies.base(replica.base), moved + head_bytes,
+                                         table.sizes().length(key));
+        SlotHead::set_version(content, head.version);
+      });
+    });
+    copies.keys().take_mark(slot);
+    copies.release_base(key, replica.base);
+    copies.replicas().close(number);
+  } else {
+    slot = table.store().arrival_slot(key, table.arrivals().prepared(word.low()));
+    std::memcpy(table.store().address(slot) - head_bytes, moved, table.sizes().moved_bytes(key));
+  }
+  std::byte* const content = table.store().address(slot);
+  SlotHead::of(content).pushes = 0;
+  SlotHead::of(content).record = SlotHead::kNoRecord;
+  if (members.empty()) return slot;
+  if (!copies.keys().make_markable(slot)) {
+    throw OutOfMemory(fmt::format("no memory on rank {} for the mark of key {} of table '{}'",
+                                  registry_.self().value(), key.value(), table.name()));
+  }
+  const std::uint32_t number = copies.mains().open(key);
+  copies.set_main(content, number);
+  bool dirty = changed;
+  for (const MemberRecord& record : members) {
+    copies.mains().at(number).add({Domain(record.domain), record.dirty != 0, record.bit != 0});
+    dirty = dirty || record.dirty != 0;
+  }
+  if (changed) {
+    SlotHead::raise_version(content);
+    copies.mains().at(number).mark_all();
+  }
+  if (dirty) copies.mains().list(number);
+  return slot;
+}
+
+}  // namespace lapse

@@ -1,0 +1,95 @@
+// What a serving rank stores about the main copies of its domain that other domains hold copies of.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
+
+namespace lapse {
+
+// A domain that wants a key which another domain owns.
+struct Member {
+  Domain domain;
+  bool dirty = false;  // the main copy has changed since the domain was sent it, or a DELTA is to be answered
+  bool bit = false;    // of the domain's last DELTA
+};
+
+// The members of one main copy. Few have more than two: those are kept in the record itself.
+class MainCopy {
+ public:
+  MainCopy() = default;
+  explicit MainCopy(Key key) : key_(key) {}
+
+  Key key() const { return key_; }
+  std::span<Member> members() {
+    return more_ ? std::span(*more_) : std::span(few_).first(count_);
+  }
+  std::span<const Member> members() const { return const_cast<MainCopy*>(this)->members(); }
+  std::size_t size() const { return more_ ? more_->size() : count_; }
+  // Null where the domain is no member.
+  Member* find(Domain domain);
+  void add(const Member& member);
+  // The domain is a member.
+  void remove(Domain domain);
+  void mark_all() {
+    for (Member& member : members()) member.dirty = true;
+  }
+
+  // The record is in the list of those that a round visits.
+  bool listed = false;
+
+ private:
+  Key key_;
+  std::uint32_t count_ = 0;
+  std::array<Member, 2> few_;
+  std::unique_ptr<std::vector<Member>> more_;
+};
+
+// Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
+class MainCopies {
+ public:
+  std::uint32_t open(Key key) LAPSE_REQUIRES(progress_role);
+  void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  // Valid until the next open.
+  MainCopy& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
+
+  // The next round visits the record.
+  void list(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
+    if (records_[number].listed) return;
+    records_[number].listed = true;
+    listed_.push_back(number);
+  }
+  // Calls f(number) for each record that was listed, which is no longer.
+  template <class F>
+  void take_listed(F&& f) LAPSE_REQUIRES(progress_role) {
+    taken_.swap(listed_);
+    for (const std::uint32_t number : taken_) {
+      // It may have been closed, and opened for another key.
+      if (!records_[number].listed) continue;
+      records_[number].listed = false;
+      f(number);
+    }
+    taken_.clear();
+  }
+  bool any_listed() const LAPSE_REQUIRES(progress_role);
+
+  std::size_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
+  std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
+    return records_.capacity() * sizeof(MainCopy) + free_.capacity() * sizeof(std::uint32_t);
+  }
+
+ private:
+  std::vector<MainCopy> records_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> listed_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> taken_ LAPSE_GUARDED_BY(progress_role);
+  std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
+};
+
+}  // namespace lapse

@@ -1,0 +1,222 @@
+#include "lapse/protocol/replication.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/replication_records.hpp"
+#include "lapse/protocol/table_copies.hpp"
+
+namespace lapse {
+
+void Replication::set_source(IntentSource* source) {
+  progress_role.assert_held();  // No engine runs.
+  source_ = source;
+  if (source != nullptr && interval_) set_deadline(Clock::now());
+}
+
+// --- wants
+
+WantedKeys& Replication::others(const TableShard& table) {
+  const std::size_t index = table.id().value();
+  if (others_.size() <= index) others_.resize(index + 1);
+  if (!others_[index]) others_[index] = std::make_unique<WantedKeys>();
+  return *others_[index];
+}
+
+void Replication::want(TableId table, std::span<const Key> keys) {
+  change(table, keys, true);
+}
+
+void Replication::unwant(TableId table, std::span<const Key> keys) {
+  change(table, keys, false);
+}
+
+void Replication::change(TableId id, std::span<const Key> keys, bool on) {
+  TableShard& table = registry_.table(id.value());
+  if (table.definition().members() == 1) return change_served(table, keys, on);
+  served_.clear();
+  not_served_.clear();
+  for (const Key key : keys) (table.serves(key) ? served_ : not_served_).push_back(key);
+  if (!not_served_.empty()) {
+    changed_.clear();
+    if (on) {
+      others(table).want(not_served_, changed_);
+    } else {
+      others(table).unwant(not_served_, changed_);
+    }
+    const FrameHeader header =
+        copy_header(on ? FrameKind::want : FrameKind::unwant, table, table.self_domain(), sizeof(CopyRecord));
+    for (const Key key : changed_)
+      outbox_.append_record(table.serving_rank(key), header, CopyRecord{key.value()});
+  }
+  if (!served_.empty()) change_served(table, served_, on);
+}
+
+void Replication::change_served(TableShard& table, std::span<const Key> keys, bool on) {
+  changed_.clear();
+  if (on) {
+    table.wanted().want(keys, changed_);
+  } else {
+    table.wanted().unwant(keys, changed_);
+  }
+  for (const Key key : changed_) {
+    if (on) {
+      keys_.want(table, key, now_);
+    } else {
+      keys_.unwant(table, key, now_);
+    }
+  }
+}
+
+void Replication::take_wants(TableShard& table, const FrameHeader& header, const std::byte* records) {
+  now_ = Clock::now();
+  served_.clear();
+  for (std::uint32_t i = 0; i < header.count; ++i) {
+    CopyRecord record;
+    std::memcpy(&record, records + i * sizeof record, sizeof record);
+    served_.push_back(Registry::served_key(table, record.key));
+  }
+  const bool on = static_cast<FrameKind>(header.kind) == FrameKind::want;
+  if (!on) {
+    for (const Key key : served_)
+      if (table.wanted().count(key) == 0) throw ProtocolError("a rank no longer wants a key that it did not want");
+  }
+  change_served(table, served_, on);
+}
+
+// --- rounds
+
+void Replication::round(Clock::time_point now) {
+  now_ = now;
+  ++counters_.rounds;
+  if (source_ != nullptr) source_->begin_round(*this);
+  for (const auto& table : registry_.tables()) {
+    if (table->copies() != nullptr) send_changes(*table);
+  }
+  const bool goes_on = interval_ && (source_ != nullptr || has_copies());
+  set_deadline(goes_on ? std::optional(now + *interval_) : std::nullopt);
+}
+
+void Replication::send_changes(TableShard& table) {
+  TableCopies& copies = *table.copies();
+  if (copies.replicas().in_use() == 0 && copies.mains().in_use() == 0) return;
+  // Those whose mark was taken before, and that could not be sent.
+  marked_.clear();
+  marked_.swap(copies.marked());
+  for (const std::uint32_t number : marked_) {
+    if (!copies.replicas().at(number).marked) continue;
+    copies.replicas().at(number).marked = false;
+    keys_.send_marked(table, number, now_);
+  }
+  copies.keys().take_marks([&](std::byte* content) {
+    progress_role.assert_held();  // Called in place.
+    const std::uint32_t record = SlotHead::of(content).record;
+    // The slot may have been released, and used for another key.
+    if (record == SlotHead::kNoRecord) return;
+    if (const auto main = copies.main_number(content)) {
+      copies.mains().at(*main).mark_all();
+      copies.mains().list(*main);
+    } else {
+      keys_.send_marked(table, record, now_);
+    }
+  });
+  copies.mains().take_listed([&](std::uint32_t number) {
+    progress_role.assert_held();  // Called in place.
+    keys_.send_refreshes(table, number);
+  });
+}
+
+bool Replication::has_copies() const {
+  return std::ranges::any_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table->copies();
+    return copies != nullptr && (copies->replicas().in_use() > 0 || copies->mains().in_use() > 0);
+  });
+}
+
+void Replication::end_turn() {
+  // A frame may have brought the first copy.
+  if (interval_ && !next_deadline() && has_copies()) set_deadline(Clock::now() + *interval_);
+}
+
+bool Replication::idle(IdleLevel level) const {
+  if (level == IdleLevel::answered) return true;
+  if (source_ != nullptr && source_->pending()) return false;
+  return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table->copies();
+    return copies == nullptr ||
+           (copies->replicas().unanswered() == 0 && !copies->any_marked() && !copies->mains().any_listed() &&
+            !copies->keys().any_marked());
+  });
+}
+
+void Replication::hasten(IdleLevel level) {
+  if (level == IdleLevel::synced) round(Clock::now());
+}
+
+// --- frames
+
+void Replication::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
+  TableShard& table = registry_.table(header.table);
+  const auto kind = static_cast<FrameKind>(header.kind);
+  if (header.domain < 0 || header.domain >= table.definition().domains.domains())
+    throw ProtocolError("a message about copies names a domain that does not exist");
+  const bool of_domain = kind == FrameKind::want || kind == FrameKind::unwant;
+  if (!of_domain && table.copies() == nullptr)
+    throw ProtocolError("a message about copies names a table that has none");
+  const bool plain = of_domain || kind == FrameKind::on || kind == FrameKind::offer ||
+                     kind == FrameKind::refuse_copy || kind == FrameKind::acknowledge;
+  if (plain ? header.record_bytes != sizeof(CopyRecord) : header.record_bytes < sizeof(VersionRecord))
+    throw ProtocolError("a message about copies has a wrong length");
+  if (of_domain) return take_wants(table, header, records);
+  now_ = Clock::now();
+  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes)
+    take_record(table, header, records);
+  request_end_turn();
+}
+
+void Replication::take_record(TableShard& table, const FrameHeader& header, const std::byte* record) {
+  std::uint64_t number;
+  std::memcpy(&number, record, sizeof number);
+  const Key key = Registry::served_key(table, number);
+  const Domain domain(header.domain);
+  const auto check_bytes = [&](std::size_t bytes) {
+    if (header.record_bytes != bytes) throw ProtocolError("a message about copies has a wrong length");
+  };
+  const auto kind = static_cast<FrameKind>(header.kind);
+  switch (kind) {
+    case FrameKind::offer:
+      return keys_.take_offer(table, key, (header.flags & FrameHeader::kToMember) != 0, domain, now_);
+    case FrameKind::refuse_copy:
+      return keys_.take_refusal(table, key, now_);
+    case FrameKind::acknowledge:
+      return keys_.take_acknowledgement(table, key, domain, now_);
+    case FrameKind::snapshot:
+    case FrameKind::refresh: {
+      check_bytes(sizeof(VersionRecord) + table.content_bytes(key));
+      VersionRecord head;
+      std::memcpy(&head, record, sizeof head);
+      const std::byte* const content = record + sizeof head;
+      if (kind == FrameKind::snapshot) return keys_.take_snapshot(table, head, content, domain, now_);
+      return keys_.take_refresh(table, head, content, domain, now_);
+    }
+    default:
+      break;
+  }
+  KeyQueue::CopyMessage message{.kind = kind, .from = domain};
+  if (kind != FrameKind::on) {
+    DeltaRecord head;
+    std::memcpy(&head, record, sizeof head);
+    message.bit = head.bit != 0;
+    const std::size_t bytes = padded_bytes(table.copies()->merger().delta_bytes(table.sizes().length(key)));
+    const bool empty = kind == FrameKind::off && header.record_bytes == sizeof head;
+    if (!empty) {
+      check_bytes(sizeof head + bytes);
+      message.delta_bytes = static_cast<std::uint32_t>(bytes);
+      message.delta = record + sizeof head;
+    }
+  }
+  keys_.take(table, key, message, (header.flags & FrameHeader::kByHome) != 0, now_);
+}
+
+}  // namespace lapse

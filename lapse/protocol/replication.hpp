@@ -1,0 +1,103 @@
+// Copies of values on several domains: wants, rounds, and the messages between holders and owners.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/intent_source.hpp"
+#include "lapse/protocol/key_replication.hpp"
+#include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/protocol_module.hpp"
+#include "lapse/protocol/registry.hpp"
+#include "lapse/protocol/wanted_keys.hpp"
+
+namespace lapse {
+
+// A round, as soon as possible: submitted to Replication by the thread that advances a worker's clock.
+struct RoundRequest : Submission {};
+
+struct RoundCounters {
+  std::uint64_t rounds = 0;
+};
+
+// A *round* of a rank begins with the question which keys its workers want from now on, and which no longer
+// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed main
+// copies to the domains that hold copies. Work is proportional to what has changed.
+//
+// Rounds follow requests, and a deadline while there is anything that may have changed.
+//
+// Thread safety: the holder of the progress lock; set_policy and set_source between phases.
+class Replication final : public ProtocolModule, public WantSink {
+ public:
+  static constexpr FrameSpec kFrames[] = {{FrameKind::on},
+                                          {FrameKind::delta},
+                                          {FrameKind::off},
+                                          {.kind = FrameKind::snapshot, .lane = FrameLane::free},
+                                          {.kind = FrameKind::offer, .lane = FrameLane::free},
+                                          {.kind = FrameKind::refuse_copy, .lane = FrameLane::free},
+                                          {.kind = FrameKind::refresh, .lane = FrameLane::free},
+                                          {.kind = FrameKind::acknowledge, .lane = FrameLane::free},
+                                          {FrameKind::want},
+                                          {FrameKind::unwant}};
+
+  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys)
+      : registry_(registry), outbox_(outbox), keys_(keys) {}
+
+  // Each outlives its use; null: none.
+  void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
+  void set_source(IntentSource* source);
+  // How long after a round the next one begins by itself; nothing: rounds follow requests alone.
+  void set_interval(std::optional<std::chrono::microseconds> interval) { interval_ = interval; }
+
+  std::span<const FrameSpec> frames() const override { return kFrames; }
+  void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role) { round(Clock::now()); }
+  void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
+      LAPSE_REQUIRES(progress_role);
+  void end_turn() override LAPSE_REQUIRES(progress_role);
+  void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role) { round(now); }
+  bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
+  void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
+
+  void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
+
+  // --- from the source of intents
+
+  void want(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
+  void unwant(TableId table, std::span<const Key> keys) override LAPSE_REQUIRES(progress_role);
+
+ private:
+  // Wants of this rank for keys that it does not serve.
+  WantedKeys& others(const TableShard& table) LAPSE_REQUIRES(progress_role);
+  void change(TableId table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
+  // Of keys that this rank serves.
+  void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
+  void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
+  bool has_copies() const LAPSE_REQUIRES(progress_role);
+  void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
+  void take_record(TableShard& table, const FrameHeader& header, const std::byte* record)
+      LAPSE_REQUIRES(progress_role);
+
+  const Registry& registry_;
+  Outbox& outbox_;
+  KeyReplication& keys_;
+  std::optional<std::chrono::microseconds> interval_{1000};
+  IntentSource* source_ = nullptr;
+  RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
+  Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);                    // of the round
+  std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
+  // Scratch memory.
+  std::vector<Key> served_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Key> not_served_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<Key> changed_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> marked_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

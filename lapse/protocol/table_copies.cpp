@@ -1,0 +1,72 @@
+#include "lapse/protocol/table_copies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+constexpr std::size_t kUnitBytes = ValueLayout::kSlotAlignment;
+
+std::size_t padded(std::size_t bytes) {
+  return (bytes + kUnitBytes - 1) / kUnitBytes * kUnitBytes;
+}
+
+}  // namespace
+
+TableCopies::TableCopies(Store& store, const UpdateKernel& rule)
+    : store_(store),
+      keys_(store),
+      merger_(rule, store.sizes().layout()),
+      needs_bases_(store.sizes().layout().copies == Copies::differences) {
+  if (!needs_bases_) return;
+  const ValueSizes& sizes = store.sizes();
+  const bool uniform = sizes.uniform();
+  bases_.emplace(regions_, uniform ? padded(merger_.base_bytes(sizes.layout().length)) : kUnitBytes,
+                 store.max_units());
+}
+
+std::uint32_t TableCopies::replica_number(Key key) {
+  const SlotWord word = keys_.word(key);
+  switch (low_half(word.role())) {
+    case LowHalf::record:
+      return word.low();
+    case LowHalf::slot:
+      if (word.is_copy()) return SlotHead::of(store_.address(word.slot())).record;
+      break;
+    case LowHalf::hint:
+    case LowHalf::arrival:
+      break;
+  }
+  throw ProtocolError(fmt::format("key {} is {} and has no replica", key.value(), role_name(word.role())));
+}
+
+std::uint32_t TableCopies::base_units(Key key) const {
+  if (store_.sizes().uniform()) return 1;
+  return static_cast<std::uint32_t>(padded(merger_.base_bytes(store_.sizes().length(key))) / kUnitBytes);
+}
+
+std::optional<std::uint32_t> TableCopies::try_allocate_base(Key key) {
+  return needs_bases_ ? bases_->try_allocate(base_units(key)) : std::uint32_t{0};
+}
+
+void TableCopies::release_base(Key key, std::uint32_t base) {
+  if (needs_bases_) bases_->release(base, base_units(key));
+}
+
+bool TableCopies::any_marked() const {
+  return std::ranges::any_of(marked_, [this](std::uint32_t number) LAPSE_REQUIRES(progress_role) {
+    return replicas_.at(number).marked;
+  });
+}
+
+std::size_t TableCopies::memory_bytes() const {
+  return replicas_.memory_bytes() + mains_.memory_bytes() + (bases_ ? bases_->committed_bytes() : 0);
+}
+
+}  // namespace lapse

@@ -1,0 +1,97 @@
+// What a rank stores about the copies of one table: those that its domain holds, and those of its main copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/protocol/main_copies.hpp"
+#include "lapse/protocol/replica_table.hpp"
+#include "lapse/store/copy_merger.hpp"
+#include "lapse/store/key_copies.hpp"
+#include "lapse/store/region.hpp"
+#include "lapse/store/slab.hpp"
+#include "lapse/store/store.hpp"
+
+namespace lapse {
+
+// For a table whose keys may have copies. Thread safety: the holder of the progress lock.
+class TableCopies {
+ public:
+  // Throws OutOfMemory.
+  TableCopies(Store& store, const UpdateKernel& rule);
+
+  KeyCopies& keys() { return keys_; }
+  const KeyCopies& keys() const { return keys_; }
+  const CopyMerger& merger() const { return merger_; }
+  ReplicaTable& replicas() LAPSE_REQUIRES(progress_role) { return replicas_; }
+  const ReplicaTable& replicas() const LAPSE_REQUIRES(progress_role) { return replicas_; }
+  MainCopies& mains() LAPSE_REQUIRES(progress_role) { return mains_; }
+  const MainCopies& mains() const LAPSE_REQUIRES(progress_role) { return mains_; }
+
+  // The record of a replica that is not closed.
+  std::uint32_t replica_number(Key key) LAPSE_REQUIRES(progress_role);
+  Replica& replica(Key key) LAPSE_REQUIRES(progress_role) { return replicas_.at(replica_number(key)); }
+  // The record of the main copy at `content`; nothing where no domain holds copies, or the slot holds a copy.
+  std::optional<std::uint32_t> main_number(const std::byte* content) const {
+    const std::uint32_t record = SlotHead::of(content).record;
+    const bool is_main = record != SlotHead::kNoRecord && (record & kMainBit) != 0;
+    return is_main ? std::optional(record & ~kMainBit) : std::nullopt;
+  }
+  MainCopy* main(const std::byte* content) LAPSE_REQUIRES(progress_role) {
+    const auto number = main_number(content);
+    return number ? &mains_.at(*number) : nullptr;
+  }
+  static void set_main(std::byte* content, std::uint32_t number) {
+    SlotHead::of(content).record = number | kMainBit;
+  }
+
+  // --- bases
+
+  // Room for the base of a key; nothing where there is no memory. Gradients need none: then it is any number.
+  std::optional<std::uint32_t> try_allocate_base(Key key) LAPSE_REQUIRES(progress_role);
+  void release_base(Key key, std::uint32_t base) LAPSE_REQUIRES(progress_role);
+  std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }
+
+  // --- keys for which this domain has been refused a copy, or has declined one, while it wants them
+
+  bool is_refused(Key key) const LAPSE_REQUIRES(progress_role) {
+    return !refused_.empty() && refused_.contains(key.value());
+  }
+  void refuse(Key key) LAPSE_REQUIRES(progress_role) { refused_.insert(key.value()); }
+  void forget_refusal(Key key) LAPSE_REQUIRES(progress_role) {
+    if (!refused_.empty()) refused_.erase(key.value());
+  }
+
+  // --- what the next round visits
+
+  // Replicas that were changed, and could not send a DELTA yet.
+  std::vector<std::uint32_t>& marked() LAPSE_REQUIRES(progress_role) { return marked_; }
+  bool any_marked() const LAPSE_REQUIRES(progress_role);
+
+  // Bytes beside the slots.
+  std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role);
+
+ private:
+  // Of the record's number in the head of a slot: it is that of a main copy.
+  static constexpr std::uint32_t kMainBit = std::uint32_t{1} << 31;
+
+  std::uint32_t base_units(Key key) const;
+
+  Store& store_;
+  KeyCopies keys_;
+  CopyMerger merger_;
+  bool needs_bases_;
+  PrivateRegionAllocator regions_;
+  std::optional<SlabAllocator> bases_;
+  ReplicaTable replicas_ LAPSE_GUARDED_BY(progress_role);
+  MainCopies mains_ LAPSE_GUARDED_BY(progress_role);
+  std::unordered_set<std::uint64_t> refused_ LAPSE_GUARDED_BY(progress_role);
+  std::vector<std::uint32_t> marked_ LAPSE_GUARDED_BY(progress_role);
+};
+
+}  // namespace lapse

@@ -1,0 +1,48 @@
+#include "lapse/store/key_copies.hpp"
+
+#include <new>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+std::optional<Slot> KeyCopies::try_prepare(Key key) {
+  const std::optional<std::uint32_t> number = store_.slots_.try_allocate(store_.sizes_.units(key));
+  if (!number) return std::nullopt;
+  const Slot slot{*number, false};
+  SlotHead::clear(store_.address(slot));
+  if (make_markable(slot) && store_.words_.find_or_try_insert(key) != nullptr) return slot;
+  store_.release_slot(key, slot);
+  return std::nullopt;
+}
+
+void KeyCopies::publish(Key key, RoleEvent event, Role role, std::uint32_t low) {
+  store_.publish(key, store_.words_.find_or_insert(key), event,
+                 [&](SlotWord word) { return word.with_role(role, low); });
+}
+
+void KeyCopies::show(Key key, Slot slot, RoleEvent event) {
+  store_.publish(key, store_.words_.find_or_insert(key), event,
+                 [&](SlotWord word) { return word.replica(slot); });
+}
+
+void KeyCopies::unreplicate(Key key) {
+  Store::Word& word = *store_.words_.find(key);
+  std::uint64_t bits = word.load(std::memory_order_relaxed);
+  for (;;) {
+    const SlotWord now(bits);
+    // A key that is arriving gets the bit when it has arrived.
+    if (!now.is_owner()) return;
+    if (now.latched()) {
+      const SlotBits latched = store_.latch_open(word, SlotBits::kOpenOwner);
+      if (latched.latched()) word.store(latched.bits() & ~SlotBits::kLatchBit, std::memory_order_release);
+      bits = word.load(std::memory_order_relaxed);
+      continue;
+    }
+    if (word.compare_exchange_weak(bits, now.with_replicated(false).bits(), std::memory_order_acq_rel,
+                                   std::memory_order_relaxed))
+      return;
+  }
+}
+
+}  // namespace lapse

@@ -1,0 +1,225 @@
+// Changes the roles of keys of which several domains hold copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "lapse/core/role_table.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/store/slot_head.hpp"
+#include "lapse/store/slot_word.hpp"
+#include "lapse/store/store.hpp"
+
+namespace lapse {
+
+// Beside Store's own changes of roles, for tables that may have copies. What a copy shows, and how it is
+// merged, is the caller's concern.
+//
+// Thread safety: the holder of the serving rank's progress lock.
+class KeyCopies {
+ public:
+  explicit KeyCopies(Store& store) : store_(store) {}
+
+  SlotWord word(Key key) const { return store_.word(key); }
+  std::byte* content(Key key) const { return store_.address(store_.word(key).slot()); }
+  SlotHead& head(Key key) const { return SlotHead::of(content(key)); }
+
+  // --- keys whose value no other thread can see
+
+  // A slot for a copy, in memory that the domain shares, and a slot word; nothing where there is no room.
+  std::optional<Slot> try_prepare(Key key);
+  // The slot is not used after all.
+  void release(Key key, Slot slot) { store_.release_slot(key, slot); }
+  // absent -> awaiting, after try_prepare; the slot word stores `record`.
+  void announce(Key key, std::uint32_t record) { publish(key, RoleEvent::announce, Role::awaiting, record); }
+  // awaiting, or arriving -> replica, of the copy in `slot`.
+  void show(Key key, Slot slot, RoleEvent event = RoleEvent::copy);
+  // awaiting -> absent; awaiting -> arriving; awaiting -> closing; closing -> absent.
+  void refuse(Key key) { publish(key, RoleEvent::refuse, Role::absent, 0); }
+  void localize(Key key, std::uint32_t arrival) {
+    publish(key, RoleEvent::localize, Role::arriving, arrival);
+  }
+  void drop(Key key, std::uint32_t record) { publish(key, RoleEvent::drop, Role::closing, record); }
+  void acknowledge(Key key, Domain owner) {
+    publish(key, RoleEvent::acknowledge, Role::absent, static_cast<std::uint32_t>(owner.value()) + 1);
+  }
+
+  // --- keys whose value other threads may use: in one step under the latch
+
+  // replica -> upgrading.
+  void upgrade(Key key) {
+    change(key, RoleEvent::localize, [](SlotWord word, std::byte*) { return std::optional(word.upgrading()); });
+  }
+  // replica -> closing: f(content) has the copy to itself; then its slot is released.
+  template <class F>
+  void drop(Key key, std::uint32_t record, F&& f) {
+    Slot slot;
+    change(key, RoleEvent::drop, [&](SlotWord word, std::byte* content) {
+      slot = word.slot();
+      f(content);
+      return std::optional(word.with_role(Role::closing, record));
+    });
+    store_.release_slot(key, slot);
+  }
+  // upgrading -> arriving: f(content) makes the copy the main copy.
+  template <class F>
+  void merge(Key key, std::uint32_t arrival, F&& f) {
+    change(key, RoleEvent::merge, [&](SlotWord word, std::byte* content) {
+      f(content);
+      return std::optional(word.with_role(Role::arriving, arrival));
+    });
+  }
+  // owner -> absent; owner -> replica. f(content) has the value to itself, and may return false.
+  enum class Result : std::uint8_t {
+    done,
+    refused,  // f has returned false: nothing has happened
+    leased,   // a worker has leased the key: nothing has happened
+  };
+  template <class F>
+  Result pass_on(Key key, Domain next, F&& f) {
+    Slot slot;
+    const Result result = leave(key, RoleEvent::pass_on, f, [&](SlotWord word) {
+      slot = word.slot();
+      return word.absent(next);
+    });
+    if (result == Result::done) store_.release_slot(key, slot);
+    return result;
+  }
+  template <class F>
+  Result keep_copy(Key key, F&& f) {
+    return leave(key, RoleEvent::keep_copy, f, [](SlotWord word) { return word.replica(word.slot()); });
+  }
+  // The same for an owner whose lease has ended and is being drained.
+  void pass_on_leased(Key key, Domain next) {
+    const Slot slot = word(key).slot();
+    store_leased(key, [&](SlotWord word) { return word.absent(next); });
+    store_.release_slot(key, slot);
+    store_.count_here(key, false);
+  }
+  void keep_copy_leased(Key key) {
+    store_leased(key, [&](SlotWord word) { return word.replica(word.slot()); });
+    store_.count_here(key, false);
+  }
+
+  // f(content) changes the value, of a main copy that is not leased or of another copy, in one step. False
+  // where the key is leased. What f throws passes through.
+  template <class F>
+  bool write(Key key, F&& f) {
+    Store::Word& word = *store_.words_.find(key);
+    const Latched latched{word, store_.latch_open(word, SlotBits::kOpenValue), true};
+    if (!latched.bits.latched()) return false;
+    std::forward<F>(f)(store_.address_of(latched.bits));
+    return true;
+  }
+  // As write, where f changes nothing that readers see.
+  template <class F>
+  bool inspect(Key key, F&& f) {
+    Store::Word& word = *store_.words_.find(key);
+    const Latched latched{word, store_.latch_open(word, SlotBits::kOpenValue), false};
+    if (!latched.bits.latched()) return false;
+    std::forward<F>(f)(store_.address_of(latched.bits));
+    return true;
+  }
+  // Other domains begin to hold copies of the main copy here; f(content) in the same step. `content`: of a key
+  // that is being drained, else null. False where the key is leased.
+  template <class F>
+  bool replicate(Key key, std::byte* content, F&& f) {
+    Store::Word& word = *store_.words_.find(key);
+    if (content != nullptr) {
+      f(content);
+      if (SlotWord(word.load(std::memory_order_relaxed)).is_owner())
+        store_leased(key, [](SlotWord now) { return now.with_replicated(true); });
+      return true;
+    }
+    const SlotWord latched(store_.latch_open(word, SlotBits::kOpenOwner));
+    if (!latched.latched()) return false;
+    f(store_.address_of(latched));
+    word.store(latched.with_replicated(true).bits() & ~SlotBits::kLatchBit, std::memory_order_release);
+    return true;
+  }
+  // No domain holds copies any more. The key may be leased.
+  void unreplicate(Key key);
+
+  // --- marks
+
+  // Whether the slot can be marked; makes room for the mark. Copies, and main copies that others hold copies
+  // of, must be markable.
+  bool make_markable(Slot slot) { return !(slot.is_private && store_.overflow_) && store_.marks_.cover(slot.number); }
+  bool is_marked(Slot slot) const {
+    return !slot.is_private && store_.marks_.test(slot.number);
+  }
+  // Clears the mark; whether there was one.
+  bool take_mark(Slot slot) {
+    bool marked = false;
+    if (!slot.is_private) store_.marks_.take(slot.number, 1, [&](std::uint64_t) { marked = true; });
+    return marked;
+  }
+  // Calls f(content) for each marked slot that this rank gives out, having cleared the mark.
+  template <class F>
+  void take_marks(F&& f) {
+    const SlabAllocator& slots = store_.slots_;
+    store_.marks_.take(slots.first_unit(), slots.max_units(), [&](std::uint64_t unit) {
+      f(store_.shared_address(static_cast<std::uint32_t>(unit)));
+    });
+  }
+  bool any_marked() const {
+    const SlabAllocator& slots = store_.slots_;
+    return store_.marks_.any(slots.first_unit(), slots.max_units());
+  }
+
+ private:
+  struct Latched {
+    Store::Word& word;
+    SlotBits bits;
+    bool writes;
+    ~Latched() {
+      if (!bits.latched()) return;
+      word.store(writes ? bits.after_write().bits() : bits.bits() & ~SlotBits::kLatchBit,
+                 std::memory_order_release);
+    }
+  };
+
+  void publish(Key key, RoleEvent event, Role role, std::uint32_t low);
+  // The slot word becomes f(word, content), under the latch, unless that is nothing. False where the key is
+  // leased, or f has returned nothing.
+  template <class F>
+  bool change(Key key, RoleEvent event, F&& f) {
+    Store::Word& word = *store_.words_.find(key);
+    Latched guard{word, store_.latch_open(word, SlotBits::kOpenValue), false};
+    const SlotWord latched(guard.bits);
+    if (!latched.latched()) return false;
+    const std::optional<SlotWord> after = f(latched, store_.address_of(latched));
+    if (!after) return false;
+    check(key, latched.role(), event, after->role());
+    guard.bits = SlotBits();
+    word.store(after->bits(), std::memory_order_release);
+    return true;
+  }
+  template <class F, class After>
+  Result leave(Key key, RoleEvent event, F&& f, After&& after) {
+    bool owned = false;
+    bool refused = false;
+    const bool done = change(key, event, [&](SlotWord word, std::byte* content) -> std::optional<SlotWord> {
+      owned = word.is_owner();
+      refused = !f(content);
+      return refused ? std::nullopt : std::optional(after(word));
+    });
+    if (done && owned) store_.count_here(key, false);
+    return done ? Result::done : refused ? Result::refused : Result::leased;
+  }
+  template <class F>
+  void store_leased(Key key, F&& f) {
+    Store::Word& word = store_.leased_word(key);
+    word.store(f(SlotWord(word.load(std::memory_order_acquire))).bits(), std::memory_order_release);
+  }
+  static void check(Key key, Role role, RoleEvent event, Role after) {
+    if (next_role(role, event) != after) Store::throw_illegal_event(key, role, event);
+  }
+
+  Store& store_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,49 @@
+// What stands before the value in the slots of tables that can have copies.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "lapse/store/value_layout.hpp"
+
+namespace lapse {
+
+//     | version 64 | record 32 | pushes 32 |
+//
+// Written under the latch of the key. The version is read by other threads meanwhile, between the two loads
+// of the slot word; record and pushes are read under the latch alone.
+struct SlotHead {
+  static constexpr std::uint32_t kNoRecord = 0xffffffff;
+
+  std::uint64_t version = 0;         // of the main copy that this slot shows
+  std::uint32_t record = kNoRecord;  // number of the holder's record, or of the owner's
+  std::uint32_t pushes = 0;          // gradients in the slot's sum
+
+  // The head of the slot whose value is at `content`.
+  static SlotHead& of(std::byte* content) {
+    return *reinterpret_cast<SlotHead*>(content - ValueLayout::kHeadBytes);
+  }
+  static const SlotHead& of(const std::byte* content) {
+    return *reinterpret_cast<const SlotHead*>(content - ValueLayout::kHeadBytes);
+  }
+
+  static std::uint64_t version_of(const std::byte* content) {
+    return std::atomic_ref(const_cast<std::uint64_t&>(of(content).version)).load(std::memory_order_relaxed);
+  }
+  static void set_version(std::byte* content, std::uint64_t version) {
+    std::atomic_ref(of(content).version).store(version, std::memory_order_relaxed);
+  }
+  // By the holder of the latch.
+  static void raise_version(std::byte* content) { set_version(content, of(content).version + 1); }
+  // For a slot that was just given out.
+  static void clear(std::byte* content) {
+    set_version(content, 0);
+    of(content).record = kNoRecord;
+    of(content).pushes = 0;
+  }
+};
+
+static_assert(sizeof(SlotHead) == ValueLayout::kHeadBytes);
+
+}  // namespace lapse

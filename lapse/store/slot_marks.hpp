@@ -1,0 +1,52 @@
+// Where the marks of a store are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "lapse/store/dirty_set.hpp"
+#include "lapse/store/growing_dirty_set.hpp"
+#include "lapse/store/region.hpp"
+
+namespace lapse {
+
+// Marks for slots: in memory that the rank's domain shares, or in memory of its own, of which it takes what the
+// slots in use need. Thread safety: all() by any thread; everything else by the holder of the progress lock.
+class SlotMarks {
+ public:
+  // A table without copies needs none.
+  SlotMarks() = default;
+  // In memory that is there already.
+  explicit SlotMarks(const DirtySet& shared) : shared_(shared) {}
+  // For the units 0 to units - 1. Throws OutOfMemory.
+  SlotMarks(RegionAllocator& regions, std::uint64_t units)
+      : own_(std::make_unique<GrowingDirtySet>(regions, units)) {}
+
+  // For writers, whose units are covered.
+  const DirtySet& all() const { return own_ ? own_->marks() : shared_; }
+  // Makes the unit markable; false where there is no memory.
+  bool cover(std::uint64_t unit) { return own_ ? own_->cover(unit + 1) : unit < shared_.units(); }
+  bool test(std::uint64_t unit) const { return unit < covered() && all().test(unit); }
+  // As those of DirtySet.
+  template <class F>
+  void take(std::uint64_t first, std::uint64_t count, F&& f) const {
+    if (const std::uint64_t units = within(first, count)) all().take(first, units, std::forward<F>(f));
+  }
+  bool any(std::uint64_t first, std::uint64_t count) const {
+    const std::uint64_t units = within(first, count);
+    return units != 0 && all().any(first, units);
+  }
+
+ private:
+  std::uint64_t covered() const { return own_ ? own_->covered_units() : shared_.units(); }
+  std::uint64_t within(std::uint64_t first, std::uint64_t count) const {
+    return first >= covered() ? 0 : std::min(count, covered() - first);
+  }
+
+  DirtySet shared_;
+  std::unique_ptr<GrowingDirtySet> own_;
+};
+
+}  // namespace lapse

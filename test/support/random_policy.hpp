@@ -1,0 +1,44 @@
+// Management policies for tests: what may be done about keys that domains want.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/random.hpp"
+#include "lapse/protocol/management_policy.hpp"
+
+namespace lapse::test {
+
+enum class Technique { adaptive, relocate, replicate, adversarial };
+inline constexpr int kTechniques = 4;
+
+std::string_view to_string(Technique technique);
+
+// Keys of tables that cannot be replicated are localized, whatever the technique.
+// Adversarial: any answer that a policy may give, drawn at each question.
+//
+// Thread safety: any thread.
+class RandomPolicy final : public ManagementPolicy {
+ public:
+  // `replicable`: by table.
+  RandomPolicy(Technique technique, std::vector<bool> replicable, std::uint64_t seed)
+      : technique_(technique), replicable_(std::move(replicable)), state_(seed) {}
+
+  Wanted wanted(TableId table, Key key) const override;
+  Decision decide(TableId table, Key key, Change change) const override;
+
+ private:
+  std::uint64_t draw(std::uint64_t bound) const {
+    return mix_bits(state_.fetch_add(kGoldenGamma, std::memory_order_relaxed)) % bound;
+  }
+
+  const Technique technique_;
+  const std::vector<bool> replicable_;
+  mutable std::atomic<std::uint64_t> state_;  // of SplitMix64
+};
+
+}  // namespace lapse::test

@@ -18,7 +18,7 @@ IntentHandle::IntentHandle(std::shared_ptr<WorkerIntents> intents, std::uint64_t
                            const void* server, lapse::Rank rank, std::size_t worker)
     : intents_(std::move(intents)),
       phase_(phase),
-      traits_(traits(technique)),
+      technique_(technique),
       server_(server),
       rank_(rank),
       worker_(worker) {}
@@ -59,7 +59,8 @@ void IntentHandle::signal(const lapse::TableHandle& table, std::span<const Key> 
   check_range(table, range);
   if (keys.empty() && range.size() == 0) return;
   // A sparse table's keys become known by intents: what is done always, of other tables, is done for them.
-  const bool is_acted_on = traits_.acts_on_intents || (traits_.replicates_always && table.is_sparse());
+  const TechniqueTraits traits = adapm::traits(technique_);
+  const bool is_acted_on = traits.acts_on_intents || (traits.replicates_always && table.is_sparse());
   const Intent intent{.table = table.id(), .type = type, .start = start, .end = end, .range = range};
   if (intents_->signal(phase_, intent, keys, is_acted_on)) return;
   throw lapse::UsageError(fmt::format("an intent of worker {} on rank {} on table '{}' after its phase",

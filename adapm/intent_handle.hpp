@@ -53,6 +53,7 @@ class IntentHandle {
 
  protected:
   WorkerIntents& intents() const { return *intents_; }
+  Technique technique() const { return technique_; }
 
  private:
   void signal(const lapse::TableHandle& table, std::span<const lapse::Key> keys, KeyRange range,
@@ -61,7 +62,7 @@ class IntentHandle {
 
   std::shared_ptr<WorkerIntents> intents_;
   std::uint64_t phase_;
-  TechniqueTraits traits_;
+  Technique technique_;
   const void* server_;
   lapse::Rank rank_;
   std::size_t worker_;

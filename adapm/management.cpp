@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -27,6 +29,14 @@ Management::Management(const Options& options)
       rounds_(options),
       policy_(make_policy(options.technique)),
       fixed_choice_(dynamic_cast<FixedChoicePolicy*>(policy_.get())) {}
+
+void Management::attach(lapse::ParameterServer& server) {
+  if (!wants_keys(technique_)) return;
+  // Without requests, which follow clocks, a round comes after this time; a limit may demand more.
+  constexpr std::chrono::microseconds kInterval{1000};
+  const auto least = std::chrono::ceil<std::chrono::microseconds>(rounds_.limit().least_interval());
+  server.manage(rounds_, *policy_, std::max(kInterval, least));
+}
 
 void Management::add_table(const TableHandle& table, bool replicable) {
   server_ = table.server();

@@ -14,6 +14,7 @@
 #include "adapm/key_frequencies.hpp"
 #include "adapm/options.hpp"
 #include "adapm/techniques.hpp"
+#include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -26,8 +27,8 @@ class Management {
  public:
   explicit Management(const Options& options);
 
-  lapse::IntentSource& source() { return rounds_; }
-  const lapse::ManagementPolicy& policy() const { return *policy_; }
+  // Lets the server ask this object, where the technique wants keys at all. The object outlives the server.
+  void attach(lapse::ParameterServer& server);
 
   // `replicable`: its keys may have replicas. The table outlives the object.
   void add_table(const lapse::TableHandle& table, bool replicable);

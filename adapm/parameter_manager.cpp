@@ -67,6 +67,7 @@ void ParameterManager::start(const std::exception_ptr& problem) {
                     texts[0], other, texts[other]));
   }
   management_ = std::make_unique<Management>(options_);
+  management_->attach(*server_);
   if (rank() == lapse::Rank(0) && options_.server.startup_report)
     lapse::Logger(rank(), options_.server.log_level).info("options of the parameter manager:\n{}", texts[0]);
 }

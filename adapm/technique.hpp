@@ -49,6 +49,11 @@ constexpr TechniqueTraits traits(Technique technique) {
   return {"localize", false, false, false, false, false};
 }
 
+// Whether the technique ever wants a key. Where none is wanted, there are no rounds.
+constexpr bool wants_keys(Technique technique) {
+  return traits(technique).acts_on_intents || traits(technique).replicates_always;
+}
+
 constexpr std::string_view to_string(Technique technique) {
   return traits(technique).name;
 }

@@ -1,8 +1,14 @@
 // A thread's access to the tables of a parameter manager.
 #pragma once
 
+#include <memory>
+
 #include "adapm/intent_handle.hpp"
 #include "lapse/ps/worker.hpp"
+
+namespace lapse {
+struct RoundRequest;
+}
 
 namespace adapm {
 
@@ -14,13 +20,17 @@ class Worker : public lapse::Worker, public IntentHandle {
  public:
   // In place of `worker`, which is not used as long as the object lives.
   Worker(lapse::Worker& worker, IntentHandle intents);
+  ~Worker();
 
-  // The worker begins its next batch, say. Cheap: it raises the clock and, where the engine is free, drives a
-  // round of communication.
+  // The worker begins its next batch, say. Raises the clock and, where no other thread drives the engine and
+  // the limit of rounds allows it, begins a round of communication. Waits for no message. Throws PeerFailed.
   void advance_clock();
 
   // For a thread that loads data for this worker; to be used until this worker returns.
   IntentHandle loader() const { return *this; }
+
+ private:
+  std::unique_ptr<lapse::RoundRequest> round_;  // null where there are no rounds
 };
 
 }  // namespace adapm

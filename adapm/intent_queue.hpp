@@ -3,26 +3,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "adapm/intent.hpp"
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
-
-// What a worker does with the keys of an intent.
-enum class IntentType : std::uint8_t { read_write, read_only };
-
-// A worker will access keys of a table while its clock is at least `start` and below `end`.
-struct Intent {
-  lapse::TableId table;
-  lapse::Clock start;
-  lapse::Clock end;
-  IntentType type = IntentType::read_write;
-  std::vector<lapse::Key> keys;
-};
 
 // An intent waits, costs nothing for each of its keys meanwhile, and is looked at twice: when it becomes
 // actionable, and when it has ended after that. One that ends before it becomes actionable is dropped.
@@ -31,34 +22,55 @@ struct Intent {
 // thread at a time.
 class IntentQueue {
  public:
-  // Copies the keys; start < end. Waits for no other thread but for one that is in add or begins a round.
-  void add(lapse::TableId table, std::span<const lapse::Key> keys, lapse::Clock start, lapse::Clock end,
-           IntentType type) LAPSE_EXCLUDES(mutex_) {
+  // The worker's phase begins: from now on intents of phase `number` are taken.
+  void open(std::uint64_t number) LAPSE_EXCLUDES(mutex_) {
     const lapse::MutexLock guard(mutex_);
+    phase_ = number;
+  }
+  // The worker's phase ends: nothing is taken any more.
+  void close() LAPSE_EXCLUDES(mutex_) {
+    const lapse::MutexLock guard(mutex_);
+    phase_.reset();
+  }
+
+  // Copies the keys; start < end. False, and nothing is taken, unless the queue is open for this phase.
+  // Waits for no other thread but for one that is in add or begins a round.
+  bool add(std::uint64_t phase, const Intent& intent) { return add(phase, intent, intent.keys); }
+  // With these keys in place of those of the intent.
+  bool add(std::uint64_t phase, const Intent& intent, std::span<const lapse::Key> keys)
+      LAPSE_EXCLUDES(mutex_) {
+    const lapse::MutexLock guard(mutex_);
+    if (phase_ != phase) return false;
     std::vector<lapse::Key> block;
-    if (!free_.empty()) {
+    if (!free_.empty() && !keys.empty()) {
       block = std::move(free_.back());
       free_.pop_back();
     }
     block.assign(keys.begin(), keys.end());
-    added_.push_back({table, start, end, type, std::move(block)});
+    added_.push_back({intent.table, intent.type, intent.start, intent.end, intent.range, std::move(block)});
+    return true;
   }
 
   // A round begins while the worker's clock is `now`; intents that start before `cutoff` are actionable.
-  // Calls on(intent) for each that is actionable from this round on, in the order of their starts, and
-  // off(intent) for each that was and has ended.
-  template <class On, class Off>
-  void begin_round(lapse::Clock now, lapse::Clock cutoff, On&& on, Off&& off) LAPSE_EXCLUDES(mutex_) {
+  // Calls on(intent) for each that is actionable from this round on, in the order of their starts, which may
+  // change its keys; dropped(intent) for each that has ended before it was.
+  template <class On, class Dropped>
+  void activate(lapse::Clock now, lapse::Clock cutoff, On&& on, Dropped&& dropped) LAPSE_EXCLUDES(mutex_) {
     take_added();
     while (!waiting_.empty() && waiting_.front().start < cutoff) {
       Intent intent = pop(waiting_, ByStart());
       if (intent.end <= now) {
+        dropped(std::as_const(intent));
         keep(std::move(intent));
         continue;
       }
-      on(std::as_const(intent));
+      on(intent);
       push(active_, std::move(intent), ByEnd());
     }
+  }
+  // Calls off(intent) for each that was actionable and has ended.
+  template <class Off>
+  void expire(lapse::Clock now, Off&& off) LAPSE_EXCLUDES(mutex_) {
     while (!active_.empty() && active_.front().end <= now) {
       Intent intent = pop(active_, ByEnd());
       off(std::as_const(intent));
@@ -66,20 +78,36 @@ class IntentQueue {
     }
     give_back();
   }
-  // The worker's phase ends, and with it all its intents: off(intent) for each that was actionable.
-  template <class Off>
-  void end_all(Off&& off) LAPSE_EXCLUDES(mutex_) {
+  // The worker's phase has ended, and with it all its intents: the next expire ends those that were
+  // actionable. Returns how many were not, and never will be.
+  std::size_t end_all() LAPSE_EXCLUDES(mutex_) {
     take_added();
-    for (const Intent& intent : active_) off(intent);
-    active_.clear();
+    const std::size_t dropped = waiting_.size();
     waiting_.clear();
+    for (Intent& intent : active_) intent.end = kEnded;
+    return dropped;
   }
 
+  // Whether one that was actionable has ended at this clock.
+  bool has_expired(lapse::Clock now) const { return !active_.empty() && active_.front().end <= now; }
   // Intents that are not yet actionable, beside those added since the last round; and those that are.
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t active() const { return active_.size(); }
+  // Bytes that the intents take, with what is kept for later ones.
+  std::size_t memory_bytes() const LAPSE_EXCLUDES(mutex_) {
+    const lapse::MutexLock guard(mutex_);
+    std::size_t bytes = free_.capacity() * sizeof(free_[0]);
+    for (const std::vector<lapse::Key>& keys : free_) bytes += keys.capacity() * sizeof(lapse::Key);
+    for (const std::vector<Intent>* intents : {&added_, &taken_, &waiting_, &active_}) {
+      bytes += intents->capacity() * sizeof(Intent);
+      for (const Intent& intent : *intents) bytes += intent.keys.capacity() * sizeof(lapse::Key);
+    }
+    return bytes;
+  }
 
  private:
+  static constexpr lapse::Clock kEnded{std::numeric_limits<std::int64_t>::min()};
+
   // As std::push_heap wants it: the first of the heap is the last in this order.
   struct ByStart {
     bool operator()(const Intent& a, const Intent& b) const { return a.start > b.start; }
@@ -109,7 +137,9 @@ class IntentQueue {
     taken_.clear();
   }
   // The memory of its keys is used again.
-  void keep(Intent intent) { ended_.push_back(std::move(intent.keys)); }
+  void keep(Intent intent) {
+    if (intent.keys.capacity() > 0) ended_.push_back(std::move(intent.keys));
+  }
   void give_back() LAPSE_EXCLUDES(mutex_) {
     if (ended_.empty()) return;
     const lapse::MutexLock guard(mutex_);
@@ -120,7 +150,8 @@ class IntentQueue {
     ended_.clear();
   }
 
-  lapse::Mutex mutex_;
+  mutable lapse::Mutex mutex_;
+  std::optional<std::uint64_t> phase_ LAPSE_GUARDED_BY(mutex_);
   std::vector<Intent> added_ LAPSE_GUARDED_BY(mutex_);
   std::vector<std::vector<lapse::Key>> free_ LAPSE_GUARDED_BY(mutex_);
   // the rounds'

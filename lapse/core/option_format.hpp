@@ -12,7 +12,8 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/option_table.hpp"
+#include "lapse/core/option_row.hpp"
+#include "lapse/core/options.hpp"
 
 namespace lapse::detail {
 
@@ -115,6 +116,28 @@ requires(!std::same_as<Number, bool>) struct OptionFormat<Number> {
   static std::string print(Number value) { return std::to_string(value); }
   static std::string values(const OptionDescription& description) {
     return fmt::format("{} to {}", description.minimum, description.maximum);
+  }
+};
+
+// Fractions: a whole number is a value, too.
+template <>
+struct OptionFormat<double> {
+  static double parse(std::string_view text, const OptionDescription& description) {
+    double number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    // Not a number is inside no range.
+    if (problem != std::errc{} || end != text.data() + text.size() ||
+        !(number >= static_cast<double>(description.minimum) &&
+          number <= static_cast<double>(description.maximum))) {
+      throw ConfigurationError(fmt::format("option {} cannot be '{}': expected a number from {}{}{}",
+                                           description.name, text, values(description),
+                                           description.unit.empty() ? "" : " in ", description.unit));
+    }
+    return number;
+  }
+  static std::string print(double value) { return fmt::format("{}", value); }
+  static std::string values(const OptionDescription& description) {
+    return OptionFormat<std::uint64_t>::values(description);
   }
 };
 

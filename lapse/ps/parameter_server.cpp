@@ -76,6 +76,14 @@ void ParameterServer::run_workers(std::int32_t workers, const std::function<void
 Statistics ParameterServer::statistics() {
   return impl_->statistics();
 }
+std::vector<std::string> ParameterServer::exchange(std::string_view call,
+                                                   const std::function<std::string()>& make) {
+  return impl_->exchange(call, make);
+}
+void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy,
+                             std::chrono::microseconds interval) {
+  impl_->manage(source, policy, interval);
+}
 void ParameterServer::close() {
   impl_->close();
 }

@@ -3,12 +3,15 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/options.hpp"
@@ -20,6 +23,8 @@
 
 namespace lapse {
 
+class IntentSource;
+class ManagementPolicy;
 class Transport;
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators;
@@ -85,6 +90,16 @@ class ParameterServer {
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
+
+  // Collective. For libraries on top of the server: what make() gives on every rank, by rank. Where it
+  // throws, so does the rank, and the others throw PeerFailed.
+  std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+
+  // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is done
+  // about them, and how long after a round of communication about them the next one begins by itself. Source
+  // and policy outlive the server.
+  void manage(IntentSource& source, const ManagementPolicy& policy,
+              std::chrono::microseconds interval = std::chrono::microseconds(1000));
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
   struct MemoryUse {

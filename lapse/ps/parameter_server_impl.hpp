@@ -28,6 +28,8 @@ class ParameterServer::Impl {
   const RegisteredFunction& register_function(RegisteredFunction function);
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
   Statistics statistics();
+  std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+  void manage(IntentSource& source, const ManagementPolicy& policy, std::chrono::microseconds interval);
   void close();
 
   Rank rank() const { return transport_->rank(); }

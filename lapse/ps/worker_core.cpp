@@ -171,6 +171,12 @@ void WorkerCore::submit(Submission& submission) {
   phase_.engine.submit(submission);
 }
 
+bool WorkerCore::try_submit(Submission& submission) {
+  if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) return false;
+  const BusyGuard guard(gate_, Busy::engine);
+  return phase_.engine.try_submit(submission);
+}
+
 Operation WorkerCore::submit(OperationBuilder& builder) {
   OperationState& state = builder.finish();
   Operation handle(*this, state);

@@ -16,22 +16,25 @@ namespace {
 
 using Keys = std::vector<std::uint64_t>;
 
+constexpr std::uint64_t kPhase = 1;
+
 void add(IntentQueue& queue, std::uint64_t key, std::int64_t start, std::int64_t end) {
-  const std::vector<Key> keys{Key(key)};
-  queue.add(TableId(0), keys, Clock(start), Clock(end), IntentType::read_write);
+  queue.add(kPhase, {.table = TableId(0), .start = Clock(start), .end = Clock(end), .keys = {Key(key)}});
 }
 
 struct Changes {
   Keys on;
   Keys off;
+  Keys dropped;
   bool operator==(const Changes&) const = default;
 };
 
 Changes round(IntentQueue& queue, std::int64_t now, std::int64_t cutoff) {
   Changes changes;
-  queue.begin_round(
+  queue.activate(
       Clock(now), Clock(cutoff), [&](const Intent& intent) { changes.on.push_back(intent.keys[0].value()); },
-      [&](const Intent& intent) { changes.off.push_back(intent.keys[0].value()); });
+      [&](const Intent& intent) { changes.dropped.push_back(intent.keys[0].value()); });
+  queue.expire(Clock(now), [&](const Intent& intent) { changes.off.push_back(intent.keys[0].value()); });
   return changes;
 }
 
@@ -39,42 +42,69 @@ Changes round(IntentQueue& queue, std::int64_t now, std::int64_t cutoff) {
 
 TEST_CASE("An intent becomes actionable before its start, once, and ends at its end") {
   IntentQueue queue;
+  queue.open(kPhase);
   add(queue, 1, 10, 20);
   add(queue, 2, 5, 6);
   CHECK(round(queue, 0, 5) == Changes{});
   CHECK(queue.waiting() == 2);
-  CHECK(round(queue, 0, 11) == Changes{{2, 1}, {}});
+  CHECK(round(queue, 0, 11) == Changes{{2, 1}, {}, {}});
   CHECK(round(queue, 5, 30) == Changes{});
-  CHECK(round(queue, 6, 30) == Changes{{}, {2}});
+  CHECK(round(queue, 6, 30) == Changes{{}, {2}, {}});
   CHECK(queue.active() == 1);
   CHECK(round(queue, 19, 40) == Changes{});
-  CHECK(round(queue, 20, 40) == Changes{{}, {1}});
+  CHECK(round(queue, 20, 40) == Changes{{}, {1}, {}});
   CHECK(queue.active() == 0);
 }
 
 TEST_CASE("An intent whose start has passed is actionable at once; one that has ended is dropped") {
   IntentQueue queue;
+  queue.open(kPhase);
   add(queue, 1, 0, 100);
   add(queue, 2, 0, 50);
-  CHECK(round(queue, 50, 60) == Changes{{1}, {}});
+  CHECK(round(queue, 50, 60) == Changes{{1}, {}, {2}});
   CHECK(queue.waiting() == 0);
 }
 
 TEST_CASE("Intents of a worker end with its phase") {
   IntentQueue queue;
+  queue.open(kPhase);
   add(queue, 1, 0, 100);
   add(queue, 2, 90, 100);
-  CHECK(round(queue, 0, 10) == Changes{{1}, {}});
+  CHECK(round(queue, 0, 10) == Changes{{1}, {}, {}});
   add(queue, 3, 0, 100);
-  Keys off;
-  queue.end_all([&](const Intent& intent) { off.push_back(intent.keys[0].value()); });
-  CHECK(off == Keys{1});
-  CHECK(round(queue, 0, 1000) == Changes{});
+  queue.close();
+  CHECK_FALSE(queue.add(kPhase, {.start = Clock(0), .end = Clock(100), .keys = {Key(4)}}));
+  CHECK(queue.end_all() == 2);
+  // Intents of the next phase, whose clock goes on, come before the next round.
+  queue.open(kPhase + 1);
+  CHECK_FALSE(queue.add(kPhase, {.start = Clock(0), .end = Clock(100), .keys = {Key(5)}}));
+  CHECK(queue.add(kPhase + 1, {.start = Clock(0), .end = Clock(100), .keys = {Key(6)}}));
+  CHECK(round(queue, 0, 1000) == Changes{{6}, {1}, {}});
+}
+
+TEST_CASE("An intent that waits takes 8 bytes for a key, and its own") {
+  constexpr std::size_t kIntents = 1024;
+  constexpr std::size_t kKeys = 100;
+  IntentQueue queue;
+  queue.open(kPhase);
+  const std::vector<Key> keys(kKeys);
+  for (std::size_t i = 0; i < kIntents; ++i)
+    REQUIRE(queue.add(kPhase, {.start = Clock(5), .end = Clock(6)}, keys));
+  // The list of intents grows by doubling.
+  CHECK(queue.memory_bytes() <= kIntents * (kKeys * sizeof(Key) + 2 * sizeof(Intent)));
+  CHECK(sizeof(Intent) == 64);
+  // Also after thousands of rounds.
+  for (std::int64_t now = 0; now < 5000; ++now) {
+    REQUIRE(queue.add(kPhase, {.start = Clock(now + 5), .end = Clock(now + 6)}, keys));
+    round(queue, now, now + 10);
+  }
+  CHECK(queue.memory_bytes() <= 2 * kIntents * (kKeys * sizeof(Key) + 2 * sizeof(Intent)));
 }
 
 TEST_CASE("Intents that loaders add meanwhile are counted as often on as off") {
   constexpr std::uint64_t kIntents = 2000;
   IntentQueue queue;
+  queue.open(kPhase);
   std::vector<std::thread> loaders;
   for (std::uint64_t loader = 0; loader < 2; ++loader) {
     loaders.emplace_back([&queue, loader] {

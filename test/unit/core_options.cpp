@@ -1,6 +1,8 @@
 // The table of options: reading, printing, ranges, the environment.
 #include "lapse/core/option_table.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -190,8 +192,9 @@ TEST_CASE("the list of all options marks those that are not the default") {
 TEST_CASE("the document has a line for every option") {
   const std::string document = lapse::options_document();
   for (const lapse::OptionDescription& description : lapse::option_table()) {
-    CHECK_THAT(document,
-               Contains("| `" + std::string(description.name) + "` | `" + description.environment_name()));
+    std::string variable = "LAPSE_" + std::string(description.name);
+    std::ranges::transform(variable, variable.begin(), [](unsigned char c) { return std::toupper(c); });
+    CHECK_THAT(document, Contains("| `" + std::string(description.name) + "` | `" + variable + "` |"));
   }
 }
 

@@ -1,0 +1,71 @@
+// Where intents are signaled: by a worker, or by another thread on its behalf.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "adapm/intent.hpp"
+#include "adapm/technique.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/ps/table.hpp"
+
+namespace adapm {
+
+class WorkerIntents;
+
+// Signals intents of one worker, in one phase. Copies signal for the same worker.
+//
+// Thread safety: any thread; a thread that loads data for a worker signals what the worker will access. A
+// handle may outlive its phase and its manager; then it refuses intents.
+class IntentHandle {
+ public:
+  // Made by ParameterManager; `server`: whose tables may be named.
+  IntentHandle(std::shared_ptr<WorkerIntents> intents, std::uint64_t phase, Technique technique,
+               const void* server, lapse::Rank rank, std::size_t worker);
+
+  // The worker will access the keys while its clock is at least `start` and below `end`. Keys may repeat, and
+  // intents may overlap. Copies the keys; waits for no message and for no other thread but for one that is in
+  // this call, or begins a round, for this worker. An intent whose start has passed is acted on at once; one
+  // whose end has passed, or is its start, is ignored and counted.
+  // Throws UsageError for an end before its start, for a table of another server and after the worker's phase
+  // has ended, ClosedError after the manager was closed, KeyOutOfRange; then nothing is signaled.
+  template <lapse::Element T>
+  void intent(const lapse::Table<T>& table, std::span<const lapse::Key> keys, lapse::Clock start,
+              lapse::Clock end, IntentType type = IntentType::read_write) const {
+    signal(table.handle(), keys, {}, start, end, type);
+  }
+  template <lapse::Element T>
+  void intent(const lapse::Table<T>& table, lapse::Key key, lapse::Clock start, lapse::Clock end,
+              IntentType type = IntentType::read_write) const {
+    signal(table.handle(), std::span<const lapse::Key>(&key, 1), {}, start, end, type);
+  }
+  // A range takes no memory for each key before it is acted on.
+  template <lapse::Element T>
+  void intent(const lapse::Table<T>& table, KeyRange range, lapse::Clock start, lapse::Clock end,
+              IntentType type = IntentType::read_write) const {
+    signal(table.handle(), {}, range, start, end, type);
+  }
+
+  // How often the worker has advanced its clock, in all phases. The worker may be advancing it.
+  lapse::Clock current_clock() const;
+
+ protected:
+  WorkerIntents& intents() const { return *intents_; }
+  Technique technique() const { return technique_; }
+
+ private:
+  void signal(const lapse::TableHandle& table, std::span<const lapse::Key> keys, KeyRange range,
+              lapse::Clock start, lapse::Clock end, IntentType type) const;
+  void check_range(const lapse::TableHandle& table, KeyRange range) const;
+
+  std::shared_ptr<WorkerIntents> intents_;
+  std::uint64_t phase_;
+  Technique technique_;
+  const void* server_;
+  lapse::Rank rank_;
+  std::size_t worker_;
+};
+
+}  // namespace adapm

@@ -1,0 +1,88 @@
+// Turns the intents of a rank's workers into wants, round by round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "adapm/distinct_keys.hpp"
+#include "adapm/intent_counters.hpp"
+#include "adapm/key_frequencies.hpp"
+#include "adapm/options.hpp"
+#include "adapm/permanent_wants.hpp"
+#include "adapm/round_limit.hpp"
+#include "adapm/worker_intents.hpp"
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/intent_source.hpp"
+
+namespace adapm {
+
+// In each round, each worker's clock and timer say which of its intents are due, and their keys are wanted;
+// those of intents that have ended are no longer. Wants come before unwants, so that a key that passes from
+// one intent to another stays wanted. An intent costs nothing for each key before it is due.
+//
+// Thread safety: begin_round by the holder of the progress lock; everything else by one thread,
+// while no engine runs.
+class IntentRounds final : public lapse::IntentSource {
+ public:
+  // Keys of a range that are passed on together.
+  static constexpr std::size_t kKeysPerWant = 4096;
+
+  explicit IntentRounds(const Options& options)
+      : timing_(options.timing),
+        traits_(traits(options.technique)),
+        limit_(std::make_shared<RoundLimit>(options.max_rounds_per_second)) {}
+
+  // --- the workers
+
+  // Before a phase of so many workers of this rank: worker() is defined for each. Returns the phase's number.
+  std::uint64_t begin_phase(std::size_t workers);
+  // After a phase, also one that failed.
+  void end_phase();
+  // The manager is closed: every signal after this is refused as such.
+  void close();
+  const std::shared_ptr<WorkerIntents>& worker(std::size_t local_index) const {
+    return workers_[local_index];
+  }
+
+  // --- the keys that are wanted without intents
+
+  PermanentWants& permanent() { return permanent_; }
+  // Counts the keys of intents that become due, as long as it is not null.
+  void set_frequencies(KeyFrequencies* frequencies) { frequencies_ = frequencies; }
+
+  // --- rounds
+
+  void begin_round(lapse::WantSink& sink) override LAPSE_REQUIRES(lapse::progress_role);
+  // Also for wants that a technique has from the start.
+  bool pending() const override;
+  const RoundLimit& limit() const { return *limit_; }
+  // What this rank has counted so far.
+  IntentCounters counters() const;
+
+ private:
+  void want(lapse::WantSink& sink, const Intent& intent) LAPSE_REQUIRES(lapse::progress_role);
+  void unwant(lapse::WantSink& sink, const Intent& intent) LAPSE_REQUIRES(lapse::progress_role);
+  // Calls f(keys) for pieces of a range.
+  template <class F>
+  void for_each_piece(KeyRange range, F&& f);
+  void begin_worker_round(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
+
+  // constant
+  const ActionTimer::Settings timing_;
+  const TechniqueTraits traits_;
+  const std::shared_ptr<RoundLimit> limit_;
+  // constant during a phase
+  std::vector<std::shared_ptr<WorkerIntents>> workers_;
+  KeyFrequencies* frequencies_ = nullptr;
+  std::uint64_t phase_ = 0;
+  // the rounds'
+  PermanentWants permanent_;
+  DistinctKeys distinct_;
+  std::vector<lapse::Key> piece_;
+  IntentCounters counters_;
+};
+
+}  // namespace adapm

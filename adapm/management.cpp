@@ -1,0 +1,101 @@
+#include "adapm/management.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/protocol/table_shard.hpp"
+#include "lapse/ps/worker_core.hpp"
+
+namespace adapm {
+
+using lapse::Key;
+using lapse::TableHandle;
+
+namespace {
+
+PermanentWants::Serves served_by(const TableHandle& table) {
+  return [&definition = table.state().definition()](Key key) { return definition.serves(key); };
+}
+
+}  // namespace
+
+Management::Management(const Options& options)
+    : technique_(options.technique),
+      factor_(options.nups_factor),
+      rounds_(options),
+      policy_(make_policy(options.technique)),
+      fixed_choice_(dynamic_cast<FixedChoicePolicy*>(policy_.get())) {}
+
+void Management::attach(lapse::ParameterServer& server) {
+  if (!wants_keys(technique_)) return;
+  // Without requests, which follow clocks, a round comes after this time; a limit may demand more.
+  constexpr std::chrono::microseconds kInterval{1000};
+  const auto least = std::chrono::ceil<std::chrono::microseconds>(rounds_.limit().least_interval());
+  server.manage(rounds_, *policy_, std::max(kInterval, least));
+}
+
+void Management::add_table(const TableHandle& table, bool replicable) {
+  server_ = table.server();
+  if (!replicable) return;
+  policy_->allow_replicas(table.id());
+  if (fixed_choice_ != nullptr) {
+    frequencies_.add_table(table.id());
+    counted_.emplace(table.id(), table);
+  } else if (traits(technique_).replicates_always && !table.is_sparse()) {
+    rounds_.permanent().add(table.id(), KeyRange{Key(0), Key(table.keys())}, served_by(table));
+  }
+}
+
+std::uint64_t Management::begin_phase(std::size_t workers) {
+  rounds_.set_frequencies(counted_.empty() ? nullptr : &frequencies_);
+  return rounds_.begin_phase(workers);
+}
+
+IntentHandle Management::handle(std::uint64_t phase, lapse::Worker& worker) const {
+  return {rounds_.worker(worker.local_index()), phase,         technique_,
+          worker.core().phase().server,         worker.rank(), worker.index()};
+}
+
+// --- NuPS
+
+void Management::replicate_always(const TableHandle& table, std::vector<Key> keys) {
+  frequencies_.remove_table(table.id());
+  counted_.erase(table.id());
+  fixed_choice_->set_frequent(table.id(), keys);
+  rounds_.permanent().add(table.id(), std::move(keys), served_by(table));
+}
+
+void Management::check_frequencies(const TableHandle& table, std::span<const std::uint64_t> counts) const {
+  if (server_ != nullptr && table.server() != server_)
+    throw lapse::UsageError("frequencies for a table of another server");
+  if (table.is_sparse() || counts.size() != table.keys()) {
+    throw lapse::UsageError(fmt::format(
+        "{} frequencies for table '{}': expected one for each key of a dense table{}", counts.size(),
+        table.name(), table.is_sparse() ? "" : fmt::format(", {} in all", table.keys())));
+  }
+  if (fixed_choice_ != nullptr && policy_->may_replicate(table.id()) && !counted_.contains(table.id())) {
+    throw lapse::UsageError(
+        fmt::format("the frequent keys of table '{}' have been chosen already", table.name()));
+  }
+}
+
+void Management::set_frequencies(const TableHandle& table, std::span<const std::uint64_t> counts) {
+  if (counted_.contains(table.id())) replicate_always(TableHandle(table), frequent_keys(counts, factor_));
+}
+
+void Management::choose_frequent(const Exchange& exchange) {
+  while (!counted_.empty()) {
+    const TableHandle table = counted_.begin()->second;
+    KeyFrequencies::Counts counts;
+    for (const std::string& bytes : exchange(frequencies_.to_bytes(table.id())))
+      KeyFrequencies::add_bytes(bytes, counts);
+    const std::uint64_t keys = table.is_sparse() ? counts.size() : table.keys();
+    replicate_always(table, KeyFrequencies::frequent(counts, keys, factor_));
+  }
+}
+
+}  // namespace adapm

@@ -1,0 +1,70 @@
+// What a parameter manager keeps beside its server, on one rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapm/intent_handle.hpp"
+#include "adapm/intent_rounds.hpp"
+#include "adapm/key_frequencies.hpp"
+#include "adapm/options.hpp"
+#include "adapm/techniques.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/ps/table.hpp"
+#include "lapse/ps/worker.hpp"
+
+namespace adapm {
+
+// The technique's policy, the intents, and which keys are replicated always.
+//
+// Thread safety: one thread, while no engine runs; source and policy are the engine's.
+class Management {
+ public:
+  explicit Management(const Options& options);
+
+  // Lets the server ask this object, where the technique wants keys at all. The object outlives the server.
+  void attach(lapse::ParameterServer& server);
+
+  // `replicable`: its keys may have replicas. The table outlives the object.
+  void add_table(const lapse::TableHandle& table, bool replicable);
+
+  std::uint64_t begin_phase(std::size_t workers);
+  // Intents end with their phase.
+  void end_phase() { rounds_.end_phase(); }
+  void close() { rounds_.close(); }
+  // By the worker's thread: what signals its intents; and its end.
+  IntentHandle handle(std::uint64_t phase, lapse::Worker& worker) const;
+  void end_worker(std::size_t local_worker) const { rounds_.worker(local_worker)->end_phase(); }
+
+  // --- the choice of NuPS
+
+  // Throws UsageError unless the table's keys can be chosen by these counts.
+  void check_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts) const;
+  // Chooses the frequent keys of the table by these counts, which were checked, if the technique does that.
+  void set_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts);
+  // Chooses the frequent keys of all tables that were counted in the phase that has ended. `exchange`:
+  // collective, gives what every rank gave.
+  using Exchange = std::function<std::vector<std::string>(const std::string&)>;
+  void choose_frequent(const Exchange& exchange);
+
+  IntentCounters counters() const { return rounds_.counters(); }
+
+ private:
+  void replicate_always(const lapse::TableHandle& table, std::vector<lapse::Key> keys);
+
+  const Technique technique_;
+  const double factor_;
+  const void* server_ = nullptr;  // of the tables
+  IntentRounds rounds_;
+  std::unique_ptr<TechniquePolicy> policy_;
+  FixedChoicePolicy* fixed_choice_;  // the policy, if the technique has a fixed choice
+  KeyFrequencies frequencies_;
+  std::map<lapse::TableId, lapse::TableHandle> counted_;  // whose keys are counted
+};
+
+}  // namespace adapm

@@ -1,0 +1,46 @@
+// What can be set about a parameter manager, and how it is set: in code, by name, or by environment variables
+// ADAPM_<NAME>.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "adapm/action_timer.hpp"
+#include "adapm/technique.hpp"
+#include "lapse/core/options.hpp"
+
+namespace adapm {
+
+// Every field but `server` has one line in the table in options.cpp, which gives its name, unit, range and
+// meaning; docs/adaptive-management-options.md is generated from it. All ranks of a manager must have equal
+// options.
+struct Options {
+  lapse::Options server = {};  // of the server that the manager contains
+  Technique technique = Technique::adaptive;
+  double nups_factor = 100;
+  std::uint32_t max_rounds_per_second = 0;
+  ActionTimer::Settings timing = {};
+
+  // The defaults, changed by the environment variables LAPSE_* and ADAPM_<NAME IN CAPITALS>.
+  // Throws ConfigurationError as lapse::Options::from_environment does. Variables ADAPM_* that are ignored
+  // are among the server's, which warns of them.
+  static Options from_environment();
+
+  // One option of the manager, not of its server, from text and as text. Throws ConfigurationError.
+  void set(std::string_view name, std::string_view value);
+  std::string get(std::string_view name) const;
+
+  // Throws ConfigurationError when a field is outside its range; also of the server's options.
+  void validate() const;
+
+  // One line for each option of the manager: name, value, unit; those that are not the default are marked.
+  std::string to_text() const;
+
+  bool operator==(const Options&) const = default;
+};
+
+// The text of docs/adaptive-management-options.md.
+std::string options_document();
+
+}  // namespace adapm

@@ -1,0 +1,180 @@
+#include "adapm/parameter_manager.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "adapm/management.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
+#include "lapse/core/random.hpp"
+#include "lapse/ps/archive.hpp"
+#include "lapse/transport/transport.hpp"
+
+namespace adapm {
+
+std::string Statistics::to_json() const {
+  return fmt::format(R"({{"server": {}, "intents": {}}})", server.to_json(), intents.to_json());
+}
+std::string Statistics::to_text() const {
+  return server.to_text() + "\n" + intents.to_text();
+}
+
+// --- life
+
+ParameterManager::ParameterManager(MPI_Comm communicator, const Options& options)
+    : options_(options), server_(std::make_unique<lapse::ParameterServer>(communicator, options.server)) {
+  start(nullptr);
+}
+
+ParameterManager::ParameterManager(std::unique_ptr<lapse::Transport> transport, const Options& options,
+                                   bool helping)
+    : options_(options),
+      server_(std::make_unique<lapse::ParameterServer>(std::move(transport), options.server, helping)) {
+  start(nullptr);
+}
+
+ParameterManager::ParameterManager(MPI_Comm communicator) {
+  std::exception_ptr problem;
+  try {
+    options_ = Options::from_environment();
+  } catch (const lapse::ConfigurationError&) {
+    problem = std::current_exception();
+  }
+  // A server reads its part of the environment itself, for all ranks.
+  server_ = problem ? std::make_unique<lapse::ParameterServer>(communicator)
+                    : std::make_unique<lapse::ParameterServer>(communicator, options_.server);
+  start(problem);
+}
+
+ParameterManager::~ParameterManager() {
+  management_->close();
+}
+
+void ParameterManager::start(const std::exception_ptr& problem) {
+  const auto texts = server_->exchange("the making of a parameter manager", [&] {
+    if (problem) std::rethrow_exception(problem);
+    options_.validate();
+    return options_.to_text();
+  });
+  for (std::size_t other = 1; other < texts.size(); ++other) {
+    if (texts[other] == texts[0]) continue;
+    server_->close();  // Every rank throws.
+    throw lapse::ConfigurationError(
+        fmt::format("the ranks have different options of the parameter manager. Rank 0:\n{}\nrank {}:\n{}",
+                    texts[0], other, texts[other]));
+  }
+  management_ = std::make_unique<Management>(options_);
+  management_->attach(*server_);
+  if (rank() == lapse::Rank(0) && options_.server.startup_report)
+    lapse::Logger(rank(), options_.server.log_level).info("options of the parameter manager:\n{}", texts[0]);
+}
+
+void ParameterManager::close() {
+  server_->close();
+  management_->close();
+}
+
+// --- tables
+
+lapse::TableOptions ParameterManager::with_consistency(const lapse::TableOptions& options) {
+  lapse::TableOptions completed = options;
+  if (!completed.consistency) completed.consistency = lapse::Consistency::eventual;
+  return completed;
+}
+
+void ParameterManager::add_table(const lapse::TableHandle& table, const lapse::TableOptions& options) {
+  management_->add_table(table, options.consistency == lapse::Consistency::eventual &&
+                                    options.update_rule.merge() != lapse::Merge::none);
+}
+
+void ParameterManager::set_frequencies(const lapse::TableHandle& table,
+                                       std::span<const std::uint64_t> counts) {
+  const auto texts = server_->exchange("set_frequencies", [&] {
+    management_->check_frequencies(table, counts);
+    std::uint64_t checksum = 0;
+    for (const std::uint64_t count : counts) checksum = lapse::mix_bits(checksum ^ count);
+    return fmt::format("table '{}' with {} counts, checksum {:x}", table.name(), counts.size(), checksum);
+  });
+  for (std::size_t other = 1; other < texts.size(); ++other) {
+    if (texts[other] == texts[0]) continue;
+    throw lapse::CollectiveMismatch(fmt::format(
+        "set_frequencies was called for {} on rank 0 and for {} on rank {}", texts[0], texts[other], other));
+  }
+  management_->set_frequencies(table, counts);
+}
+
+// --- phases
+
+// From the call of run_workers to its end.
+class ParameterManager::Phase {
+ public:
+  Phase(ParameterManager& manager, std::int32_t workers) : manager_(manager) {
+    if (manager.running_) {
+      throw lapse::UsageError(
+          fmt::format("run_workers on rank {} while workers run", manager.rank().value()));
+    }
+    // The server refuses numbers of workers that are out of range.
+    const std::int32_t possible = std::clamp(workers, 0, lapse::ParameterServer::kMaxWorkers);
+    number_ = manager.management_->begin_phase(static_cast<std::size_t>(possible));
+    manager.running_ = true;
+  }
+  ~Phase() {
+    manager_.management_->end_phase();
+    manager_.running_ = false;
+  }
+  Phase(const Phase&) = delete;
+  Phase& operator=(const Phase&) = delete;
+
+  std::uint64_t number() const { return number_; }
+
+ private:
+  ParameterManager& manager_;
+  std::uint64_t number_ = 0;
+};
+
+namespace {
+
+// From the start of a worker to its end, by an exception or not: then its intents end.
+class WorkerPhase {
+ public:
+  WorkerPhase(Management& management, std::size_t local_worker)
+      : management_(management), local_worker_(local_worker) {}
+  ~WorkerPhase() { management_.end_worker(local_worker_); }
+  WorkerPhase(const WorkerPhase&) = delete;
+  WorkerPhase& operator=(const WorkerPhase&) = delete;
+
+ private:
+  Management& management_;
+  std::size_t local_worker_;
+};
+
+}  // namespace
+
+void ParameterManager::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
+  {
+    const Phase phase(*this, workers);
+    server_->run_workers(workers, [&](lapse::Worker& base) {
+      const WorkerPhase worker_phase(*management_, base.local_index());
+      Worker worker(base, management_->handle(phase.number(), base));
+      f(worker);
+    });
+  }
+  management_->choose_frequent([this](const std::string& mine) {
+    return server_->exchange("the choice of frequent keys", [&] { return mine; });
+  });
+}
+
+// --- the rest
+
+Statistics ParameterManager::statistics() {
+  Statistics statistics{.server = server_->statistics(), .intents = {}};
+  for (const std::string& one : server_->exchange("the statistics of intents",
+                                                  [&] { return lapse::to_archive(management_->counters()); }))
+    statistics.intents.ranks.push_back(lapse::from_archive<IntentCounters>(one));
+  return statistics;
+}
+
+}  // namespace adapm

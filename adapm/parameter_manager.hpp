@@ -1,0 +1,101 @@
+// A parameter manager that needs no tuning: a parameter server that moves and replicates keys by itself,
+// where workers announce what they will access (AdaPM).
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "adapm/intent_counters.hpp"
+#include "adapm/options.hpp"
+#include "adapm/worker.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+namespace adapm {
+
+class Management;
+
+// Of all ranks. Plain data.
+struct Statistics {
+  lapse::Statistics server;
+  IntentStatistics intents;
+
+  // {"server": ..., "intents": ...}
+  std::string to_json() const;
+  std::string to_text() const;
+};
+
+// One object on each rank. It contains a server, to which everything applies that is said of
+// lapse::ParameterServer: collective calls in the same order on all ranks, one thread, close before
+// MPI_Finalize, what the destructor does.
+//
+// Thread safety: one thread, as ParameterServer.
+class ParameterManager {
+ public:
+  // Collective. Throws as lapse::ParameterServer does, also ConfigurationError when the ranks have different
+  // options of the manager.
+  ParameterManager(MPI_Comm communicator, const Options& options);
+  // With Options::from_environment; where the environment of a rank is wrong, every rank throws.
+  explicit ParameterManager(MPI_Comm communicator);
+  // Collective. A manager over any transport; `helping`: workers may call into the transport.
+  ParameterManager(std::unique_ptr<lapse::Transport> transport, const Options& options, bool helping = true);
+  ParameterManager(const ParameterManager&) = delete;
+  ParameterManager& operator=(const ParameterManager&) = delete;
+  ~ParameterManager();
+
+  lapse::Rank rank() const { return server_->rank(); }
+  std::int32_t ranks() const { return server_->ranks(); }
+  const Options& options() const { return options_; }
+
+  // The server, for what concerns no intents: registered functions, memory use. Phases that it runs have
+  // workers without intents; tables that it makes are sequential and never replicated.
+  lapse::ParameterServer& server() { return *server_; }
+
+  // Collective. As ParameterServer::create_table, but the table is eventual unless its options say otherwise:
+  // only then, and if its update rule can be merged, may its keys be replicated. A key of another table moves
+  // to the domain that wants it.
+  template <lapse::Element T>
+  lapse::Table<T> create_table(const lapse::TableOptions& options) {
+    const lapse::TableOptions completed = with_consistency(options);
+    lapse::Table<T> table = server_->create_table<T>(completed);
+    add_table(table.handle(), completed);
+    return table;
+  }
+
+  // Collective. For the technique nups, before the first phase that uses the dense table: how often each key
+  // will be accessed, equal on all ranks. Without it the keys of intents are counted in that phase. Other
+  // techniques ignore it. Throws UsageError, CollectiveMismatch.
+  template <lapse::Element T>
+  void set_frequencies(const lapse::Table<T>& table, std::span<const std::uint64_t> counts) {
+    set_frequencies(table.handle(), counts);
+  }
+
+  // Collective. As ParameterServer::run_workers. The clock of a worker goes on from that of the last phase of
+  // the worker with its number on this rank, from 0; intents end with their phase.
+  void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+
+  // Collective. What all ranks have counted since the start.
+  Statistics statistics();
+
+  // Collective. As ParameterServer::close.
+  void close();
+
+ private:
+  class Phase;
+
+  // The rest of the constructors; `problem`: why this rank has no options, or null.
+  void start(const std::exception_ptr& problem);
+  static lapse::TableOptions with_consistency(const lapse::TableOptions& options);
+  void add_table(const lapse::TableHandle& table, const lapse::TableOptions& options);
+  void set_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts);
+
+  Options options_;
+  std::unique_ptr<Management> management_;
+  std::unique_ptr<lapse::ParameterServer> server_;
+  bool running_ = false;
+};
+
+}  // namespace adapm

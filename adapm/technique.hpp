@@ -1,0 +1,61 @@
+// The ways in which a parameter manager can manage keys: AdaPM's own, and those that it is compared with.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace adapm {
+
+enum class Technique : std::uint8_t {
+  adaptive,             // relocates a key that one domain wants, replicates it where several do
+  immediate,            // as adaptive, but acts on an intent as soon as it is signaled
+  relocation_only,      // brings a key to the domain that wants it; where several do, to the last one
+  replication_only,     // keys stay where they are, and every domain that wants one has a replica
+  nups,                 // a fixed choice per key: the frequent ones on every domain, the others relocated
+  full_replication,     // every domain has every key
+  static_partitioning,  // keys stay at their home
+  localize,             // keys move where the application asks for them (Worker::localize)
+};
+
+// What a technique makes of intents.
+struct TechniqueTraits {
+  std::string_view name;
+  bool acts_on_intents;    // else they are only counted
+  bool times_actions;      // when an intent is due, not when it is signaled (AdaPM paper, section 4.2)
+  bool replicates;         // at all, some keys
+  bool chooses_frequent;   // by how often a key is accessed
+  bool replicates_always;  // on every domain, from the start: the keys chosen, or all where none are chosen
+};
+
+constexpr TechniqueTraits traits(Technique technique) {
+  switch (technique) {
+    case Technique::adaptive:
+      return {"adaptive", true, true, true, false, false};
+    case Technique::immediate:
+      return {"immediate", true, false, true, false, false};
+    case Technique::relocation_only:
+      return {"relocation_only", true, true, false, false, false};
+    case Technique::replication_only:
+      return {"replication_only", true, true, true, false, false};
+    case Technique::nups:
+      return {"nups", true, true, true, true, true};
+    case Technique::full_replication:
+      return {"full_replication", false, false, true, false, true};
+    case Technique::static_partitioning:
+      return {"static_partitioning", false, false, false, false, false};
+    case Technique::localize:
+      break;
+  }
+  return {"localize", false, false, false, false, false};
+}
+
+// Whether the technique ever wants a key. Where none is wanted, there are no rounds.
+constexpr bool wants_keys(Technique technique) {
+  return traits(technique).acts_on_intents || traits(technique).replicates_always;
+}
+
+constexpr std::string_view to_string(Technique technique) {
+  return traits(technique).name;
+}
+
+}  // namespace adapm

@@ -1,0 +1,97 @@
+// The clock and the intents of one worker of a rank, from phase to phase.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "adapm/action_timer.hpp"
+#include "adapm/intent_counters.hpp"
+#include "adapm/intent_queue.hpp"
+#include "adapm/round_limit.hpp"
+#include "lapse/core/types.hpp"
+
+namespace adapm {
+
+// Belongs to a number among the workers of its rank. The clock goes on from phase to phase, and so does what
+// the timer has learnt; intents end with their phase.
+//
+// Thread safety: advance_clock and end_phase by the worker's thread; signal and clock by any thread;
+// begin_phase while no engine runs; queue and timer are the rounds'.
+class WorkerIntents {
+ public:
+  WorkerIntents(const ActionTimer::Settings& timing, std::shared_ptr<RoundLimit> rank_limit)
+      : timer(timing), limit(std::move(rank_limit)) {}
+
+  // --- the worker's life
+
+  void begin_phase(std::uint64_t phase) {
+    has_ended_.store(false, std::memory_order_relaxed);
+    queue.open(phase);
+  }
+  // What signals an intent after this is refused.
+  void end_phase() {
+    queue.close();
+    has_ended_.store(true, std::memory_order_release);
+  }
+  // The manager is closed.
+  void close() { is_closed_.store(true, std::memory_order_release); }
+  bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+  bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
+
+  // --- its clock
+
+  lapse::Clock clock() const { return lapse::Clock(clock_.load(std::memory_order_acquire)); }
+  void advance_clock() {
+    clock_.store(clock_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  // --- its intents
+
+  // Copies the intent, with these keys in place of its own. False when the phase has ended. An intent that
+  // has ended already, or has no time at all, is only counted; so is every one where `keep` is false.
+  bool signal(std::uint64_t phase, const Intent& intent, std::span<const lapse::Key> keys, bool keep) {
+    const bool ended = intent.end <= intent.start || intent.end <= clock();
+    if (has_ended() || (keep && !ended && !queue.add(phase, intent, keys))) return false;
+    const std::uint64_t size = keys.size() + intent.range.size();
+    count(intents_, 1);
+    count(keys_, size);
+    if (intent.type == IntentType::read_only) count(read_only_keys_, size);
+    if (ended) count(ignored_, 1);
+    return true;
+  }
+  // What was signaled.
+  void add_to(IntentCounters& counters) const {
+    counters.intents += intents_.load(std::memory_order_relaxed);
+    counters.keys += keys_.load(std::memory_order_relaxed);
+    counters.read_only_keys += read_only_keys_.load(std::memory_order_relaxed);
+    counters.ignored_intents += ignored_.load(std::memory_order_relaxed);
+  }
+
+  // --- for the rounds
+
+  IntentQueue queue;
+  ActionTimer timer;
+  lapse::Clock seen = {};  // its clock in the last round
+
+  const std::shared_ptr<RoundLimit> limit;  // of the rank
+
+ private:
+  using Count = std::atomic<std::uint64_t>;
+  static void count(Count& counter, std::uint64_t more) {
+    counter.fetch_add(more, std::memory_order_relaxed);
+  }
+
+  // On a line of its own: its worker writes it often.
+  alignas(64) std::atomic<std::int64_t> clock_{0};
+  alignas(64) std::atomic<bool> has_ended_{true};
+  std::atomic<bool> is_closed_{false};
+  Count intents_{0};
+  Count keys_{0};
+  Count read_only_keys_{0};
+  Count ignored_{0};
+};
+
+}  // namespace adapm

@@ -1,0 +1,26 @@
+// A line of a table of options: what an option is called, and how it is read and printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lapse {
+
+// What does not depend on the struct that the option is a field of.
+struct OptionDescription {
+  std::string_view name;
+  std::string_view unit;  // Empty for words and plain counts.
+  std::uint64_t minimum;  // Smallest and largest allowed value of a number, in its unit.
+  std::uint64_t maximum;
+  std::string_view meaning;
+};
+
+template <class Options>
+struct OptionRow : OptionDescription {
+  void (*parse)(Options& options, std::string_view text, const OptionDescription& description);
+  std::string (*print)(const Options& options);
+  std::string (*values)(const OptionDescription& description);  // "on, off", "1 to 1024"
+};
+
+}  // namespace lapse

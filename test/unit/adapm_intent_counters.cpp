@@ -1,0 +1,29 @@
+#include "adapm/intent_counters.hpp"
+
+#include "test/support/catch.hpp"
+
+using namespace adapm;
+using Catch::Matchers::Contains;
+
+TEST_CASE("Counters of intents add up over ranks, but for the largest lead") {
+  IntentCounters first;
+  CHECK(first.clocks_per_round() == 0);
+  CHECK(first.mean_lead() == 0);
+  first.rounds = 10;
+  first.advances = 4;
+  first.clocks = 12;
+  first.actionable_intents = 2;
+  first.lead_clocks = 50;
+  first.lead_max_clocks = 40;
+  IntentCounters second = first;
+  second.lead_max_clocks = 30;
+  const IntentStatistics statistics{.ranks = {first, second}};
+  const IntentCounters total = statistics.total();
+  CHECK(total.rounds == 20);
+  CHECK(total.lead_max_clocks == 40);
+  CHECK(total.clocks_per_round() == 3);
+  CHECK(total.mean_lead() == 25);
+  CHECK_THAT(statistics.to_text(), Contains("clocks_per_round") && Contains("3.00") && Contains("25.00"));
+  CHECK_THAT(statistics.to_json(), Contains(R"("total": {"rounds": 20, "advances": 8,)") &&
+                                       Contains(R"("mean_lead": 25.000}, "per_rank": [{"rounds": 10,)"));
+}

@@ -1,0 +1,74 @@
+#include "adapm/techniques.hpp"
+
+#include "test/support/catch.hpp"
+
+using namespace adapm;
+using lapse::Key;
+using lapse::ManagementPolicy;
+using lapse::TableId;
+using Wanted = ManagementPolicy::Wanted;
+using Change = ManagementPolicy::Change;
+using Decision = ManagementPolicy::Decision;
+
+namespace {
+
+constexpr TableId kReplicated{2};
+constexpr TableId kOther{1};
+
+struct Expected {
+  Technique technique;
+  Wanted replicated;  // a key of a table that may have replicas
+  Wanted other;       // of another one
+  Decision decision;
+};
+
+}  // namespace
+
+TEST_CASE("What each technique does about a key that a domain wants") {
+  for (const auto& [technique, replicated, other, decision] : {
+           Expected{Technique::adaptive, Wanted::announce, Wanted::localize, Decision::offer},
+           Expected{Technique::immediate, Wanted::announce, Wanted::localize, Decision::offer},
+           Expected{Technique::relocation_only, Wanted::localize, Wanted::localize, Decision::serve},
+           Expected{Technique::replication_only, Wanted::announce, Wanted::localize, Decision::serve},
+           Expected{Technique::full_replication, Wanted::announce, Wanted::nothing, Decision::serve},
+           Expected{Technique::nups, Wanted::localize, Wanted::localize, Decision::serve},
+           Expected{Technique::static_partitioning, Wanted::nothing, Wanted::nothing, Decision::serve},
+           Expected{Technique::localize, Wanted::nothing, Wanted::nothing, Decision::serve},
+       }) {
+    INFO(to_string(technique));
+    const auto policy = make_policy(technique);
+    policy->allow_replicas(kReplicated);
+    CHECK(policy->wanted(kReplicated, Key(5)) == replicated);
+    CHECK(policy->wanted(kOther, Key(5)) == other);
+    CHECK(policy->wanted(TableId(100), Key(5)) == other);
+    for (const Change change : {Change::joined, Change::dropped})
+      CHECK(policy->decide(kReplicated, Key(5), change) == decision);
+  }
+}
+
+TEST_CASE("NuPS replicates the frequent keys and relocates the others") {
+  FixedChoicePolicy policy;
+  policy.allow_replicas(kReplicated);
+  const std::vector<Key> frequent{Key(3), Key(8)};
+  policy.set_frequent(kReplicated, frequent);
+  policy.set_frequent(kOther, frequent);
+  for (std::uint64_t key = 0; key < 10; ++key) {
+    const bool is_frequent = key == 3 || key == 8;
+    CHECK(policy.is_frequent(kReplicated, Key(key)) == is_frequent);
+    CHECK(policy.wanted(kReplicated, Key(key)) == (is_frequent ? Wanted::announce : Wanted::localize));
+    CHECK(policy.wanted(kOther, Key(key)) == Wanted::localize);
+  }
+  CHECK(policy.decide(kReplicated, Key(3), Change::joined) == Decision::serve);
+}
+
+TEST_CASE("Techniques have names and traits") {
+  CHECK(to_string(Technique::adaptive) == "adaptive");
+  CHECK(to_string(Technique::localize) == "localize");
+  for (const Technique technique :
+       {Technique::static_partitioning, Technique::localize, Technique::full_replication})
+    CHECK_FALSE(traits(technique).acts_on_intents);
+  CHECK(traits(Technique::immediate).acts_on_intents);
+  CHECK_FALSE(traits(Technique::immediate).times_actions);
+  CHECK(traits(Technique::nups).replicates_always);
+  CHECK_FALSE(traits(Technique::replication_only).replicates_always);
+}

@@ -1,0 +1,220 @@
+/* Replication of one key. */
+
+#include "replication_state.pml"
+#include "replication_routing.pml"
+#include "replication_owner.pml"
+#include "replication_holder.pml"
+#include "replication_workers.pml"
+
+
+/* ---- Channels ---------------------------------------------------------- */
+
+inline receive(r)
+{
+	if
+	:: KIND(m) == LOCALIZE ->
+		x = WHO(m);
+		MUST(one_owner, r == HOME && table != x);
+		old = table;
+		table = x;
+		if
+		:: old == HOME -> m = MESSAGE(INSTRUCT, x)
+		:: else -> FIFO(HOME, old)!MESSAGE(INSTRUCT, x), 0; m = NOTHING
+		fi
+	:: else
+	fi;
+	if
+	:: KIND(m) == INSTRUCT -> x = WHO(m); instruct(r, x)
+	:: KIND(m) == NOTHING
+	:: else -> deliver(r)
+	fi
+}
+
+proctype link(byte q; byte r)
+{
+end:	do
+	:: d_step { fifo[q]?m, d -> receive(r); clear() }
+	od
+}
+
+
+/* ---- Domains ----------------------------------------------------------- */
+
+#define CAN_WISH(r)  (!manual[r] && role[r] != OWNER && \
+                      ((role[r] != ARRIVING && role[r] != UPGRADING) || leaving[r]))
+
+inline toggle(r)
+{
+	want[r] = !want[r];
+	if
+	:: !want[r] ->
+#if REFUSALS > 0
+		marked[r] = 0;
+#endif
+		if
+		:: role[r] == OWNER -> check(r)
+		:: else
+		fi
+	:: else
+	fi
+}
+
+proctype serving_rank(byte r)
+{
+end:	do
+	:: d_step { transfer == r -> arrive(r); clear() }
+	:: d_step { reply[r] == SNAPSHOT -> take_snapshot(r); clear() }
+	:: d_step { reply[r] == OFFER_NEW -> take_offer_new(r); clear() }
+	:: d_step { ack[r] -> take_ack(r); clear() }
+	:: d_step { offers[r] -> take_offer(r); clear() }
+	:: d_step { refreshes[r] > 0 -> take_refresh(r, 0); clear() }
+	:: d_step { refreshes[r] > 1 -> take_refresh(r, 1); clear() }
+	:: d_step { refreshes[r] > 2 -> take_refresh(r, 2); clear() }
+
+	:: d_step { LOCALIZES_ABSENT(r) -> localize(r, ARRIVING); clear() }
+	:: d_step { ANNOUNCES(r) -> by_cache = 0; announce(r); clear() }
+	:: d_step { UPGRADES(r) -> localize(r, UPGRADING); clear() }
+	:: d_step { CLOSES(r) -> by_cache = 0; close(r); clear() }
+	:: d_step { SENDS_DELTA(r) -> by_cache = 0; send_delta(r); clear() }
+#ifdef CACHES
+	:: d_step { r != HOME && ANNOUNCES(r) -> by_cache = 1; announce(r); clear() }
+	:: d_step { r != HOME && SENDS_DELTA(r) -> by_cache = 1; send_delta(r); clear() }
+#endif
+
+	/* One member of a round: other steps may come between the members. */
+	:: d_step { IS_OPEN(r) && HAS(dirty, 0) && refreshes[0] < REFRESHES -> send_refresh(0); clear() }
+	:: d_step { IS_OPEN(r) && HAS(dirty, 1) && refreshes[1] < REFRESHES -> send_refresh(1); clear() }
+	:: d_step { IS_OPEN(r) && HAS(dirty, 2) && refreshes[2] < REFRESHES -> send_refresh(2); clear() }
+
+	:: d_step { toggles_left && HAS(INTENTS, r) -> toggles_left--; toggle(r); clear() }
+	:: d_step { manuals_left && HAS(LOCS, r) && CAN_WISH(r) -> manuals_left--; manual[r] = 1; clear() }
+	od
+}
+
+/* ---- Workers ----------------------------------------------------------- */
+
+inline take(w, n)
+{
+	y = answer[w * 4 + n] - 1;
+	answer[w * 4 + n] = 0;
+	take_answer(w, y)
+}
+
+proctype worker(byte w)
+{
+end:	do
+	:: d_step { issued[w] < OPS_OF(w) && MAY_TOUCH(w) -> touch(w); clear() }
+	:: d_step { MAY_READ(w) && SHOWN_TO(w) != seen[w] -> read(w); clear() }
+	:: d_step { answer[w * 4 + 1] -> take(w, 1); clear() }
+	:: d_step { answer[w * 4 + 2] -> take(w, 2); clear() }
+	:: d_step { answer[w * 4 + 3] -> take(w, 3); clear() }
+	od
+}
+
+proctype submitter(byte w; byte at)
+{
+end:	do
+	:: d_step { issued[w] < OPS_OF(w) && !MAY_TOUCH(w) && MAY_ENTER(w, at) -> submit(w, at); clear() }
+	od
+}
+
+
+/* ---- When nothing can move ---------------------------------------------- */
+
+#define SILENT(r) \
+	(reply[r] == 0 && !ack[r] && offers[r] == 0 && refreshes[r] == 0 && !ACTS(r))
+#define EMPTY(q)     (len(fifo[q]) == 0)
+#ifdef CACHES
+#define CACHED_EMPTY  (EMPTY(4) && EMPTY(5))
+#else
+#define CACHED_EMPTY  true
+#endif
+#define SIDE_EMPTY(q) (EMPTY(q) && EMPTY((q) + 1) && EMPTY((q) + 2))
+#if NEIGHBOURS == 0
+#define SIDES_EMPTY  true
+#elif NEIGHBOURS == 1
+#define SIDES_EMPTY  SIDE_EMPTY(SIDE_CHANNELS)
+#else
+#define SIDES_EMPTY  (SIDE_EMPTY(SIDE_CHANNELS) && SIDE_EMPTY(SIDE_CHANNELS + 3))
+#endif
+#define ALL_EMPTY    (EMPTY(0) && EMPTY(1) && EMPTY(2) && EMPTY(3) && CACHED_EMPTY && SIDES_EMPTY)
+#define NOTHING_MOVES \
+	(transfer == NONE && dirty == 0 && !IS_LEASED && SILENT(0) && SILENT(1) && SILENT(2) && \
+	 ALL_EMPTY && NO_ANSWERS)
+#define NO_ANSWERS  (answer[1] + answer[2] + answer[3] + answer[5] + answer[6] + answer[7] == 0)
+#define ALONE(r)     (INTERESTED(r) && INTERESTED(0) + INTERESTED(1) + INTERESTED(2) == 1)
+
+proctype observer()
+{
+end:	do
+	:: d_step { NOTHING_MOVES ->
+		MUST(convergence, answered[0] == issued[0] && answered[1] == issued[1]);
+		MUST(exactly_once, main_val == (ALL_OF(0) | ALL_OF(1)));
+		old = 0;
+		k = 0;
+		do
+		:: k < N ->
+			MUST(convergence, len(queue[k]) == 0 && !leaving[k] && !manual[k] && !offered[k]);
+			if
+			:: role[k] == OWNER -> old++; MUST(one_owner, table == k && !HAS(members, k))
+			:: role[k] == REPLICA ->
+				MUST(convergence, INTERESTED(k) && HAS(members, k));
+				MUST(convergence, val[k] == main_val && base[k] == main_val && ver[k] == main_ver)
+			:: else ->
+				MUST(convergence, role[k] == ABSENT && !INTERESTED(k) && !HAS(members, k))
+			fi;
+			MUST(convergence, !ALONE(k) || role[k] == OWNER);
+			k++
+		:: else -> break
+		od;
+		MUST(one_owner, old == 1);
+		clear()
+	   }
+	od
+}
+
+/* The domains of BEGIN have intent; all but the owner have a replica. */
+inline set_up()
+{
+	role[OWNER0] = OWNER;
+	members = BEGIN & ~(1 << OWNER0);
+	k = 0;
+	do
+	:: k < N ->
+		want[k] = HAS(BEGIN, k);
+		if
+		:: HAS(members, k) -> role[k] = REPLICA; ver[k] = main_ver
+		:: else
+		fi;
+		k++
+	:: else -> break
+	od;
+	clear()
+}
+
+init
+{
+	atomic {
+		d_step { set_up() }
+		run link(0, 1); run link(1, 2); run link(2, 0); run link(3, 0);
+#ifdef CACHES
+		run link(4, 1); run link(5, 2);
+#endif
+#if NEIGHBOURS > 0
+		run link(SIDE_CHANNELS, 0); run link(SIDE_CHANNELS + 1, 1); run link(SIDE_CHANNELS + 2, 2);
+#endif
+#if NEIGHBOURS > 1
+		run link(SIDE_CHANNELS + 3, 0); run link(SIDE_CHANNELS + 4, 1); run link(SIDE_CHANNELS + 5, 2);
+#endif
+		run serving_rank(0); run serving_rank(1); run serving_rank(2);
+#if OPS0 > 0
+		run worker(0);
+		run submitter(0, 0); run submitter(0, 1); run submitter(0, 2);
+#endif
+#if OPS1 > 0
+		run worker(1);
+		run submitter(1, 0); run submitter(1, 1); run submitter(1, 2);
+#endif
+		run observer()
+	}
+}

@@ -30,18 +30,43 @@ inline receive(r)
 	fi
 }
 
+#if REFUSALS > 0
+#define FIRST_IS(q, kind)  (FIRST(q, MESSAGE(kind, 0)) || FIRST(q, MESSAGE(kind, 1)) || FIRST(q, MESSAGE(kind, 2)))
+#define FIRST(q, message)  (fifo[q]?[message, 0] || fifo[q]?[(message + BY_HOME), 0])
+
+inline refuse(q)
+{
+	fifo[q]?m, d;
+	refusals_left--;
+	x = WHO(m);
+	replies[x]!REFUSED, 0, 0
+}
+#endif
+
 proctype link(byte q; byte r)
 {
 end:	do
 	:: d_step { fifo[q]?m, d -> receive(r); clear() }
+#if REFUSALS > 0
+	/* ON refused, by the owner or by the home on passing. */
+	:: d_step { refusals_left && (r == HOME || IS_OPEN(r)) && FIRST_IS(q, ON) -> refuse(q); clear() }
+	/* INSTRUCT at an owner with intent, which declines to keep a replica. */
+	:: d_step { refusals_left && IS_OPEN(r) && INTERESTED(r) && (FIRST_IS(q, INSTRUCT) || FIRST_IS(q, LOCALIZE)) ->
+		fifo[q]?m, d;
+		refusals_left--;
+		declines = 1;
+		receive(r);
+		clear()
+	   }
+#endif
 	od
 }
 
 
 /* ---- Domains ----------------------------------------------------------- */
 
-#define CAN_WISH(r)  (!manual[r] && role[r] != OWNER && \
-                      ((role[r] != ARRIVING && role[r] != UPGRADING) || leaving[r]))
+#define CAN_WISH(r)  (!manual[r] && (leaving[r] || role[r] == ABSENT || role[r] == AWAITING || \
+                                     role[r] == CLOSING || role[r] == REPLICA))
 
 inline toggle(r)
 {
@@ -50,6 +75,7 @@ inline toggle(r)
 	:: !want[r] ->
 #if REFUSALS > 0
 		marked[r] = 0;
+		refused[r] = 0;
 #endif
 		if
 		:: role[r] == OWNER -> check(r)
@@ -63,28 +89,30 @@ proctype serving_rank(byte r)
 {
 end:	do
 	:: d_step { transfer == r -> arrive(r); clear() }
-	:: d_step { reply[r] == SNAPSHOT -> take_snapshot(r); clear() }
-	:: d_step { reply[r] == OFFER_NEW -> take_offer_new(r); clear() }
+	:: d_step { replies[r]?k, x, y -> by_cache = 0; take_reply(r, k, x, y); clear() }
 	:: d_step { ack[r] -> take_ack(r); clear() }
 	:: d_step { offers[r] -> take_offer(r); clear() }
 	:: d_step { refreshes[r] > 0 -> take_refresh(r, 0); clear() }
 	:: d_step { refreshes[r] > 1 -> take_refresh(r, 1); clear() }
 	:: d_step { refreshes[r] > 2 -> take_refresh(r, 2); clear() }
 
-	:: d_step { LOCALIZES_ABSENT(r) -> localize(r, ARRIVING); clear() }
+	:: d_step { LOCALIZES(r) -> localize(r, ARRIVING); clear() }
 	:: d_step { ANNOUNCES(r) -> by_cache = 0; announce(r); clear() }
 	:: d_step { UPGRADES(r) -> localize(r, UPGRADING); clear() }
 	:: d_step { CLOSES(r) -> by_cache = 0; close(r); clear() }
 	:: d_step { SENDS_DELTA(r) -> by_cache = 0; send_delta(r); clear() }
+#ifdef OFF_BY_CACHE
+	:: d_step { r != HOME && CLOSES(r) -> by_cache = 1; close(r); clear() }
+#endif
 #ifdef CACHES
 	:: d_step { r != HOME && ANNOUNCES(r) -> by_cache = 1; announce(r); clear() }
 	:: d_step { r != HOME && SENDS_DELTA(r) -> by_cache = 1; send_delta(r); clear() }
 #endif
 
 	/* One member of a round: other steps may come between the members. */
-	:: d_step { IS_OPEN(r) && HAS(dirty, 0) && refreshes[0] < REFRESHES -> send_refresh(0); clear() }
-	:: d_step { IS_OPEN(r) && HAS(dirty, 1) && refreshes[1] < REFRESHES -> send_refresh(1); clear() }
-	:: d_step { IS_OPEN(r) && HAS(dirty, 2) && refreshes[2] < REFRESHES -> send_refresh(2); clear() }
+	:: d_step { IS_OPEN(r) && HAS(dirty, 0) && refreshes[0] < REFRESHES -> send_refresh(0, 0); clear() }
+	:: d_step { IS_OPEN(r) && HAS(dirty, 1) && refreshes[1] < REFRESHES -> send_refresh(1, 0); clear() }
+	:: d_step { IS_OPEN(r) && HAS(dirty, 2) && refreshes[2] < REFRESHES -> send_refresh(2, 0); clear() }
 
 	:: d_step { toggles_left && HAS(INTENTS, r) -> toggles_left--; toggle(r); clear() }
 	:: d_step { manuals_left && HAS(LOCS, r) && CAN_WISH(r) -> manuals_left--; manual[r] = 1; clear() }
@@ -105,6 +133,10 @@ proctype worker(byte w)
 end:	do
 	:: d_step { issued[w] < OPS_OF(w) && MAY_TOUCH(w) -> touch(w); clear() }
 	:: d_step { MAY_READ(w) && SHOWN_TO(w) != seen[w] -> read(w); clear() }
+#if LEASES > 0
+	:: d_step { MAY_LEASE(w) -> lease(w); clear() }
+	:: d_step { HELD_BY(w) -> release(w); clear() }
+#endif
 	:: d_step { answer[w * 4 + 1] -> take(w, 1); clear() }
 	:: d_step { answer[w * 4 + 2] -> take(w, 2); clear() }
 	:: d_step { answer[w * 4 + 3] -> take(w, 3); clear() }
@@ -122,7 +154,7 @@ end:	do
 /* ---- When nothing can move ---------------------------------------------- */
 
 #define SILENT(r) \
-	(reply[r] == 0 && !ack[r] && offers[r] == 0 && refreshes[r] == 0 && !ACTS(r))
+	(len(replies[r]) == 0 && !ack[r] && offers[r] == 0 && refreshes[r] == 0 && !ACTS(r))
 #define EMPTY(q)     (len(fifo[q]) == 0)
 #ifdef CACHES
 #define CACHED_EMPTY  (EMPTY(4) && EMPTY(5))
@@ -163,7 +195,7 @@ end:	do
 			:: else ->
 				MUST(convergence, role[k] == ABSENT && !INTERESTED(k) && !HAS(members, k))
 			fi;
-			MUST(convergence, !ALONE(k) || role[k] == OWNER);
+			MUST(convergence, !OFFERS || !ALONE(k) || role[k] == OWNER);
 			k++
 		:: else -> break
 		od;

@@ -38,8 +38,9 @@ inline close(r)
 #ifdef OFF_WITHOUT_DELTA
 	d = 0;
 #else
-	d = val[r] & ~base[r];
+	d = (role[r] == REPLICA -> val[r] & ~base[r] : 0);
 #endif
+	m = MESSAGE(OFF, r) + WITH_VERSION(ver[r]);
 	offered[r] = 0;
 	forget_copy(r);
 #ifdef NO_ACK
@@ -48,27 +49,37 @@ inline close(r)
 #else
 	role[r] = CLOSING;
 #endif
-	m = MESSAGE(OFF, r);
 	to_home_or_cached(r)
 }
 
 
 /* ---- Wishes (rules 12, 17) --------------------------------------------- */
 
-#define LOCALIZES_ABSENT(r)   (role[r] == ABSENT && manual[r])
+#ifdef LOCALIZE_BEFORE_REPLY
+#define LOCALIZES(r)          ((role[r] == ABSENT || role[r] == AWAITING) && manual[r])
+#else
+#define LOCALIZES(r)          (role[r] == ABSENT && manual[r])
+#endif
 #define ANNOUNCES(r)          (role[r] == ABSENT && !manual[r] && INTERESTED(r))
 #define AT_REPLICA(r)         (role[r] == REPLICA && !unacked[r])
 #define UPGRADES(r)           (AT_REPLICA(r) && (manual[r] || (offered[r] && want[r])))
+#ifdef OFF_BEFORE_REPLY
+#define CLOSES(r)             ((AT_REPLICA(r) || role[r] == AWAITING) && !manual[r] && !want[r])
+#else
 #define CLOSES(r)             (AT_REPLICA(r) && !manual[r] && !want[r])
+#endif
 #ifdef PIPELINED_DELTAS
 #define SENDS_DELTA(r)        (role[r] == REPLICA && val[r] != base[r] && len(queue[r]) == 0)
 #else
 #define SENDS_DELTA(r)        (AT_REPLICA(r) && val[r] != base[r] && len(queue[r]) == 0)
 #endif
-#define ACTS(r)               (LOCALIZES_ABSENT(r) || ANNOUNCES(r) || UPGRADES(r) || CLOSES(r) || SENDS_DELTA(r))
+#define ACTS(r)               (LOCALIZES(r) || ANNOUNCES(r) || UPGRADES(r) || CLOSES(r) || SENDS_DELTA(r))
 
 inline announce(r)
 {
+#if REFUSALS > 0
+	MUST(no_livelock, !refused[r]);
+#endif
 	role[r] = AWAITING;
 	m = MESSAGE(ON, r);
 	d = 0;
@@ -79,7 +90,7 @@ inline send_delta(r)
 {
 	nbit[r] = !nbit[r];
 	unacked[r] = 1;
-	m = MESSAGE(DELTA, r) + WITH_BIT(nbit[r]);
+	m = MESSAGE(DELTA, r) + WITH_BIT(nbit[r]) + WITH_VERSION(ver[r]);
 	d = val[r] & ~base[r];
 	base[r] = val[r];
 	to_home_or_cached(r)
@@ -88,61 +99,80 @@ inline send_delta(r)
 
 /* ---- What it receives --------------------------------------------------- */
 
-inline take_snapshot(r)
-{
-	MUST(routing, role[r] == AWAITING);
-	if
 #ifdef SNAPSHOT_OVERWRITES
-	:: true ->
+#define SNAPSHOT_IS_NEWER(r, version)  true
 #else
-	:: snap_ver[r] > ver[r] ->
+#define SNAPSHOT_IS_NEWER(r, version)  (version > ver[r])
 #endif
-		val[r] = snap_val[r];
-		ver[r] = snap_ver[r]
+#ifdef LATE_REPLIES
+#define DROPS_REPLY(r)  (role[r] != AWAITING)
+#else
+#define DROPS_REPLY(r)  false
+#endif
+
+inline take_snapshot(r, version, value)
+{
+	if
+	:: SNAPSHOT_IS_NEWER(r, version) -> val[r] = value; ver[r] = version
 	:: else
 	fi;
 	base[r] = val[r];
 	role[r] = REPLICA;
-	settle_required();
-	reply[r] = 0;
-	snap_val[r] = 0;
-	snap_ver[r] = 0
+	settle_required()
 }
 
 inline take_offer_new(r)
 {
-	MUST(routing, role[r] == AWAITING);
-	reply[r] = 0;
 	forget_copy(r);
 	if
 	:: want[r] || manual[r] -> localize(r, ARRIVING)
-	:: else -> by_cache = 0; close(r)
+	:: else -> close(r)
 	fi
 }
 
+#if REFUSALS > 0
 inline take_refusal(r)
 {
-#if REFUSALS > 0
-	MUST(routing, role[r] == AWAITING);
-	reply[r] = 0;
 	forget_copy(r);
 	role[r] = ABSENT;
 	settle_required();
+	refused[r] = want[r];
 #ifndef REFUSED_ASKS_AGAIN
 	marked[r] = want[r];
 #endif
 #ifndef REFUSED_KEEPS_OFFER
 	offered[r] = 0
 #endif
-#else
-	skip
+}
 #endif
+
+/* The reply to ON (rules 13, 15, 27). */
+inline take_reply(r, kind, version, value)
+{
+	MUST(routing, role[r] == AWAITING || DROPS_REPLY(r));
+	if
+#ifdef ONE_OFFER
+	:: kind == OFFER_NEW && role[r] == REPLICA -> offered[r] = 1
+#endif
+	:: DROPS_REPLY(r)
+	:: !DROPS_REPLY(r) && kind == SNAPSHOT -> take_snapshot(r, version, value)
+	:: !DROPS_REPLY(r) && kind == OFFER_NEW -> take_offer_new(r)
+#if REFUSALS > 0
+	:: !DROPS_REPLY(r) && kind == REFUSED -> take_refusal(r)
+#endif
+	fi
 }
 
 #ifdef OLD_REFRESH
 #define IS_NEWER(r, i)  true
 #else
 #define IS_NEWER(r, i)  (ref_ver[(r) * REFRESHES + (i)] > ver[r])
+#endif
+
+#ifdef ONLY_DIRECT_REPLY
+#define MATCHES(r)  (ref_bit[k] == 2 + nbit[r])
+#else
+#define MATCHES(r)  ((ref_bit[k] & 1) == nbit[r])
 #endif
 
 /* REFRESH number i of those in flight (rule 14). */
@@ -163,7 +193,7 @@ inline take_refresh(r, i)
 		ver[r] = ref_ver[k];
 		settle_required()
 #endif
-	:: SHOWS_COPY(r) && IS_NEWER(r, i) && !(unacked[r] && ref_bit[k] != nbit[r]) ->
+	:: SHOWS_COPY(r) && IS_NEWER(r, i) && !(unacked[r] && !MATCHES(r)) ->
 		d = val[r] & ~base[r];
 		MUST(exactly_once, !(ref_val[k] & d));
 		base[r] = ref_val[k];
@@ -193,7 +223,10 @@ inline take_offer(r)
 {
 	offers[r]--;
 	if
-#ifdef OFFER_DROPPED
+#ifdef ONE_OFFER
+	:: role[r] == AWAITING -> take_offer_new(r)
+	:: role[r] == REPLICA -> offered[r] = 1
+#elif defined(OFFER_DROPPED)
 	:: (role[r] == AWAITING || role[r] == REPLICA) && want[r] -> offered[r] = 1
 #else
 	:: role[r] == AWAITING || role[r] == REPLICA -> offered[r] = 1

@@ -24,35 +24,49 @@ inline execute(w, n)
 	seen[w] = main_val
 }
 
-inline send_refresh(to)
+inline send_refresh(to, direct)
 {
 	k = (to) * REFRESHES + refreshes[to];
 	ref_val[k] = main_val;
 	ref_ver[k] = main_ver;
-	ref_bit[k] = HAS(bits, to);
+	ref_bit[k] = HAS(bits, to) + direct;
 	refreshes[to]++;
 	dirty = dirty & ~(1 << (to))
 }
 
-/* The only domain with intent becomes the owner. */
+/* The only domain with intent becomes the owner, if the policy says so. */
+#ifdef SERVES
+#define OFFERS  false
+#else
+#define OFFERS  true
+#endif
 inline check(r)
 {
 	if
-	:: !INTERESTED(r) && (members == 1 || members == 2 || members == 4) -> offers[members / 2]++
+	:: OFFERS && !INTERESTED(r) && (members == 1 || members == 2 || members == 4) -> offers[members / 2]++
 	:: else
 	fi
 }
+
+#ifdef SET_DROPS_OLD
+#define IS_OLD(m)  (VERSION(m) < set_ver)
+#else
+#define IS_OLD(m)  false
+#endif
 
 inline merge(from, n, pushes)
 {
 	MUST(routing, HAS(members, from));
 	MUST(exclusive, !IS_LEASED);
 	if
-	:: pushes -> add(pushes); change()
+	:: pushes && !IS_OLD(m) -> add(pushes); change()
 	:: else
 	fi;
 	bits = (bits & ~(1 << (from))) | ((n) << (from));
-	dirty = dirty | (1 << (from))
+	dirty = dirty | (1 << (from));
+#ifdef REPLIES_TO_DELTA
+	send_refresh(from, 2)
+#endif
 }
 
 /* The owner r handles message m with the pushes d. */
@@ -68,6 +82,12 @@ inline handle(r)
 		fi;
 		execute(x, NUM(m));
 		change();
+#ifdef SET_DROPS_OLD
+		if
+		:: IS_MAIN_ONLY(x, NUM(m)) -> set_ver = main_ver
+		:: else
+		fi;
+#endif
 		if
 		:: DOMAIN_OF(x) == r && !IS_NEIGHBOUR(x) -> take_answer(x, main_ver)
 		:: else -> answer[x * 4 + NUM(m)] = main_ver + 1
@@ -84,19 +104,15 @@ inline handle(r)
 		:: else
 		fi;
 #endif
-		assert(!reply[x]);
 		if
-		:: old == 0 && !INTERESTED(r) -> reply[x] = OFFER_NEW
-		:: else ->
-			reply[x] = SNAPSHOT;
-			snap_val[x] = main_val;
-			snap_ver[x] = main_ver
+		:: OFFERS && old == 0 && !INTERESTED(r) -> replies[x]!OFFER_NEW, 0, 0
+		:: else -> replies[x]!SNAPSHOT, main_ver, main_val
 		fi
 	:: KIND(m) == DELTA -> merge(x, BIT(m), d)
 	:: KIND(m) == OFF ->
 		MUST(routing, HAS(members, x));
 		if
-		:: d -> add(d); change()
+		:: d && !IS_OLD(m) -> add(d); change()
 		:: else
 		fi;
 		members = members & ~(1 << x);
@@ -132,7 +148,7 @@ inline transfer_ownership(r, to)
 	do
 	:: y < N ->
 		if
-		:: HAS(dirty, y) && y != to -> send_refresh(y)
+		:: HAS(dirty, y) && y != to -> send_refresh(y, 0)
 		:: else
 		fi;
 		y++
@@ -170,6 +186,7 @@ inline transfer_ownership(r, to)
 	:: else ->
 #if REFUSALS > 0
 		marked[r] = want[r];
+		refused[r] = want[r];
 #endif
 		role[r] = ABSENT
 	fi;

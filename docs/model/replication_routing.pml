@@ -94,7 +94,7 @@ inline empty_replica_queue(r)
 			:: val[r] != base[r] ->
 				nbit[r] = !nbit[r];
 				unacked[r] = 1;
-				m = m | CARRIES | WITH_BIT(nbit[r]);
+				m = (m | CARRIES | WITH_BIT(nbit[r])) + WITH_VERSION(ver[r]);
 				d = val[r] & ~base[r];
 				base[r] = val[r]
 			:: else

@@ -80,6 +80,12 @@
 #define WITH_BIT(n)          (128 * (n))
 #define CARRIES   256                      /* an operation with a delta in front of it (rule 26) */
 #define BY_HOME   512                      /* the home has routed it */
+#ifdef SET_DROPS_OLD
+#define WITH_VERSION(v)  (1024 * (v))
+#else
+#define WITH_VERSION(v)  0
+#endif
+#define VERSION(m)       ((m) >> 10)
 #define KIND(m)   ((m) & 7)
 #define WHO(m)    (((m) >> 3) & 3)
 #define NUM(m)    (((m) >> 5) & 3)
@@ -120,6 +126,7 @@ bit  unacked[N];       /* that DELTA is unanswered; ON and OFF are the roles awa
 chan queue[N] = [ROOM] of { short, byte };
 #if REFUSALS > 0
 bit  marked[N];        /* refused: no ON until the intent ends */
+bit  refused[N];       /* the same, for the check against livelock */
 byte refusals_left = REFUSALS;
 #define IS_MARKED(r)   marked[r]
 #else
@@ -131,15 +138,19 @@ byte refusals_left = REFUSALS;
 #define SNAPSHOT   1
 #define OFFER_NEW  2
 #define REFUSED    3
-byte reply[N];         /* to its ON: there is at most one */
-byte snap_val[N];
-byte snap_ver[N];
+#if defined(OFF_BEFORE_REPLY) || defined(LOCALIZE_BEFORE_REPLY) || defined(ONE_OFFER) || defined(NO_ACK)
+#define LATE_REPLIES             /* then a reply may meet another role than awaiting, which drops it */
+#define REPLIES  2
+#else
+#define REPLIES  1
+#endif
+chan replies[N] = [REPLIES] of { byte, byte, byte };   /* to its ON: kind, version, value */
 bit  ack[N];
 byte offers[N];        /* OFFERs to the last holder */
 byte refreshes[N];     /* REFRESHes: how many; the first is the oldest */
 byte ref_val[N * REFRESHES];
 byte ref_ver[N * REFRESHES];
-bit  ref_bit[N * REFRESHES];
+byte ref_bit[N * REFRESHES];  /* the bit of the last DELTA; 2: a direct reply to it */
 
 /* The home's table. */
 byte table = OWNER0;
@@ -152,6 +163,10 @@ byte members;
 byte dirty;
 byte bits;
 byte transfer = NONE;
+
+#ifdef SET_DROPS_OLD
+byte set_ver;          /* the version that the last main-only operation has made */
+#endif
 
 #if LEASES > 0
 byte holder = 2;       /* the worker that has leased the key; 2: none has */

@@ -8,7 +8,12 @@
 
 /* Memory of the own domain (rules 22, 23). */
 #define ON_MAIN(w)   (IS_OPEN(DOMAIN_OF(w)) || HELD_BY(w))
-#define ON_COPY(w)   (SHOWS_COPY(DOMAIN_OF(w)) && ver[DOMAIN_OF(w)] >= required[w])
+#ifdef REQUIRED_PER_DOMAIN
+#define SATISFIES(w)  (ver[DOMAIN_OF(w)] >= required[0] && ver[DOMAIN_OF(w)] >= required[1])
+#else
+#define SATISFIES(w)  (ver[DOMAIN_OF(w)] >= required[w])
+#endif
+#define ON_COPY(w)   (SHOWS_COPY(DOMAIN_OF(w)) && SATISFIES(w))
 #define MAY_READ(w)  (NONE_UNANSWERED(w) && (ON_MAIN(w) || ON_COPY(w)))
 #define MAY_TOUCH(w) (NONE_UNANSWERED(w) && \
                       (ON_MAIN(w) || (ON_COPY(w) && !IS_MAIN_ONLY(w, issued[w] + 1))))
@@ -73,3 +78,31 @@ inline submit(w, at)
 	:: else -> FIFO(DOMAIN_OF(w), at)!m, d
 	fi
 }
+
+
+/* ---- Leases (rule 29) --------------------------------------------------- */
+
+#if LEASES > 0
+/* A worker has the key for itself; to all others the owner is arriving.  A request at another domain begins
+   with a manual localize. */
+#define MAY_LEASE(w)  (leases_left && issued[w] == answered[w] && IS_OPEN(DOMAIN_OF(w)))
+
+inline lease(w)
+{
+	leases_left--;
+	holder = w;
+	queued = 0
+}
+
+inline release(w)
+{
+	holder = 2;
+#ifndef RELEASE_DOES_NOT_RAISE
+	change();
+#endif
+	if
+	:: queued -> queued = 0; drain(DOMAIN_OF(w))
+	:: else
+	fi
+}
+#endif

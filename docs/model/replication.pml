@@ -12,6 +12,14 @@
 inline receive(r)
 {
 	if
+	:: KIND(m) == OP -> printf("domain %d: receives push %d of worker %d\n", r, NUM(m), WHO(m))
+	:: KIND(m) == LOCALIZE -> printf("domain %d: receives LOCALIZE of domain %d\n", r, WHO(m))
+	:: KIND(m) == ON -> printf("domain %d: receives ON of domain %d\n", r, WHO(m))
+	:: KIND(m) == DELTA -> printf("domain %d: receives DELTA of domain %d\n", r, WHO(m))
+	:: KIND(m) == OFF -> printf("domain %d: receives OFF of domain %d\n", r, WHO(m))
+	:: KIND(m) == INSTRUCT -> printf("domain %d: receives INSTRUCT\n", r)
+	fi;
+	if
 	:: KIND(m) == LOCALIZE ->
 		x = WHO(m);
 		MUST(one_owner, r == HOME && table != x);
@@ -32,13 +40,14 @@ inline receive(r)
 
 #if REFUSALS > 0
 #define FIRST_IS(q, kind)  (FIRST(q, MESSAGE(kind, 0)) || FIRST(q, MESSAGE(kind, 1)) || FIRST(q, MESSAGE(kind, 2)))
-#define FIRST(q, message)  (fifo[q]?[message, 0] || fifo[q]?[(message + BY_HOME), 0])
+#define FIRST(q, message)  (fifo[q]?[eval(message), 0] || fifo[q]?[eval(message + BY_HOME), 0])
 
 inline refuse(q)
 {
 	fifo[q]?m, d;
 	refusals_left--;
 	x = WHO(m);
+	printf("ON of domain %d is refused\n", x);
 	replies[x]!REFUSED, 0, 0
 }
 #endif
@@ -71,6 +80,7 @@ end:	do
 inline toggle(r)
 {
 	want[r] = !want[r];
+	printf("domain %d: its intent is now %d\n", r, want[r]);
 	if
 	:: !want[r] ->
 #if REFUSALS > 0
@@ -115,7 +125,11 @@ end:	do
 	:: d_step { IS_OPEN(r) && HAS(dirty, 2) && refreshes[2] < REFRESHES -> send_refresh(2, 0); clear() }
 
 	:: d_step { toggles_left && HAS(INTENTS, r) -> toggles_left--; toggle(r); clear() }
-	:: d_step { manuals_left && HAS(LOCS, r) && CAN_WISH(r) -> manuals_left--; manual[r] = 1; clear() }
+	:: d_step { manuals_left && HAS(LOCS, r) && CAN_WISH(r) -> manuals_left--;
+		manual[r] = 1;
+		printf("domain %d: a worker localizes\n", r);
+		clear()
+	   }
 	od
 }
 
@@ -188,7 +202,10 @@ end:	do
 		:: k < N ->
 			MUST(convergence, len(queue[k]) == 0 && !leaving[k] && !manual[k] && !offered[k]);
 			if
-			:: role[k] == OWNER -> old++; MUST(one_owner, table == k && !HAS(members, k))
+			:: role[k] == OWNER ->
+				old++;
+				MUST(one_owner, table == k);
+				MUST(convergence, !HAS(members, k))
 			:: role[k] == REPLICA ->
 				MUST(convergence, INTERESTED(k) && HAS(members, k));
 				MUST(convergence, val[k] == main_val && base[k] == main_val && ver[k] == main_ver)

@@ -12,6 +12,7 @@ inline forget_copy(r)
 /* LOCALIZE.  At the home: the table changes, and INSTRUCT goes to the old owner, in one step. */
 inline localize(r, new_role)
 {
+	printf("domain %d: localizes\n", r);
 	role[r] = new_role;
 	manual[r] = 0;
 	offered[r] = 0;
@@ -28,13 +29,16 @@ inline localize(r, new_role)
 inline to_home_or_cached(r)
 {
 	if
-	:: by_cache -> FIFO(r, 3 - r)!m, d
+	:: by_cache ->
+		printf("domain %d: sends it to the cached domain %d\n", r, 3 - r);
+		FIFO(r, 3 - r)!m, d
 	:: else -> to_home(r)
 	fi
 }
 
 inline close(r)
 {
+	printf("domain %d: ends its replica with OFF\n", r);
 #ifdef OFF_WITHOUT_DELTA
 	d = 0;
 #else
@@ -80,6 +84,7 @@ inline announce(r)
 #if REFUSALS > 0
 	MUST(no_livelock, !refused[r]);
 #endif
+	printf("domain %d: announces its intent with ON\n", r);
 	role[r] = AWAITING;
 	m = MESSAGE(ON, r);
 	d = 0;
@@ -88,6 +93,7 @@ inline announce(r)
 
 inline send_delta(r)
 {
+	printf("domain %d: sends DELTA\n", r);
 	nbit[r] = !nbit[r];
 	unacked[r] = 1;
 	m = MESSAGE(DELTA, r) + WITH_BIT(nbit[r]) + WITH_VERSION(ver[r]);
@@ -150,6 +156,7 @@ inline take_refusal(r)
 inline take_reply(r, kind, version, value)
 {
 	MUST(routing, role[r] == AWAITING || DROPS_REPLY(r));
+	printf("domain %d: takes the reply to ON\n", r);
 	if
 #ifdef ONE_OFFER
 	:: kind == OFFER_NEW && role[r] == REPLICA -> offered[r] = 1
@@ -179,6 +186,7 @@ inline take_reply(r, kind, version, value)
 inline take_refresh(r, i)
 {
 	k = (r) * REFRESHES + (i);
+	printf("domain %d: takes REFRESH, version %d\n", r, ref_ver[k]);
 	if
 #ifdef REFRESH_IS_SNAPSHOT
 	:: role[r] == AWAITING ->
@@ -222,6 +230,7 @@ inline take_refresh(r, i)
 inline take_offer(r)
 {
 	offers[r]--;
+	printf("domain %d: takes the OFFER to the last holder\n", r);
 	if
 #ifdef ONE_OFFER
 	:: role[r] == AWAITING -> take_offer_new(r)
@@ -238,6 +247,7 @@ inline take_offer(r)
 inline take_ack(r)
 {
 	MUST(routing, role[r] == CLOSING);
+	printf("domain %d: OFF is acknowledged\n", r);
 	ack[r] = 0;
 	role[r] = ABSENT;
 	settle_required()

@@ -19,6 +19,7 @@ inline add(pushes)
 /* Push n of worker w on main. */
 inline execute(w, n)
 {
+	printf("owner: applies push %d of worker %d\n", n, w);
 	MUST(monotonic_reads, !(seen[w] & ~main_val));
 	add(PUSH(w, n));
 	seen[w] = main_val
@@ -26,6 +27,7 @@ inline execute(w, n)
 
 inline send_refresh(to, direct)
 {
+	printf("owner: sends REFRESH to domain %d, version %d\n", to, main_ver);
 	k = (to) * REFRESHES + refreshes[to];
 	ref_val[k] = main_val;
 	ref_ver[k] = main_ver;
@@ -43,7 +45,9 @@ inline send_refresh(to, direct)
 inline check(r)
 {
 	if
-	:: OFFERS && !INTERESTED(r) && (members == 1 || members == 2 || members == 4) -> offers[members / 2]++
+	:: OFFERS && !INTERESTED(r) && (members == 1 || members == 2 || members == 4) ->
+		printf("domain %d: offers the key to the last holder\n", r);
+		offers[members / 2]++
 	:: else
 	fi
 }
@@ -58,6 +62,7 @@ inline merge(from, n, pushes)
 {
 	MUST(routing, HAS(members, from));
 	MUST(exclusive, !IS_LEASED);
+	printf("owner: merges the delta of domain %d\n", from);
 	if
 	:: pushes && !IS_OLD(m) -> add(pushes); change()
 	:: else
@@ -105,14 +110,18 @@ inline handle(r)
 		fi;
 #endif
 		if
-		:: OFFERS && old == 0 && !INTERESTED(r) -> replies[x]!OFFER_NEW, 0, 0
-		:: else -> replies[x]!SNAPSHOT, main_ver, main_val
+		:: OFFERS && old == 0 && !INTERESTED(r) ->
+			printf("domain %d: answers ON of domain %d with an OFFER\n", r, x);
+			replies[x]!OFFER_NEW, 0, 0
+		:: else ->
+			printf("domain %d: sends SNAPSHOT to domain %d, version %d\n", r, x, main_ver);
+			replies[x]!SNAPSHOT, main_ver, main_val
 		fi
 	:: KIND(m) == DELTA -> merge(x, BIT(m), d)
 	:: KIND(m) == OFF ->
 		MUST(routing, HAS(members, x));
 		if
-		:: d && !IS_OLD(m) -> add(d); change()
+		:: d && !IS_OLD(m) -> printf("domain %d: merges the delta of OFF\n", r); add(d); change()
 		:: else
 		fi;
 		members = members & ~(1 << x);
@@ -192,6 +201,7 @@ inline transfer_ownership(r, to)
 	fi;
 	settle_required();
 	MUST(one_owner, transfer == NONE);
+	printf("domain %d: transfers ownership to domain %d\n", r, to);
 	transfer = to
 }
 
@@ -199,6 +209,7 @@ inline transfer_ownership(r, to)
 inline arrive(r)
 {
 	MUST(routing, role[r] == ARRIVING || role[r] == UPGRADING);
+	printf("domain %d: the value arrives\n", r);
 	transfer = NONE;
 	MUST(one_owner, role[0] != OWNER && role[1] != OWNER && role[2] != OWNER);
 	d = val[r] & ~base[r];

@@ -6,13 +6,17 @@ inline to_home(r)
 	if
 	:: r == HOME ->
 		MUST(routing, table != HOME);
+		printf("home: sends a message to domain %d\n", table);
 		FIFO(HOME, table)!(m | BY_HOME), d
-	:: else -> FIFO(r, HOME)!m, d
+	:: else ->
+		printf("domain %d: sends a message to the home\n", r);
+		FIFO(r, HOME)!m, d
 	fi
 }
 
 inline enqueue(r)
 {
+	printf("domain %d: queues it\n", r);
 	queue[r]!m, d;
 #if LEASES > 0
 	queued = IS_LEASED
@@ -58,6 +62,7 @@ inline deliver(r)
 {
 	if
 	:: QUEUES_AT_REPLICA(r) ->
+		printf("domain %d: queues it\n", r);
 		queue[r]!m, d;
 		empty_replica_queue(r)
 	:: else ->
@@ -92,6 +97,7 @@ inline empty_replica_queue(r)
 #ifndef QUEUE_WITHOUT_DELTA
 			if
 			:: val[r] != base[r] ->
+				printf("domain %d: puts its delta in front of the next message\n", r);
 				nbit[r] = !nbit[r];
 				unacked[r] = 1;
 				m = (m | CARRIES | WITH_BIT(nbit[r])) + WITH_VERSION(ver[r]);
@@ -125,6 +131,7 @@ inline empty_replica_queue(r)
 inline take_answer(w, version)
 {
 	answered[w]++;
+	printf("worker %d: takes an answer, version %d\n", w, version);
 	if
 	:: RECORDS(DOMAIN_OF(w)) && ver[DOMAIN_OF(w)] < version && required[w] < version ->
 		required[w] = version

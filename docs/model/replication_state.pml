@@ -49,7 +49,7 @@
 #define LEASES 0
 #endif
 #ifndef ROOM
-#define ROOM 4
+#define ROOM (OPS0 + OPS1 + 3)
 #endif
 #ifndef REFRESHES
 #define REFRESHES 3
@@ -138,7 +138,7 @@ byte refusals_left = REFUSALS;
 #define SNAPSHOT   1
 #define OFFER_NEW  2
 #define REFUSED    3
-#if defined(OFF_BEFORE_REPLY) || defined(LOCALIZE_BEFORE_REPLY) || defined(ONE_OFFER) || defined(NO_ACK)
+#if defined(REFRESH_IS_SNAPSHOT) || defined(OFF_BEFORE_REPLY) || defined(LOCALIZE_BEFORE_REPLY) || defined(ONE_OFFER) || defined(NO_ACK)
 #define LATE_REPLIES             /* then a reply may meet another role than awaiting, which drops it */
 #define REPLIES  2
 #else

@@ -22,6 +22,7 @@
 inline read(w)
 {
 	x = SHOWN_TO(w);
+	printf("worker %d: reads directly\n", w);
 	MUST(monotonic_reads, !(seen[w] & ~x));
 	MUST(program_order, IN_ORDER(x));
 	seen[w] = x
@@ -32,6 +33,7 @@ inline touch(w)
 	issued[w]++;
 	answered[w]++;
 	k = DOMAIN_OF(w);
+	printf("worker %d: push %d, directly\n", w, issued[w]);
 	if
 	:: role[k] == OWNER ->
 		execute(w, issued[w]);
@@ -70,6 +72,7 @@ inline submit(w, at)
 {
 	issued[w]++;
 	entry[w] = at;
+	printf("worker %d: push %d, enters at domain %d\n", w, issued[w], at);
 	m = MESSAGE(OP, w) + NUMBERED(issued[w]);
 	d = 0;
 	if
@@ -90,6 +93,7 @@ inline submit(w, at)
 inline lease(w)
 {
 	leases_left--;
+	printf("worker %d: leases the key\n", w);
 	holder = w;
 	queued = 0
 }
@@ -97,6 +101,7 @@ inline lease(w)
 inline release(w)
 {
 	holder = 2;
+	printf("worker %d: gives its lease back\n", w);
 #ifndef RELEASE_DOES_NOT_RAISE
 	change();
 #endif

@@ -83,12 +83,19 @@ inline deliver(r)
 
 /* ---- Operations that a replica cannot execute (rule 26) ---------------- */
 
-/* The queue of a replica goes to the home in one step; its first operation carries the delta. */
+#ifdef UPGRADING_EMPTIES
+#define HAS_REPLICA_QUEUE(r)  (SHOWS_COPY(r) && len(queue[r]) > 0)
+#else
+#define HAS_REPLICA_QUEUE(r)  (role[r] == REPLICA && len(queue[r]) > 0)
+#endif
+
+/* The queue of a replica goes to the home in one step; its first operation carries the delta.  The queue of an
+   upgrading domain waits for the value (rule 18). */
 inline empty_replica_queue(r)
 {
 #if MAIN_ONLY > 0
 	if
-	:: len(queue[r]) > 0 && MAY_EMPTY(r) ->
+	:: HAS_REPLICA_QUEUE(r) && MAY_EMPTY(r) ->
 		rest = len(queue[r]);
 		do
 		:: rest > 0 ->

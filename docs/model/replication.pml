@@ -1,4 +1,76 @@
-/* Replication of one key. */
+/*
+ * Replication of one key: domains that have intent for it hold replicas, and
+ * the only domain with intent owns it.
+ *
+ * WHAT IS MODELLED
+ *   3 domains, one key, up to two workers with up to 3 pushes each, which may
+ *   be unanswered together.  Domain 0 is the home.  Intents come and go at any
+ *   moment, TOGGLES times altogether; ranks localize the key, MANUALS times;
+ *   workers lease it, LEASES times; ON is refused, REFUSALS times.  A worker is
+ *   on the rank that serves its domain, or on a neighbour.  Every `d_step` is
+ *   one step that the implementation makes without interruption, as in
+ *   relocation.pml.  What follows from a cause and is sent (ON, OFF, DELTA, the
+ *   REFRESH of one member, LOCALIZE for a wish) is a step of its own: any delay
+ *   is covered, so any grouping into rounds is too.
+ *
+ * THE VALUE
+ *   A set of pushes, one bit each: adding is a union that must be disjoint,
+ *   value - base is a difference.  A main-only operation (rule 26) is a push
+ *   that main alone can take.
+ *
+ * CHANNELS
+ *   fifo[s->d]   operations, ON, DELTA, OFF, LOCALIZE, INSTRUCT: first in, first
+ *                out for each ordered pair of ranks.
+ *   Replies to ON, ACK, OFFER to the last holder, REFRESH, TRANSFER and answers
+ *   have no order at all.  Up to REFRESHES of them are in flight to a domain.
+ *   The home handles what it sends to itself inline.
+ *
+ * WHAT IS CHECKED (the names that `assert` reports)
+ *   exactly_once     no push is added to main or to a copy twice; none is lost
+ *   program_order    in main, and in every copy that a worker reads or writes,
+ *                    the pushes of each worker are a prefix of its program
+ *   monotonic_reads  a worker sees all that it has seen before, its own pushes
+ *                    included; every push reads too, wherever it is executed
+ *   routing          what the home has forwarded meets an owner, or a domain
+ *                    that queues it; ON, DELTA and OFF find the right set; a
+ *                    reply meets the domain that waits for it
+ *   one_owner        at most one owner, in the end the one of the home's table
+ *   exclusive        a lease excludes all others from main
+ *   no_livelock      a domain that was refused does not ask again
+ *   convergence      whenever no message is in flight and no domain can act:
+ *                    all operations are answered, no queue and no wish is left,
+ *                    the members are the domains with intent, their replicas
+ *                    equal main, the only domain with intent is the owner, and
+ *                    the other domains are absent
+ *   Rule numbers: README.md.
+ *
+ * WHAT IS LEFT OUT
+ *   Other keys; gradients that are merged with their count; leases that are
+ *   asked for at another domain (a manual localize, and then a lease); memory
+ *   that a neighbour cannot address.
+ *
+ * CONFIGURATION (-D)
+ *   OWNER0     first owner                    NEIGHBOUR0=1  worker 0 is on a
+ *   W0 OPS0    domain, pushes of worker 0                   neighbour
+ *   W1 OPS1    the same for worker 1          NEIGHBOUR1=1  the same
+ *   MAIN_ONLY  bit mask of the main-only operations: 1, 2, 4 of worker 0,
+ *              16, 32, 64 of worker 1
+ *   BEGIN      bit mask of the domains that have intent in the beginning, and
+ *              replicas; all others join later
+ *   TOGGLES    changes of intents             INTENTS  bit mask of the domains
+ *   MANUALS    localizes                      LOCS     where they happen
+ *   LEASES     leases                         REFUSALS refusals
+ *   CACHES     operations, ON and DELTA of an absent or holding domain may enter
+ *              at any domain that is not the home
+ *   IN_BREADTH for a search in breadth (pan.c with -DBFS)
+ *
+ * VARIANTS (-D)
+ *   Right, and to be verified:
+ *     ROUND_FIRST       an owner refreshes dirty members before TRANSFER
+ *     REPLIES_TO_DELTA  DELTA is answered by a REFRESH at once
+ *     SERVES            the policy never offers the key
+ *   Faulty, and to be refuted: see verify.sh and README.md
+ */
 
 #include "replication_state.pml"
 #include "replication_routing.pml"

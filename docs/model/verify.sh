@@ -60,6 +60,7 @@ refused-own-queue-later    | refuted  | -DREFUSALS=1 -DOPS0=2 -DLOCS=2 -DMAXLOC=
 replication='
 replicas                      | verified        | -DTOGGLES=4 -DOPS0=2
 replicas-manual               | verified        | -DTOGGLES=3 -DOPS0=2 -DMANUALS=1
+replicas-moves                | verified        | -DBEGIN=3 -DTOGGLES=1 -DOPS0=2 -DMANUALS=3
 replicas-two-domains          | verified        | -DTOGGLES=3 -DOPS0=1 -DOPS1=1
 replicas-same-domain          | verified        | -DTOGGLES=3 -DOPS0=1 -DW1=1 -DOPS1=1
 replicas-owner-1              | verified        | -DOWNER0=1 -DTOGGLES=3 -DOPS0=1 -DW1=0 -DOPS1=1 -DMANUALS=1 -DLOCS=1
@@ -67,10 +68,12 @@ replicas-neighbour            | verified        | -DNEIGHBOUR0=1 -DTOGGLES=3 -DO
 replicas-neighbour-beside     | verified        | -DNEIGHBOUR0=1 -DTOGGLES=3 -DOPS0=1 -DW1=1 -DOPS1=1
 replicas-caches               | verified        | -DCACHES -DTOGGLES=3 -DOPS0=2
 replicas-caches-neighbour     | verified        | -DCACHES -DNEIGHBOUR0=1 -DTOGGLES=3 -DOPS0=2
+replicas-caches-moves         | verified        | -DCACHES -DBEGIN=5 -DINTENTS=6 -DTOGGLES=2 -DOPS0=1 -DMANUALS=2
 replicas-round-first          | verified        | -DROUND_FIRST -DTOGGLES=3 -DOPS0=1 -DMANUALS=1
 replicas-direct-reply         | verified        | -DREPLIES_TO_DELTA -DTOGGLES=3 -DOPS0=1 -DW1=0 -DOPS1=1
 replicas-serve                | verified        | -DSERVES -DIN_BREADTH -DTOGGLES=3 -DOPS0=2
 replicas-main-only            | verified        | -DMAIN_ONLY=2 -DTOGGLES=2 -DOPS0=2 -DW1=1 -DOPS1=1
+replicas-main-only-neighbour  | verified        | -DMAIN_ONLY=2 -DNEIGHBOUR0=1 -DBEGIN=1 -DINTENTS=2 -DTOGGLES=2 -DOPS0=2 -DW1=1 -DOPS1=1
 replicas-main-only-caches     | verified        | -DMAIN_ONLY=2 -DCACHES -DIN_BREADTH -DTOGGLES=2 -DOPS0=2
 replicas-refused              | verified        | -DREFUSALS=2 -DTOGGLES=3 -DOPS0=2
 replicas-leases-manual        | verified        | -DLEASES=1 -DTOGGLES=3 -DOPS0=1 -DMANUALS=1

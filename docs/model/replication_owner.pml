@@ -216,7 +216,9 @@ inline arrive(r)
 	if
 	:: role[r] == UPGRADING && d ->
 		add(d);
-#ifndef MERGE_DOES_NOT_RAISE
+#ifdef MERGE_DOES_NOT_RAISE
+		dirty = members
+#else
 		change()
 #endif
 	:: else

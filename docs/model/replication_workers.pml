@@ -102,7 +102,9 @@ inline release(w)
 {
 	holder = 2;
 	printf("worker %d: gives its lease back\n", w);
-#ifndef RELEASE_DOES_NOT_RAISE
+#ifdef RELEASE_DOES_NOT_RAISE
+	dirty = members;
+#else
 	change();
 #endif
 	if

@@ -87,6 +87,8 @@ void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) 
   copies.mains().close(*copies.main_number(content));
   SlotHead::of(content).record = SlotHead::kNoRecord;
   copies.keys().unreplicate(key);
+  // A slot without copies must have no mark: it may be released at any time.
+  copies.keys().clear_mark(key);
 }
 
 bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content) {
@@ -375,6 +377,7 @@ void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue:
     copies.keys().pass_on_leased(key, instruct.next);
   } else {
     table.store().pass_on(key, instruct.next);
+    copies.keys().take_mark(slot);
     table.store().release_slot(key, slot);
   }
   finish_leaving(table, leaving);

@@ -79,6 +79,8 @@ class MainCopies {
   }
   bool any_listed() const LAPSE_REQUIRES(progress_role);
 
+  // Numbers of records are below this one.
+  std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
   std::size_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
     return records_.capacity() * sizeof(MainCopy) + free_.capacity() * sizeof(std::uint32_t);

@@ -68,6 +68,8 @@ class ReplicaTable {
   // Records with such a message.
   std::size_t unanswered() const LAPSE_REQUIRES(progress_role) { return unanswered_; }
 
+  // Numbers of records are below this one.
+  std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
   std::size_t in_use() const LAPSE_REQUIRES(progress_role) { return in_use_; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
     return records_.capacity() * sizeof(Replica) + free_.capacity() * sizeof(std::uint32_t);

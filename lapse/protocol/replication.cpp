@@ -100,7 +100,6 @@ void Replication::round(Clock::time_point now) {
 
 void Replication::send_changes(TableShard& table) {
   TableCopies& copies = *table.copies();
-  if (copies.replicas().in_use() == 0 && copies.mains().in_use() == 0) return;
   // Those whose mark was taken before, and that could not be sent.
   marked_.clear();
   marked_.swap(copies.marked());
@@ -109,16 +108,13 @@ void Replication::send_changes(TableShard& table) {
     copies.replicas().at(number).marked = false;
     keys_.send_marked(table, number, now_);
   }
-  copies.keys().take_marks([&](std::byte* content) {
+  copies.keys().take_marks([&](Slot slot) {
     progress_role.assert_held();  // Called in place.
-    const std::uint32_t record = SlotHead::of(content).record;
-    // The slot may have been released, and used for another key.
-    if (record == SlotHead::kNoRecord) return;
-    if (const auto main = copies.main_number(content)) {
+    if (const auto main = copies.main_in(slot)) {
       copies.mains().at(*main).mark_all();
       copies.mains().list(*main);
-    } else {
-      keys_.send_marked(table, record, now_);
+    } else if (const auto replica = copies.replica_in(slot)) {
+      keys_.send_marked(table, *replica, now_);
     }
   });
   copies.mains().take_listed([&](std::uint32_t number) {

@@ -46,6 +46,20 @@ std::uint32_t TableCopies::replica_number(Key key) {
   throw ProtocolError(fmt::format("key {} is {} and has no replica", key.value(), role_name(word.role())));
 }
 
+std::optional<std::uint32_t> TableCopies::main_in(Slot slot) {
+  const auto number = main_number(store_.address(slot));
+  if (!number || *number >= mains_.records()) return std::nullopt;
+  const SlotWord word = keys_.word(mains_.at(*number).key());
+  return word.is_owner() && word.slot() == slot ? number : std::nullopt;
+}
+
+std::optional<std::uint32_t> TableCopies::replica_in(Slot slot) {
+  const std::uint32_t number = SlotHead::of(store_.address(slot)).record;
+  const bool is_one = number < replicas_.records() && !slot.is_private &&
+                      replicas_.at(number).slot == slot.number;
+  return is_one ? std::optional(number) : std::nullopt;
+}
+
 std::uint32_t TableCopies::base_units(Key key) const {
   if (store_.sizes().uniform()) return 1;
   return static_cast<std::uint32_t>(padded(merger_.base_bytes(store_.sizes().length(key))) / kUnitBytes);

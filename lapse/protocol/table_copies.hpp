@@ -46,6 +46,10 @@ class TableCopies {
     const auto number = main_number(content);
     return number ? &mains_.at(*number) : nullptr;
   }
+  // The record of the main copy, or of the replica, that is in a marked slot; nothing where the slot has been
+  // released since it was marked.
+  std::optional<std::uint32_t> main_in(Slot slot) LAPSE_REQUIRES(progress_role);
+  std::optional<std::uint32_t> replica_in(Slot slot) LAPSE_REQUIRES(progress_role);
   static void set_main(std::byte* content, std::uint32_t number) {
     SlotHead::of(content).record = number | kMainBit;
   }

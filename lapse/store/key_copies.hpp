@@ -62,6 +62,7 @@ class KeyCopies {
       f(content);
       return std::optional(word.with_role(Role::closing, record));
     });
+    take_mark(slot);
     store_.release_slot(key, slot);
   }
   // upgrading -> arriving: f(content) makes the copy the main copy.
@@ -85,7 +86,9 @@ class KeyCopies {
       slot = word.slot();
       return word.absent(next);
     });
-    if (result == Result::done) store_.release_slot(key, slot);
+    if (result != Result::done) return result;
+    take_mark(slot);
+    store_.release_slot(key, slot);
     return result;
   }
   template <class F>
@@ -96,6 +99,7 @@ class KeyCopies {
   void pass_on_leased(Key key, Domain next) {
     const Slot slot = word(key).slot();
     store_leased(key, [&](SlotWord word) { return word.absent(next); });
+    take_mark(slot);
     store_.release_slot(key, slot);
     store_.count_here(key, false);
   }
@@ -155,13 +159,17 @@ class KeyCopies {
     marks_of(slot).take(unit_of(slot), 1, [&](std::uint64_t) { marked = true; });
     return marked;
   }
-  // Calls f(content) for each marked slot that this rank gives out, having cleared the mark.
+  // As take_mark, for the slot of a main copy; of a key that is arriving it has none.
+  void clear_mark(Key key) {
+    if (const SlotWord now = word(key); now.is_owner()) take_mark(now.slot());
+  }
+  // Calls f(slot) for each marked slot that this rank gives out, having cleared the mark.
   template <class F>
   void take_marks(F&& f) {
     for_marks([&](const SlotMarks& marks, std::uint64_t first, std::uint64_t units, Slot slot) {
       marks.take(first, units, [&](std::uint64_t unit) {
         slot.number += static_cast<std::uint32_t>(unit);
-        f(store_.address(slot));
+        f(slot);
         slot.number -= static_cast<std::uint32_t>(unit);
       });
     });

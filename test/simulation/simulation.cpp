@@ -114,13 +114,13 @@ void Simulation::collect_packets() {
 // A rank may begin a round at any time. Once nothing else is possible, only rounds that have something to do
 // are, rank by rank; what several of each rank do not move is stuck.
 void Simulation::add_rounds() {
-  constexpr std::size_t kStepsOfRank = 4;
+  constexpr std::size_t kStepsOfRank = 8;
   const bool lonely =
       std::ranges::all_of(choices_, [](const Choice& choice) { return choice.actor == Actor::end_turn; });
   lonely_steps_ = lonely ? lonely_steps_ + 1 : 0;
   if (lonely_steps_ > kStepsOfRank * ranks_.size()) return;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    const std::size_t rank = (lonely_steps_ + i) % ranks_.size();
+    const std::size_t rank = (rounds_ + i) % ranks_.size();
     const std::uint32_t speed = engine_speed_[rank];
     const bool due = ranks_[rank]->round_due();
     if (lonely && due) return add_choice({Actor::round, rank, 0}, speed);
@@ -166,6 +166,7 @@ void Simulation::carry_out(const Choice& choice) {
       break;
     case Actor::round:
       trace("rank {} begins a round", choice.rank);
+      ++rounds_;
       rank.begin_round();
       end_turn_or_go_on(rank);
       break;

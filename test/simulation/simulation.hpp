@@ -104,6 +104,7 @@ class Simulation {
   Histories histories_;
   std::vector<std::unique_ptr<SimulatedRank>> ranks_;
   std::uint64_t steps_ = 0;
+  std::size_t rounds_ = 0;
   std::size_t lonely_steps_ = 0;  // since something else than a round was possible
   Runs runs_;
   Frames frames_{};

@@ -95,9 +95,9 @@ class ParameterServer {
   // throws, so does the rank, and the others throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
-  // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is done
-  // about them, and how long after a round of communication about them the next one begins by itself. Source
-  // and policy outlive the server.
+  // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
+  // done about them, and how long after a round of communication the next begins by itself. Source and policy
+  // outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy,
               std::chrono::microseconds interval = std::chrono::microseconds(1000));
 

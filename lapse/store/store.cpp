@@ -34,7 +34,7 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
   slots_.try_commit_for(expected_units);
   if (!may_have_copies()) return;
   marks_ = SlotMarks(marks);
-  set_copies(marks, sizes_.layout().copies == Copies::differences);
+  set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
 }
 
 SlotBits Store::try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const {

@@ -144,6 +144,7 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
 bool KeyReplication::merge(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
   TableCopies& copies = *table.copies();
   const bool done = run_user_code(table.name(), key, registry_.self(), [&] {
+    progress_role.assert_held();  // Called in place.
     return with_main(table, key, content, [&](std::byte* value) {
       copies.merger().apply_delta(value, message.delta, table.sizes().length(key));
       SlotHead::raise_version(value);

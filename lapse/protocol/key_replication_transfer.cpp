@@ -32,11 +32,11 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
       ++table.counters().declined_copies;
     }
   }
-  const auto others = [&] {
-    if (!leaving.main) return std::size_t{0};
+  std::size_t others = 0;
+  if (leaving.main) {
     MainCopy& main = copies.mains().at(*leaving.main);
-    return main.size() - (main.find(instruct.next) != nullptr ? 1 : 0);
-  }();
+    others = main.size() - (main.find(instruct.next) != nullptr ? 1 : 0);
+  }
   leaving.members = others + (leaving.replica ? 1 : 0);
   leaving.raises = leaving.replica && others == 0;
   const std::size_t moved = table.sizes().moved_bytes(key);
@@ -109,7 +109,8 @@ bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruc
       if (!send_refreshes(table, *main, nullptr, &instruct.next)) return false;
     }
     const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
-    const auto fill = [&](std::byte* value) LAPSE_REQUIRES(progress_role) {
+    const auto fill = [&](std::byte* value) {
+      progress_role.assert_held();  // Called in place.
       // A worker may have written since: its change must reach the members first.
       if (leaving.main && copies.keys().is_marked(slot)) return false;
       leave(table, key, instruct, leaving, value);

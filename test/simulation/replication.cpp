@@ -63,3 +63,22 @@ TEST_CASE("replication: a table that is not replicated") {
 TEST_CASE("replication: any scenario") {
   expect_copies({.replication = true});
 }
+
+TEST_CASE("replication: many members") {
+  expect_copies({.min_ranks = 5, .domain_ranks = 1, .replication = true, .eventual = true});
+}
+
+TEST_CASE("replication: domains of several ranks, resets") {
+  for (const std::int32_t ranks : {2, 3}) {
+    expect_copies({.min_ranks = 4,
+                   .sparse = false,
+                   .domain_ranks = ranks,
+                   .resets = true,
+                   .replication = true,
+                   .eventual = true});
+  }
+}
+
+TEST_CASE("replication: refusals") {
+  expect_no_violation({.replication = true, .eventual = true, .refusals = true});
+}

@@ -44,11 +44,13 @@ struct ScenarioLimits {
 struct ScenarioReplication {
   bool eventual = true;  // table 0; else its wanted keys are localized, as those of table 1
   Technique technique = Technique::adaptive;
-  bool gradients = false;     // pushes of table 0 are merged as gradients, else as differences
-  std::uint32_t intents = 2;  // among the calls: their weight
-  std::uint32_t rounds = 4;   // among the events: the weight of those that have something to do
-  bool few_moves = false;     // workers seldom ask for main copies
-  bool leaves_some = false;   // some intents never end
+  bool gradients = false;           // pushes of table 0 are merged as gradients, else as differences
+  std::uint32_t intents = 2;        // among the calls: their weight
+  std::uint32_t rounds = 4;         // among the events: the weight of those that have something to do
+  bool few_moves = false;           // workers seldom ask for main copies
+  bool leaves_some = false;         // some intents never end
+  bool long_wants = true;           // else every intent ends after a few calls
+  std::size_t counter_clients = 1;  // calls on table 0 for each on table 1
 
   std::string to_string() const;
 };

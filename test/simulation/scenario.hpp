@@ -18,6 +18,8 @@
 
 namespace lapse::test {
 
+struct FrameFault;
+
 // What a test fixes; everything else is drawn.
 struct ScenarioLimits {
   std::int32_t min_ranks = 2;
@@ -34,10 +36,11 @@ struct ScenarioLimits {
   bool replication = false;  // keys are wanted, and copied; what follows is for these
   std::optional<Technique> technique = {};
   std::optional<bool> eventual = {};
-  bool refusals = false;           // keys of table 0 cannot always be made or stored
-  bool wrong_owners = false;       // a lookup reads any number
-  bool holders_wait = false;       // a fault: the holder of a lease waits for further keys
-  const Router* router = nullptr;  // null: the library's
+  bool refusals = false;              // keys of table 0 cannot always be made or stored
+  bool wrong_owners = false;          // a lookup reads any number
+  bool holders_wait = false;          // a fault: the holder of a lease waits for further keys
+  const Router* router = nullptr;     // null: the library's
+  const FrameFault* fault = nullptr;  // null: what arrives is handled as it is
 };
 
 // How keys are wanted, and what is done about it.

@@ -97,6 +97,9 @@ class Simulation {
   // Runs of keys go where the router would send each key alone.
   void check_routes(Key key, std::size_t table);
   void check_replicas();
+  // Where each policy decides as it should, the only domain that wants a key owns it.
+  void check_only_domains(std::span<const TableShard* const> shards, std::span<const Key> keys,
+                          const std::function<bool(Domain, Key)>& wants) const;
   void check_end();
 
   const Scenario scenario_;

@@ -26,14 +26,20 @@ class StopsNowAndThen {
   }
   // It has done its work by then, or this waits for it.
   ~StopsNowAndThen() {
-    if (child_ > 0) waitpid(child_, nullptr, 0);
+    if (child_ > 0 && !finished_) waitpid(child_, nullptr, 0);
   }
   StopsNowAndThen(const StopsNowAndThen&) = delete;
   StopsNowAndThen& operator=(const StopsNowAndThen&) = delete;
 
-  bool runs() const { return child_ > 0; }
+  bool begun() const { return child_ > 0; }
+  // Whether it has stopped the process for the last time.
+  bool finished() {
+    finished_ = finished_ || waitpid(child_, nullptr, WNOHANG) == child_;
+    return finished_;
+  }
 
  private:
+  bool finished_ = false;
   pid_t child_ = -1;
 };
 

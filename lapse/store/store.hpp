@@ -193,7 +193,8 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // Keeps what a key needs to come to this domain: a slot word, and room for its value. Throws OutOfMemory,
+  // Keeps what a key needs to come to this domain: a slot word, room for its value, and for the mark of a main
+  // copy that other domains hold copies of. Throws OutOfMemory,
   // or what the application's function of lengths throws; then nothing has changed. Where all values have
   // one length, the slot itself is chosen when the value comes; else it is the one that is returned.
   Slot prepare_arrival(Key key);
@@ -209,7 +210,13 @@ class Store : public SlotAccess {
   }
   // As prepare_arrival for `keys` keys of a dense table whose values have one length, in memory that the
   // domain shares. False where there is no room for all of them: nothing has changed.
-  bool try_prepare_arrivals(std::uint32_t keys) { return slots_.try_promise(keys); }
+  bool try_prepare_arrivals(std::uint32_t keys) {
+    if (!slots_.try_promise(keys)) return false;
+    if (cover_slots(false)) [[likely]]
+      return true;
+    slots_.withdraw_promise(keys);
+    return false;
+  }
   void cancel_arrivals(std::uint32_t keys) { slots_.withdraw_promise(keys); }
   // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
@@ -319,6 +326,9 @@ class Store : public SlotAccess {
     add(keys_here_, keys);
     add(content_bytes_here_, bytes);
   }
+  // Whether every slot that has memory can be marked; makes room for the marks.
+  bool cover_slots(bool is_private);
+  [[noreturn]] void throw_unmarkable(Key key) const;
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;
 

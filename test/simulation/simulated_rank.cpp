@@ -100,8 +100,11 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   }
   RandomEngine random(scenario.seed, 100 + index);
   const WorkloadSettings settings = scenario.workload(random);
+  std::vector<TableClient*> clients(scenario.replication ? scenario.replication->counter_clients : 1,
+                                    clients_[clients_.size() - 2].get());
+  clients.push_back(clients_.back().get());
   workloads_.push_back(std::make_unique<RandomWorkload>(
-      std::vector<TableClient*>{clients_[clients_.size() - 2].get(), clients_.back().get()}, settings, random,
+      std::move(clients), settings, random,
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
       scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
                            : nullptr));

@@ -184,9 +184,9 @@ void RandomWorkload::begin_lease() {
 
 void RandomWorkload::begin_intent() {
   if (!intents_) return;
-  const bool to_the_end = random_.below(8) == 0;
-  const std::size_t until =
-      to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(random_.below(2) == 0 ? 6 : 40);
+  const bool to_the_end = settings_.long_intents && random_.below(8) == 0;
+  const bool is_long = settings_.long_intents && random_.below(2) == 0;
+  const std::size_t until = to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(is_long ? 40 : 6);
   intents_->begin(*clients_[last_.client], last_.keys, until);
 }
 

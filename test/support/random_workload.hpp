@@ -29,6 +29,7 @@ struct WorkloadSettings {
   double bulk = 0;
   std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1, 0};  // of the calls, in the order of Call
   std::size_t max_touches = 4;                                           // of the keys under a lease
+  bool long_intents = true;  // some intents last for many calls, or to the end
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);

@@ -220,8 +220,9 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
   const std::size_t bytes = table.content_bytes(key);
   for (Member& to : main.members()) {
     if (!to.dirty || (except != nullptr && to.domain == *except)) continue;
+    const Rank rank = table.serving_rank(key, to.domain);
     std::byte* const record = outbox_.append(
-        table.serving_rank(key, to.domain),
+        rank,
         copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes));
     const auto fill = [&](std::byte* value) {
       const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
@@ -237,6 +238,7 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
       return false;
     }
     to.dirty = false;
+    refreshes_.add_sent(rank);
     ++table.counters().refreshes_out;
   }
   return true;

@@ -81,6 +81,7 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   drawn.leaves_some = random.below(2) == 0;
   if (bulk == 0) calls = 20 + random.below(60);
   drawn.few_moves = random.below(3) > 0;
+  drawn.syncs = one_of(0U, 1U, 3U);
   replication = drawn;
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
@@ -88,9 +89,9 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
 }
 
 std::string ScenarioReplication::to_string() const {
-  return fmt::format(", {} replication ({}, {}{}, intents {}, rounds {}{})", test::to_string(technique),
+  return fmt::format(", {} replication ({}, {}{}, intents {}, syncs {}, rounds {}{})", test::to_string(technique),
                      eventual ? "eventual" : "sequential", gradients ? "gradients" : "differences",
-                     leaves_some ? ", some intents stay" : "", intents, rounds,
+                     leaves_some ? ", some intents stay" : "", intents, syncs, rounds,
                      few_moves ? ", nearly no localize and lease" : "");
 }
 
@@ -124,7 +125,10 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   settings.bulk = bulk;
   // A failure would be reported by any later call.
   if (refusals) settings.detached = 0;
-  if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+  if (replication) {
+    settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+    settings.weights[static_cast<std::size_t>(Call::sync)] = replication->syncs;
+  }
   if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
   if (replication && replication->few_moves) {
     settings.weights[static_cast<std::size_t>(Call::localize)] = 0;

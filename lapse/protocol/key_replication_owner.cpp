@@ -221,9 +221,10 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
   for (Member& to : main.members()) {
     if (!to.dirty || (except != nullptr && to.domain == *except)) continue;
     const Rank rank = table.serving_rank(key, to.domain);
-    std::byte* const record = outbox_.append(
-        rank,
-        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes));
+    FrameHeader header =
+        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes);
+    header.operation = refreshes_.epoch(rank);
+    std::byte* const record = outbox_.append(rank, header);
     const auto fill = [&](std::byte* value) {
       const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
       std::memcpy(record, &head, sizeof head);

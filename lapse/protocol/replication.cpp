@@ -184,7 +184,7 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
   now_ = Clock::now();
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes)
     take_record(table, header, records);
-  if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.count);
+  if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.operation, header.count);
   request_end_turn();
 }
 

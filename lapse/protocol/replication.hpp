@@ -70,7 +70,7 @@ class Replication final : public ProtocolModule, public WantSink {
   // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
   // then their main copies are leased.
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
-  const RefreshCounts& refreshes() const LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents

@@ -89,7 +89,7 @@ void Synchronization::answered(std::uint64_t worker) {
 void Synchronization::begin() {
   served_.swap(waiting_);
   step_ = Step::asking;
-  ++number_;
+  replication_.refreshes().begin(++number_);
   peers_ = peers();
   // Behind the changes: a rank that takes them straight from here answers both at once.
   for (const Peer& peer : peers_)
@@ -148,7 +148,7 @@ void Synchronization::answer_asked() {
       continue;
     }
     outbox_.append_record(asked.by, sync_header(FrameKind::sync_answer),
-                          SyncAnswerRecord{asked.number, replication_.refreshes().sent(asked.by)});
+                          SyncAnswerRecord{asked.number, replication_.refreshes().answer(asked.by, asked.number)});
   }
   asked_.insert(asked_.end(), later.begin(), later.end());
 }

@@ -30,7 +30,7 @@ struct SyncRecord {
 static_assert(sizeof(SyncRecord) == 8);
 struct SyncAnswerRecord {
   std::uint64_t number = 0;
-  std::uint64_t refreshes = 0;  // how many REFRESHes the rank has sent to the asking rank, ever
+  std::uint64_t refreshes = 0;  // how many REFRESHes the rank has sent to the asking rank before
 };
 static_assert(sizeof(SyncAnswerRecord) == 16);
 

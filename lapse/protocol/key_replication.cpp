@@ -150,6 +150,7 @@ void KeyReplication::upgrade(TableShard& table, Key key, std::uint32_t number, C
   replica.wanted = false;
   replica.offered = false;
   copies.keys().upgrade(key);
+  copies.replicas().expect(replica, Unanswered::localize);
   relocation_.request(table, key, now);
 }
 
@@ -169,7 +170,6 @@ void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
   });
   copies.release_base(key, replica.base);
   replica.slot = Replica::kNone;
-  replica.marked = false;
   copies.replicas().expect(replica, Unanswered::off);
   if (!changed) {
     outbox_.cancel();
@@ -186,13 +186,13 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
   std::byte* const record =
       append_to_owner(table, FrameKind::delta, key, replica.owner, entry,
                       sizeof(DeltaRecord) + padded_bytes(copies.merger().delta_bytes(elements)));
-  replica.marked = false;
   bool changed = false;
   copies.keys().inspect(key, [&](std::byte* content) {
     changed = copies.merger().take_delta(content, copies.base(replica.base), record + sizeof(DeltaRecord),
                                          elements);
   });
   if (!changed) {
+    copies.replicas().unmark(replica);
     outbox_.cancel();
     return false;
   }
@@ -204,7 +204,7 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
   return true;
 }
 
-void KeyReplication::send_marked(TableShard& table, std::uint32_t number, Clock::time_point) {
+bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const Key key = replica.key;
@@ -212,10 +212,10 @@ void KeyReplication::send_marked(TableShard& table, std::uint32_t number, Clock:
                         table.store().word(key).role() == Role::replica;
   if (may_send) {
     send_delta(table, key, number, Entry::any);
-  } else if (!replica.marked) {
-    replica.marked = true;
-    copies.marked().push_back(number);
+  } else {
+    copies.replicas().mark(replica);
   }
+  return may_send;
 }
 
 // --- messages

@@ -16,6 +16,7 @@
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/management_policy.hpp"
 #include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/refresh_counts.hpp"
 #include "lapse/protocol/registry.hpp"
 #include "lapse/protocol/relocation_records.hpp"
 #include "lapse/protocol/replication_records.hpp"
@@ -48,7 +49,8 @@ class KeyReplication {
         router_(router),
         access_(access),
         relocation_(relocation),
-        lease_turns_(lease_turns) {}
+        lease_turns_(lease_turns),
+        refreshes_(registry.ranks()) {}
 
   // Between phases; the policy outlives its use. Without one: announce, and offer.
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
@@ -108,9 +110,10 @@ class KeyReplication {
 
   // --- rounds
 
-  // A holder's changes (rule 21); `number`: of the replica's record. What cannot be sent yet is listed.
-  void send_marked(TableShard& table, std::uint32_t number, Clock::time_point now)
-      LAPSE_REQUIRES(progress_role);
+  // A holder's changes (rule 21); `number`: of the replica's record. False where they cannot be sent yet: then
+  // the record is marked.
+  bool send_marked(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return refreshes_; }
   // To the dirty members of a main copy (rule 8), all but `except`; `content`: as take_drained. False where
   // the key is leased.
   bool send_refreshes(TableShard& table, std::uint32_t number, std::byte* content = nullptr,
@@ -195,6 +198,7 @@ class KeyReplication {
   KeyRelocation& relocation_;
   LeaseTurns& lease_turns_;
   const ManagementPolicy* policy_ = nullptr;
+  RefreshCounts refreshes_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

@@ -219,9 +219,11 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
   const std::size_t bytes = table.content_bytes(key);
   for (Member& to : main.members()) {
     if (!to.dirty || (except != nullptr && to.domain == *except)) continue;
-    std::byte* const record = outbox_.append(
-        table.serving_rank(key, to.domain),
-        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes));
+    const Rank rank = table.serving_rank(key, to.domain);
+    FrameHeader header =
+        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes);
+    header.operation = refreshes_.epoch(rank);
+    std::byte* const record = outbox_.append(rank, header);
     const auto fill = [&](std::byte* value) {
       const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
       std::memcpy(record, &head, sizeof head);
@@ -236,6 +238,7 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
       return false;
     }
     to.dirty = false;
+    refreshes_.add_sent(rank);
     ++table.counters().refreshes_out;
   }
   return true;

@@ -76,6 +76,13 @@ class MainCopies {
     taken_.clear();
   }
   bool any_listed() const LAPSE_REQUIRES(progress_role);
+  // Whether f(main copy) is true for a record that is listed.
+  template <class F>
+  bool any_listed(F&& f) const LAPSE_REQUIRES(progress_role) {
+    for (const std::uint32_t number : listed_)
+      if (records_[number].listed && f(records_[number])) return true;
+    return false;
+  }
 
   // Numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }

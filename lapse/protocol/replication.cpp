@@ -117,11 +117,27 @@ void Replication::round(Clock::time_point now) {
   last_round_ = now;
   ++counters_.rounds;
   if (source_ != nullptr) source_->begin_round(*this);
+  send_changes(now);
+  const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
+  set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
+}
+
+void Replication::send_changes(Clock::time_point now) {
+  now_ = now;
   for (const auto& table : registry_.tables()) {
     if (table->copies() != nullptr) send_changes(*table);
   }
-  const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
-  set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
+}
+
+bool Replication::owes(Rank to) const {
+  return std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table->copies();
+    return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
+      return std::ranges::any_of(main.members(), [&](const Member& member) {
+        return member.dirty && table->serving_rank(main.key(), member.domain) == to;
+      });
+    });
+  });
 }
 
 void Replication::send_changes(TableShard& table) {
@@ -130,9 +146,8 @@ void Replication::send_changes(TableShard& table) {
   marked_.clear();
   marked_.swap(copies.marked());
   for (const std::uint32_t number : marked_) {
-    if (!copies.replicas().at(number).marked) continue;
-    copies.replicas().at(number).marked = false;
-    keys_.send_marked(table, number, now_);
+    if (copies.replicas().at(number).marked && !keys_.send_marked(table, number))
+      copies.marked().push_back(number);
   }
   copies.keys().take_marks([&](Slot slot) {
     progress_role.assert_held();  // Called in place.
@@ -140,7 +155,8 @@ void Replication::send_changes(TableShard& table) {
       copies.mains().at(*main).mark_all();
       copies.mains().list(*main);
     } else if (const auto replica = copies.replica_in(slot)) {
-      keys_.send_marked(table, *replica, now_);
+      const bool is_listed = copies.replicas().at(*replica).marked;
+      if (!keys_.send_marked(table, *replica) && !is_listed) copies.marked().push_back(*replica);
     }
   });
   copies.mains().take_listed([&](std::uint32_t number) {
@@ -177,7 +193,7 @@ void Replication::hasten(IdleLevel level) {
 
 // --- frames
 
-void Replication::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
+void Replication::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
   TableShard& table = registry_.table(header.table);
   const auto kind = static_cast<FrameKind>(header.kind);
   if (header.domain < 0 || header.domain >= table.definition().domains.domains())
@@ -202,6 +218,7 @@ void Replication::handle_frame(Rank, const FrameHeader& header, const std::byte*
     }
     take_record(table, header, records);
   }
+  if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.operation, header.count);
   request_end_turn();
 }
 

@@ -66,6 +66,12 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // The part of a round that sends what has changed.
+  void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
+  // then their main copies are leased.
+  bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents

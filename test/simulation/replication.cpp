@@ -23,7 +23,7 @@ CampaignResult expect_no_violation(const ScenarioLimits& limits) {
 
 void expect_copies(const ScenarioLimits& limits) {
   const CampaignResult result = expect_no_violation(limits);
-  constexpr std::array<std::pair<FrameKind, const char*>, 8> kKinds{
+  constexpr std::array<std::pair<FrameKind, const char*>, 10> kKinds{
       {{FrameKind::on, "ON"},
        {FrameKind::snapshot, "SNAPSHOT"},
        {FrameKind::delta, "DELTA"},
@@ -31,7 +31,9 @@ void expect_copies(const ScenarioLimits& limits) {
        {FrameKind::offer, "OFFER"},
        {FrameKind::off, "OFF"},
        {FrameKind::acknowledge, "ACKNOWLEDGE"},
-       {FrameKind::transfer_with_members, "TRANSFER_WITH_MEMBERS"}}};
+       {FrameKind::transfer_with_members, "TRANSFER_WITH_MEMBERS"},
+       {FrameKind::sync, "SYNC"},
+       {FrameKind::sync_answer, "SYNC_ANSWER"}}};
   for (const auto& [kind, name] : kKinds) {
     const std::uint64_t frames = result.frames[static_cast<std::size_t>(kind)];
     std::cout << "  " << frames << " " << name << "\n";

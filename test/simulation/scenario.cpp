@@ -84,6 +84,7 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   if (bulk == 0) calls = random.below(4) == 0 ? 100 + random.below(300) : 20 + random.below(60);
   if (bulk == 0 && random.below(3) == 0) shape.keys = 1;
   drawn.few_moves = random.below(3) > 0;
+  drawn.syncs = one_of(0U, 1U, 3U);
   replication = drawn;
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
@@ -91,10 +92,10 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
 }
 
 std::string ScenarioReplication::to_string() const {
-  return fmt::format(", {} replication ({}, {}{}, intents {}{}, rounds {}{}, calls on table 0 {} : 1)",
+  return fmt::format(", {} replication ({}, {}{}, intents {}{}, syncs {}, rounds {}{}, calls on table 0 {} : 1)",
                      test::to_string(technique), eventual ? "eventual" : "sequential",
                      gradients ? "gradients" : "differences", leaves_some ? ", some intents stay" : "",
-                     intents, long_wants ? "" : " for a few calls", rounds,
+                     intents, long_wants ? "" : " for a few calls", syncs, rounds,
                      few_moves ? ", nearly no localize and lease" : "", counter_clients);
 }
 
@@ -131,6 +132,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   if (replication) {
     settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
     settings.long_intents = replication->long_wants;
+    settings.weights[static_cast<std::size_t>(Call::sync)] = replication->syncs;
   }
   if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
   if (replication && replication->few_moves) {

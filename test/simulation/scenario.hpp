@@ -49,6 +49,7 @@ struct ScenarioReplication {
   Technique technique = Technique::adaptive;
   bool gradients = false;           // pushes of table 0 are merged as gradients, else as differences
   std::uint32_t intents = 2;        // among the calls: their weight
+  std::uint32_t syncs = 0;          // among the calls: their weight
   std::uint32_t rounds = 4;         // among the events: the weight of those that have something to do
   bool few_moves = false;           // workers seldom ask for main copies
   bool leaves_some = false;         // some intents never end

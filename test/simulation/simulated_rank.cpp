@@ -106,8 +106,19 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   workloads_.push_back(std::make_unique<RandomWorkload>(
       std::move(clients), settings, random,
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
-      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
-                           : nullptr));
+      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some) : nullptr,
+      std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario))));
+}
+
+std::vector<std::size_t> SimulatedRank::workers_of_domain(const Scenario& scenario) const {
+  std::vector<std::size_t> numbers;
+  std::size_t number = 0;
+  for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) {
+    const bool is_member = domains_.domain_of(Rank(rank)) == domains_.domain_of(phase_.rank);
+    for (std::size_t left = scenario.workers[static_cast<std::size_t>(rank)]; left > 0; --left, ++number)
+      if (is_member) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 void SimulatedRank::create_table(const Scenario& scenario, ElementType type, const UpdateRule& rule,

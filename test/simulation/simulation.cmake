@@ -4,6 +4,7 @@ add_library(lapse_test_histories STATIC
   ../support/history_counters.cpp
   ../support/history_live_counters.cpp
   ../support/lease_play.cpp
+  ../support/sync_play.cpp
   ../support/random_intents.cpp
   ../support/random_policy.cpp
   ../support/random_workload.cpp

@@ -173,11 +173,16 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     settings.bulk = workload_.bulk;
     if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
     const auto& replication = workload_.replication;
-    if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+    if (replication) {
+      settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+      settings.weights[static_cast<std::size_t>(Call::sync)] = replication->syncs;
+    }
     auto intents = replication ? std::make_unique<IntentPlay>(intents_, replication->leaves_some) : nullptr;
     auto leases =
         workload_.leases ? std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::blocks) : nullptr;
-    RandomWorkload(clients, settings, random, std::move(leases), std::move(intents)).run();
+    RandomWorkload(clients, settings, random, std::move(leases), std::move(intents),
+                   std::make_unique<SyncPlay>(worker))
+        .run();
     // Without copies of values an ordinary barrier is as good.
     if (round % 2 == 0 || replication) {
       worker.sync_barrier();

@@ -25,6 +25,7 @@ struct ServerReplication {
   bool gradients = false;  // pushes of the first table are merged as gradients, else as differences
   Technique technique = Technique::adaptive;
   std::uint32_t intents = 4;                // among the calls: their weight
+  std::uint32_t syncs = 1;                  // among the calls: their weight
   bool leaves_some = false;                 // some intents do not end with the calls of their worker
   std::chrono::microseconds interval{300};  // of rounds
 };

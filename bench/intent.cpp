@@ -20,6 +20,7 @@
 //   metric            baseline
 //   rate              the same loop without management, on keys of the worker's own rank; keys per second of a
 //                     worker, a key that is pulled and pushed counts once
+//   cpu               none   time of all threads of all ranks, also while they wait, per key pulled and pushed
 //   local             none   percentage of the keys that were read and written in memory of the own domain
 //   local operations  none   the same of the calls: all their keys
 //   bytes             none   that all ranks sent, per key pulled and pushed
@@ -28,7 +29,7 @@
 //   round             none   clocks that a worker advances between two rounds of its rank
 //   staleness         none   versions by which copies were behind when they were renewed, mean
 //
-// Not rate and local, but the others include the time in which a run warms up.
+// Not rate, cpu and local, but the others include the time in which a run warms up.
 #include "bench/intent_cases.hpp"
 #include "bench/support/bench.hpp"
 

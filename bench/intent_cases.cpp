@@ -58,9 +58,9 @@ std::vector<IntentCase> cases_between_hosts() {
 }
 
 // Metrics beside the rate, in the order of the page.
-constexpr std::array kMetrics{"local", "local operations", "bytes", "relocations", "copies",
-                              "round", "staleness"};
-constexpr std::array kUnits{"%", "%", "bytes", "per 1000", "per 1000", "clocks", "versions"};
+constexpr std::array kMetrics{"cpu",    "local", "local operations", "bytes", "relocations",
+                              "copies", "round", "staleness"};
+constexpr std::array kUnits{"ns", "%", "%", "bytes", "per 1000", "per 1000", "clocks", "versions"};
 
 double ratio(double a, double b) {
   return b == 0 ? 0 : a / b;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <utility>
 
 #include "bench/support/joint_timer.hpp"
@@ -25,6 +26,13 @@ class LoopBuffers {
   std::array<std::vector<float>, 2> updates_{std::vector<float>(kKeysPerClock * kLength, 1.0F),
                                              std::vector<float>(kKeysPerClock* kLength, -1.0F)};
 };
+
+// CPU time of all threads of this process.
+double cpu_seconds() {
+  std::timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 // In each clock: announce(clock), the accesses, end_clock(). Counts calls that were finished when they returned.
 template <class Announce, class EndClock>
@@ -55,23 +63,27 @@ LoopResult measured(Worker& worker, const TableHandle& table, std::size_t clocks
   const TableCounters before = worker.core().counters(table);
   worker.barrier();
   double local_operations = 0;
+  const double cpu_before = cpu_seconds();
   const Clock::time_point begin = Clock::now();
   f(local_operations);
   worker.wait_all();
   std::array<double, 1> seconds{seconds_between(begin, Clock::now())};
+  // One worker of a rank counts for all.
+  const double cpu = worker.local_index() == 0 ? cpu_seconds() - cpu_before : 0;
   const TableCounters& after = worker.core().counters(table);
   const double keys = 2.0 * static_cast<double>(clocks * kKeysPerClock);
-  std::array<double, 4> sums{
+  std::array<double, 5> sums{
       keys,
       static_cast<double>(after.local_pulls - before.local_pulls + after.local_pushes - before.local_pushes),
-      2.0 * static_cast<double>(clocks), local_operations};
+      2.0 * static_cast<double>(clocks), local_operations, cpu};
   worker.all_reduce(std::span<double>(seconds), Reduce::max);
   worker.all_reduce(std::span<double>(sums));
   return {.seconds = seconds[0],
           .keys = sums[0],
           .local_keys = sums[1],
           .operations = sums[2],
-          .local_operations = sums[3]};
+          .local_operations = sums[3],
+          .cpu_seconds = sums[4]};
 }
 
 }  // namespace

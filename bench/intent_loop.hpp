@@ -52,6 +52,7 @@ struct LoopResult {
   double local_keys = 0;        // of these, in memory of the worker's domain
   double operations = 0;        // calls of pull and push
   double local_operations = 0;  // that were finished when they returned
+  double cpu_seconds = 0;       // of all threads of all ranks
 
   // Keys that a worker has pulled and pushed in a second.
   double rate(std::size_t workers) const { return keys / 2 / static_cast<double>(workers) / seconds; }

@@ -54,7 +54,7 @@ def alone(*names):
 
 
 # Metrics of each case of the benchmark intent; True: with a baseline.
-INTENT_METRICS = {"rate": True, "local": False, "local operations": False, "bytes": False, "relocations": False,
+INTENT_METRICS = {"rate": True, "cpu": False, "local": False, "local operations": False, "bytes": False, "relocations": False,
                   "copies": False, "round": False, "staleness": False}
 
 # Benchmark -> its cases; True: with a baseline. A number: the case has so many results, by several metrics or with

@@ -60,7 +60,8 @@ std::vector<IntentCase> cases_between_hosts() {
 // Metrics beside the rate, in the order of the page.
 constexpr std::array kMetrics{"cpu",    "local", "local operations", "bytes", "relocations",
                               "copies", "round", "staleness"};
-constexpr std::array kUnits{"ns", "%", "%", "bytes", "per 1000", "per 1000", "clocks", "versions"};
+constexpr std::array<const char*, kMetrics.size()> kUnits{"ns",       "%",        "%",      "bytes",
+                                                          "per 1000", "per 1000", "clocks", "versions"};
 
 double ratio(double a, double b) {
   return b == 0 ? 0 : a / b;
@@ -151,7 +152,8 @@ class IntentCases {
     const adapm::IntentCounters to = after.intents.total();
     const double bytes = counted(after.server.rank_total().bytes_sent, before.server.rank_total().bytes_sent);
     const double keys = static_cast<double>((one.run.warm_up + one.run.clocks) * kKeysPerClock * workers());
-    const std::array values{
+    const std::array<double, kMetrics.size()> values{
+        2e9 * result.cpu_seconds / result.keys,
         100 * ratio(result.local_keys, result.keys),
         100 * ratio(result.local_operations, result.operations),
         bytes / keys,

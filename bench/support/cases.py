@@ -85,6 +85,14 @@ CASES = {
         "tcp batch 10000 async": 2, "tcp batch 10000 async 1 KB": 2,
         **alone(*(f"{ranks} ranks fighting batch {batch}" for ranks in (2, 3, 4) for batch in (1, 10))),
     },
+    "replicas": {
+        **with_baseline(*(f"{kind} {holders}" for kind in ("refresh", "delta")
+                          for holders in ("1 holder", "2 holders", "3 holders")),
+                        *(f"local {access}{batch}" for access in ("push to a copy", "push with copies", "pull of a copy")
+                          for batch in ("", " batch 100"))),
+        "empty sync_barrier": 3,
+        **alone("memory of a copy", "memory of a wanted key", "memory of an announced key"),
+    },
     "update_rules": with_baseline(
         "adagrad push", "adagrad push batch 100", "remote adagrad push", "remote adagrad push batch 100",
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),
@@ -94,4 +102,4 @@ CASES = {
 MORE_IS_BETTER = {"rate", "bandwidth", "local", "local operations"}
 
 # Metrics that may be 0.
-MAY_BE_ZERO = {metric for metric, has_baseline in INTENT_METRICS.items() if not has_baseline}
+MAY_BE_ZERO = {metric for metric, has_baseline in INTENT_METRICS.items() if not has_baseline} | {"memory"}

@@ -1,6 +1,7 @@
 // What a serving rank stores about the copies that its domain holds.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
     ++in_use_;
-    if (replica.unanswered != Replica::Unanswered::nothing) ++unanswered_;
+    ++expected_[index(replica.unanswered)];
     if (free_.empty()) {
       records_.push_back(replica);
       return static_cast<std::uint32_t>(records_.size() - 1);
@@ -49,7 +50,7 @@ class ReplicaTable {
     return number;
   }
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
-    expect(records_[number], Replica::Unanswered::nothing);
+    --expected_[index(records_[number].unanswered)];
     records_[number] = Replica{};
     free_.push_back(number);
     --in_use_;
@@ -60,13 +61,17 @@ class ReplicaTable {
 
   // The record's message that the owner has not answered yet, from now on.
   void expect(Replica& replica, Replica::Unanswered message) LAPSE_REQUIRES(progress_role) {
-    const auto one = [](Replica::Unanswered which) { return which == Replica::Unanswered::nothing ? 0U : 1U; };
-    unanswered_ += one(message);
-    unanswered_ -= one(replica.unanswered);
+    --expected_[index(replica.unanswered)];
+    ++expected_[index(message)];
     replica.unanswered = message;
   }
-  // Records with such a message.
-  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) { return unanswered_; }
+  // Records with such a message; with this one.
+  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) {
+    return in_use_ - expected_[index(Replica::Unanswered::nothing)];
+  }
+  std::size_t unanswered(Replica::Unanswered message) const LAPSE_REQUIRES(progress_role) {
+    return expected_[index(message)];
+  }
 
   // Numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
@@ -76,10 +81,12 @@ class ReplicaTable {
   }
 
  private:
+  static std::size_t index(Replica::Unanswered message) { return static_cast<std::size_t>(message); }
+
   std::vector<Replica> records_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
-  std::size_t unanswered_ LAPSE_GUARDED_BY(progress_role) = 0;
+  std::array<std::size_t, 4> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
 };
 
 }  // namespace lapse

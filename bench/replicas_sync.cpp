@@ -1,5 +1,6 @@
 #include "bench/replicas_sync.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <cstring>
@@ -135,8 +136,9 @@ double sync(CopiedTable& copied, const std::vector<Key>& keys, Writers writers) 
 
 void measure_replica_sync(Bench& bench) {
   const int holders = bench.ranks() - 1;
-  const std::string suffix = " " + std::to_string(holders) + (holders == 1 ? " holder" : " holders");
-  const std::vector<std::string> names{"refresh" + suffix, "delta" + suffix, "empty sync_barrier"};
+  const std::string suffix = fmt::format(" {} holder{}", holders, holders == 1 ? "" : "s");
+  const std::vector<std::string> names{fmt::format("refresh{}", suffix), fmt::format("delta{}", suffix),
+                                       "empty sync_barrier"};
   if (std::ranges::none_of(names, [&](const std::string& name) { return bench.selected(name); })) return;
   const std::size_t keys = bench.size(kDirtyKeys, 100);
   CopiedTable copied(keys, kLength);

@@ -48,7 +48,7 @@ class CopiedTable {
   void make_copies() {
     const auto others = static_cast<std::uint64_t>(manager_.ranks() - 1);
     const std::uint64_t expected = others * table_.keys();
-    while (counted().copies_here < expected)
+    while (counted().copies_in < expected)
       manager_.run_workers(1, [](adapm::Worker& worker) { worker.sync_barrier(); });
   }
 

@@ -193,8 +193,8 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // Keeps what a key needs to come to this domain: a slot word, room for its value, and for the mark of a main
-  // copy that other domains hold copies of. Throws OutOfMemory,
+  // Keeps what a key needs to come to this domain: a slot word, room for its value, and for the mark of a
+  // main copy that other domains hold copies of. Throws OutOfMemory,
   // or what the application's function of lengths throws; then nothing has changed. Where all values have
   // one length, the slot itself is chosen when the value comes; else it is the one that is returned.
   Slot prepare_arrival(Key key);

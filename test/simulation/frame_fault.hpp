@@ -12,8 +12,8 @@
 
 namespace lapse::test {
 
-// One record, or a whole frame of a run of operations, that has come to a rank. What a fault does to it, to its
-// header, or to the key's state before and after it is handled, is as if the library's code did so.
+// One record, or a whole frame of a run of operations, that has come to a rank. What a fault does to it, to
+// its header, or to the key's state before and after it is handled, is as if the library's code did so.
 struct ReceivedRecord {
   TableShard& table;
   FrameHeader& header;
@@ -47,7 +47,8 @@ struct FrameFault {
   std::function<void(ReceivedRecord&)> after = [](ReceivedRecord&) {};
 };
 
-// Hands on the packet, record by record, with the fault. `table(header)`: null where the fault is not concerned.
+// Hands on the packet, record by record, with the fault. `table(header)`: null where the fault is not
+// concerned.
 void deliver_with_fault(const FrameFault& fault, std::span<const std::byte> packet,
                         const std::function<TableShard*(const FrameHeader&)>& table,
                         const std::function<void(std::span<const std::byte>)>& handle);

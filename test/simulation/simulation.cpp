@@ -7,7 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "test/simulation/frame_fault.hpp"
 #include "test/simulation/packet_text.hpp"
 
 namespace lapse::test {
@@ -192,17 +191,6 @@ void Simulation::deliver(const LoopbackNetwork::Choice& choice) {
         ranks_[to.index()]->handle_packet(from, packet);
       },
       index);
-}
-
-void Simulation::handle_faulty(Rank from, Rank to, std::span<const std::byte> packet) {
-  SimulatedRank& rank = *ranks_[to.index()];
-  deliver_with_fault(
-      *fault_, packet,
-      [&](const FrameHeader& header) {
-        TableShard& table = rank.table(header.table);
-        return table.copies() != nullptr ? &table : nullptr;
-      },
-      [&](std::span<const std::byte> piece) { rank.handle_packet(from, piece); });
 }
 
 void Simulation::count_frames(std::span<const std::byte> packet) {

@@ -1,14 +1,26 @@
-// What a simulation checks of replicas.
+// What a simulation checks of replicas, and its faults.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "test/simulation/frame_fault.hpp"
 #include "test/simulation/simulation.hpp"
 #include "test/support/replicas_at_rest.hpp"
 
 namespace lapse::test {
+
+void Simulation::handle_faulty(Rank from, Rank to, std::span<const std::byte> packet) {
+  SimulatedRank& rank = *ranks_[to.index()];
+  deliver_with_fault(
+      *fault_, packet,
+      [&](const FrameHeader& header) {
+        TableShard& table = rank.table(header.table);
+        return table.copies() != nullptr ? &table : nullptr;
+      },
+      [&](std::span<const std::byte> piece) { rank.handle_packet(from, piece); });
+}
 
 void Simulation::check_replicas() {
   std::vector<Key> keys;

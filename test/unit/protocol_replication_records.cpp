@@ -50,7 +50,7 @@ TEST_CASE("records of replication: a key that one domain wants after the other m
   wants.begin(2);
   CHECK(wants.ranks.role(2, kKey) == Role::owner);
   wants.end(2);
-  // An ON is forwarded by the home; where the home owns the key, it instructs nobody else.
+  // An ON is forwarded by the home; where the home owns the key, it instructs no other rank.
   CHECK(wants.ranks.take_records() == Records{{FrameKind::on, 3},
                                               {FrameKind::offer, 2},
                                               {FrameKind::localize, 2},
@@ -138,7 +138,7 @@ TEST_CASE(
 }
 
 TEST_CASE("records of replication: after the last want all is as before, however often") {
-  // Copies have no more room than the keys that are copied need: what is not released is lacking the next time.
+  // Copies have no more room than the keys need: what is not released is lacking the next time.
   constexpr std::uint64_t kKeys = 2000;
   ReplicatingRanks ranks(3, kKeys, kKeys);
   const std::vector<Key> keys = first_keys(kKeys);

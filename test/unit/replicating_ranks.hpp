@@ -18,7 +18,8 @@
 
 namespace lapse::test {
 
-// One table of integers of which keys may have copies; key k is at home on rank 0. Rounds begin when a test says so.
+// One table of integers of which keys may have copies; all keys are at home on rank 0. Rounds begin when a
+// test says so.
 class ReplicatingRanks {
  public:
   ReplicatingRanks(std::int32_t ranks, std::uint64_t keys, std::uint64_t max_units)

@@ -18,8 +18,9 @@ struct Replica {
   static constexpr std::uint32_t kNone = 0xffff'ffff;
   using Clock = std::chrono::steady_clock;
 
-  // The message that the owner has not answered yet. There is at most one for a key.
-  enum class Unanswered : std::uint8_t { nothing, on, delta, off };
+  // The message that the owner, or the home, has not answered yet. There is at most one for a key. Each of the
+  // last three carries changes of the copy.
+  enum class Unanswered : std::uint8_t { nothing, on, delta, off, localize };
 
   Key key;
   std::uint32_t slot = kNone;     // in memory that the domain shares
@@ -32,9 +33,15 @@ struct Replica {
   bool wanted = false;   // a worker has localized the key, or requested a lease of it
   bool offered = false;  // the owner has offered the main copy
   bool marked = false;   // changed since the last DELTA, and the mark has been taken
+  // On which side of the last cut (ReplicaTable): what has been sent, and what is to be sent.
+  std::uint8_t sent_side = 0;
+  std::uint8_t marked_side = 0;
 };
 
 // Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
+//
+// A *cut* separates changes of copies that are not merged yet from those that come later. Of one that began
+// before the cut is told when it has been merged, however many follow it.
 class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
@@ -50,7 +57,9 @@ class ReplicaTable {
     return number;
   }
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
-    --expected_[index(records_[number].unanswered)];
+    expect(records_[number], Replica::Unanswered::nothing);
+    unmark(records_[number]);
+    --expected_[index(Replica::Unanswered::nothing)];
     records_[number] = Replica{};
     free_.push_back(number);
     --in_use_;
@@ -59,12 +68,36 @@ class ReplicaTable {
   Replica& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
   const Replica& at(std::uint32_t number) const LAPSE_REQUIRES(progress_role) { return records_[number]; }
 
-  // The record's message that the owner has not answered yet, from now on.
+  // The record's message that is not answered yet, from now on. DELTA and OFF carry what was marked.
   void expect(Replica& replica, Replica::Unanswered message) LAPSE_REQUIRES(progress_role) {
+    using Unanswered = Replica::Unanswered;
+    const auto carries = [](Unanswered which) { return which > Unanswered::on; };
     --expected_[index(replica.unanswered)];
     ++expected_[index(message)];
+    if (carries(replica.unanswered)) --unmerged_[replica.sent_side];
     replica.unanswered = message;
+    if (!carries(message)) return;
+    const bool takes_mark = replica.marked && message != Unanswered::localize;
+    replica.sent_side = takes_mark ? replica.marked_side : side_;
+    ++unmerged_[replica.sent_side];
+    if (takes_mark) unmark(replica);
   }
+  // The copy has changed, and that is still to be sent; or there is nothing to be sent.
+  void mark(Replica& replica) LAPSE_REQUIRES(progress_role) {
+    if (replica.marked) return;
+    replica.marked = true;
+    replica.marked_side = side_;
+    ++unmerged_[side_];
+  }
+  void unmark(Replica& replica) LAPSE_REQUIRES(progress_role) {
+    if (!replica.marked) return;
+    replica.marked = false;
+    --unmerged_[replica.marked_side];
+  }
+  // What is not merged now is before the cut. Not while something is before an earlier one.
+  void cut() LAPSE_REQUIRES(progress_role) { side_ ^= 1U; }
+  // Whether changes that were not merged when the last cut was made still are not.
+  bool waits_for_cut() const LAPSE_REQUIRES(progress_role) { return unmerged_[side_ ^ 1U] > 0; }
   // Records with such a message; with this one.
   std::size_t unanswered() const LAPSE_REQUIRES(progress_role) {
     return in_use_ - expected_[index(Replica::Unanswered::nothing)];
@@ -86,7 +119,9 @@ class ReplicaTable {
   std::vector<Replica> records_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
-  std::array<std::size_t, 4> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
+  std::array<std::size_t, 5> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
+  std::array<std::size_t, 2> unmerged_ LAPSE_GUARDED_BY(progress_role){};  // by side
+  std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                  // of what comes now
 };
 
 }  // namespace lapse

@@ -27,8 +27,8 @@ struct RoundCounters {
 };
 
 // A *round* of a rank begins with the question which keys its workers want from now on, and which no longer
-// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed main
-// copies to the domains that hold copies. Work is proportional to what has changed.
+// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed
+// main copies to the domains that hold copies. Work is proportional to what has changed.
 //
 // Rounds follow requests, and a deadline while there is anything that may have changed. A request is left out
 // while keys that the last round has asked for are still on their way: so a round is as long as a relocation
@@ -66,6 +66,12 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // The part of a round that sends what has changed.
+  void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
+  // then their main copies are leased.
+  bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents

@@ -1,5 +1,8 @@
 // What a simulation checks of replicas.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "test/simulation/simulation.hpp"
@@ -21,6 +24,29 @@ void Simulation::check_replicas() {
              });
     };
     replicas_ += check_replicas_at_rest(shards, keys, wants);
+    const bool converges = replicable && scenario_.replication &&
+                           scenario_.replication->technique == Technique::adaptive && !scenario_.refusals &&
+                           !scenario_.little_memory;
+    if (converges) check_only_domains(shards, keys, wants);
+  }
+}
+
+void Simulation::check_only_domains(std::span<const TableShard* const> shards, std::span<const Key> keys,
+                                    const std::function<bool(Domain, Key)>& wants) const {
+  for (const Key key : keys) {
+    std::vector<Domain> wanting;
+    std::optional<Domain> owner;
+    for (std::int32_t number = 0; number < domains_.domains(); ++number) {
+      const Domain domain(number);
+      if (wants(domain, key)) wanting.push_back(domain);
+      if (shards[domains_.serving_rank(key, domain).index()]->store().word(key).role() == Role::owner)
+        owner = domain;
+    }
+    // A key of a sparse table may not exist yet.
+    if (wanting.size() != 1 || !owner || *owner == wanting.front()) continue;
+    throw InvariantViolation(
+        fmt::format("at rest, domain {} is the only one that wants key {}, which domain {} owns",
+                    wanting.front().value(), key.value(), owner->value()));
   }
 }
 

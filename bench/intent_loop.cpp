@@ -34,7 +34,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// In each clock: announce(clock), the accesses, end_clock(). Counts calls that were finished when they returned.
+// In each clock: announce(clock), the accesses, end_clock(). Counts calls that were finished at once.
 template <class Announce, class EndClock>
 void access_clocks(Worker& worker, const Table<float>& table, std::size_t first, std::size_t count,
                    const auto& keys_of, LoopBuffers& buffers, double& local_operations, Announce&& announce,

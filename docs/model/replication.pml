@@ -10,8 +10,8 @@
  *   on the rank that serves its domain, or on a neighbour.  Every `d_step` is
  *   one step that the implementation makes without interruption, as in
  *   relocation.pml.  What follows from a cause and is sent (ON, OFF, DELTA, the
- *   REFRESH of one member, LOCALIZE for a wish) is a step of its own: any delay
- *   is covered, so any grouping into rounds is too.
+ *   REFRESH of one member, LOCALIZE for an OFFER or for a worker) is a step of
+ *   its own: any delay is covered, so any grouping into rounds is too.
  *
  * THE VALUE
  *   A set of pushes, one bit each: adding is a union that must be disjoint,
@@ -38,15 +38,15 @@
  *   exclusive        a lease excludes all others from main
  *   no_livelock      a domain that was refused does not ask again
  *   convergence      whenever no message is in flight and no domain can act:
- *                    all operations are answered, no queue and no wish is left,
+ *                    all operations are answered, no queue and nothing pending is left,
  *                    the members are the domains with intent, their replicas
  *                    equal main, the only domain with intent is the owner, and
  *                    the other domains are absent
  *   Rule numbers: README.md.
  *
  * WHAT IS LEFT OUT
- *   Other keys; gradients that are merged with their count; leases that are
- *   asked for at another domain (a manual localize, and then a lease); memory
+ *   Other keys; gradients that are merged with their count; what a neighbour
+ *   asks its serving rank with a message: to localize, or for a lease; memory
  *   that a neighbour cannot address.
  *
  * CONFIGURATION (-D)
@@ -146,7 +146,7 @@ end:	do
 
 /* ---- Domains ----------------------------------------------------------- */
 
-#define CAN_WISH(r)  (!manual[r] && (leaving[r] || role[r] == ABSENT || role[r] == AWAITING || \
+#define MAY_LOCALIZE(r)  (!manual[r] && (leaving[r] || role[r] == ABSENT || role[r] == AWAITING || \
                                      role[r] == CLOSING || role[r] == REPLICA))
 
 inline toggle(r)
@@ -197,7 +197,7 @@ end:	do
 	:: d_step { IS_OPEN(r) && HAS(dirty, 2) && refreshes[2] < REFRESHES -> send_refresh(2, 0); clear() }
 
 	:: d_step { toggles_left && HAS(INTENTS, r) -> toggles_left--; toggle(r); clear() }
-	:: d_step { manuals_left && HAS(LOCS, r) && CAN_WISH(r) -> manuals_left--;
+	:: d_step { manuals_left && HAS(LOCS, r) && MAY_LOCALIZE(r) -> manuals_left--;
 		manual[r] = 1;
 		printf("domain %d: a worker localizes\n", r);
 		clear()
@@ -217,7 +217,7 @@ inline take(w, n)
 proctype worker(byte w)
 {
 end:	do
-	:: d_step { issued[w] < OPS_OF(w) && MAY_TOUCH(w) -> touch(w); clear() }
+	:: d_step { issued[w] < OPS_OF(w) && !ASKS(w) && MAY_TOUCH(w) -> touch(w); clear() }
 	:: d_step { MAY_READ(w) && SHOWN_TO(w) != seen[w] -> read(w); clear() }
 #if LEASES > 0
 	:: d_step { MAY_LEASE(w) -> lease(w); clear() }
@@ -232,7 +232,7 @@ end:	do
 proctype submitter(byte w; byte at)
 {
 end:	do
-	:: d_step { issued[w] < OPS_OF(w) && !MAY_TOUCH(w) && MAY_ENTER(w, at) -> submit(w, at); clear() }
+	:: d_step { issued[w] < OPS_OF(w) && !ASKS(w) && !MAY_TOUCH(w) && MAY_ENTER(w, at) -> submit(w, at); clear() }
 	od
 }
 
@@ -266,7 +266,7 @@ proctype observer()
 {
 end:	do
 	:: d_step { NOTHING_MOVES ->
-		MUST(convergence, answered[0] == issued[0] && answered[1] == issued[1]);
+		MUST(convergence, answered[0] == issued[0] && answered[1] == issued[1] && !ASKS(0) && !ASKS(1));
 		MUST(exactly_once, main_val == (ALL_OF(0) | ALL_OF(1)));
 		old = 0;
 		k = 0;

@@ -1,4 +1,4 @@
-/* A domain that is not the owner: replicas, and what it wishes. */
+/* A domain that is not the owner: replicas, and what it has pending. */
 
 inline forget_copy(r)
 {
@@ -9,6 +9,21 @@ inline forget_copy(r)
 	unacked[r] = 0
 }
 
+/* Requests for leases wait in the queue of the arrival. */
+inline queue_request(w, r)
+{
+#if LEASES > 0
+	if
+	:: asked[w] == PENDING && DOMAIN_OF(w) == r ->
+		asked[w] = IN_QUEUE;
+		queue[r]!MESSAGE(LEASE, w), 0
+	:: else
+	fi
+#else
+	skip
+#endif
+}
+
 /* LOCALIZE.  At the home: the table changes, and INSTRUCT goes to the old owner, in one step. */
 inline localize(r, new_role)
 {
@@ -16,6 +31,8 @@ inline localize(r, new_role)
 	role[r] = new_role;
 	manual[r] = 0;
 	offered[r] = 0;
+	queue_request(0, r);
+	queue_request(1, r);
 	if
 	:: r == HOME ->
 		MUST(one_owner, table != HOME);
@@ -57,7 +74,7 @@ inline close(r)
 }
 
 
-/* ---- Wishes (rules 12, 17) --------------------------------------------- */
+/* ---- What is pending (rules 12, 17) -------------------------------------- */
 
 #ifdef LOCALIZE_BEFORE_REPLY
 #define LOCALIZES(r)          ((role[r] == ABSENT || role[r] == AWAITING) && manual[r])

@@ -232,7 +232,18 @@ inline arrive(r)
 	drain(r)
 }
 
-/* The queue of domain r, which has main.  After an INSTRUCT the rest goes to the home. */
+#if LEASES > 0
+inline grant(w, r)
+{
+	printf("worker %d: leases the key\n", w);
+	asked[w] = 0;
+	holder = w;
+	queued = len(queue[r]) > 0
+}
+#endif
+
+/* The queue of domain r, which has main: up to its end, or to a lease that begins.  After an INSTRUCT the rest
+   goes to the home; requests for leases are pending again. */
 inline drain(r)
 {
 	transferred = 0;
@@ -244,7 +255,18 @@ inline drain(r)
 		if
 		:: transferred ->
 			MUST(routing, !(m & BY_HOME));
-			to_home(r)
+			if
+#if LEASES > 0
+			:: KIND(m) == LEASE -> asked[WHO(m)] = PENDING; manual[r] = 1
+#endif
+			:: else -> to_home(r)
+			fi
+#if LEASES > 0
+		:: !transferred && KIND(m) == LEASE ->
+			x = WHO(m);
+			grant(x, r);
+			break
+#endif
 		:: !transferred && KIND(m) == INSTRUCT ->
 			transferred = 1;
 			leaving[r] = 0;
@@ -256,9 +278,16 @@ inline drain(r)
 	od;
 	if
 	:: !transferred ->
-		manual[r] = 0;
-		offered[r] = 0;
-#ifndef NO_CHECK_ON_ARRIVAL
+		if
+		:: !leaving[r] -> manual[r] = 0; offered[r] = 0
+		:: else
+		fi;
+#if defined(NO_CHECK_UNDER_LEASE)
+		if
+		:: IS_LEASED
+		:: else -> check(r)
+		fi
+#elif !defined(NO_CHECK_ON_ARRIVAL)
 		check(r)
 #endif
 	:: else

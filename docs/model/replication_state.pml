@@ -74,6 +74,7 @@
 #define DELTA     3
 #define OFF       4
 #define INSTRUCT  5
+#define LEASE     6
 #define NOTHING   7
 #define MESSAGE(kind, who)   ((kind) + 8 * (who))
 #define NUMBERED(n)          (32 * (n))
@@ -115,7 +116,7 @@ chan fifo[CHANNELS] = [ROOM] of { short, byte };
 /* Per domain. */
 byte role[N];
 bit  want[N];          /* its intent */
-bit  manual[N];        /* wishes: a manual localize, an OFFER to the last holder */
+bit  manual[N];        /* pending: a manual localize, an OFFER to the last holder */
 bit  offered[N];
 bit  leaving[N];       /* an INSTRUCT is in the queue */
 byte val[N];           /* replica: its value, its base, the version of main that it shows */
@@ -172,11 +173,16 @@ byte set_ver;          /* the version that the last main-only operation has made
 byte holder = 2;       /* the worker that has leased the key; 2: none has */
 bit  queued;           /* something waits for the end of the lease */
 byte leases_left = LEASES;
+byte asked[2];         /* a request for a lease: none, pending until its domain localizes, in the queue */
+#define PENDING          1
+#define IN_QUEUE         2
+#define ASKS(w)          (asked[w] > 0)
 #define IS_LEASED        (holder < 2)
 #define HELD_BY(w)       (holder == (w))
 #else
 #define IS_LEASED        false
 #define HELD_BY(w)       false
+#define ASKS(w)          false
 #endif
 #define IS_OPEN(r)       (role[r] == OWNER && !IS_LEASED)
 #define WAITING(r)       (role[r] == ARRIVING || role[r] == UPGRADING || (role[r] == OWNER && IS_LEASED))

@@ -14,7 +14,7 @@
 #define SATISFIES(w)  (ver[DOMAIN_OF(w)] >= required[w])
 #endif
 #define ON_COPY(w)   (SHOWS_COPY(DOMAIN_OF(w)) && SATISFIES(w))
-#define MAY_READ(w)  (NONE_UNANSWERED(w) && (ON_MAIN(w) || ON_COPY(w)))
+#define MAY_READ(w)  (NONE_UNANSWERED(w) && !ASKS(w) && (ON_MAIN(w) || ON_COPY(w)))
 #define MAY_TOUCH(w) (NONE_UNANSWERED(w) && \
                       (ON_MAIN(w) || (ON_COPY(w) && !IS_MAIN_ONLY(w, issued[w] + 1))))
 #define SHOWN_TO(w)  (role[DOMAIN_OF(w)] == OWNER -> main_val : val[DOMAIN_OF(w)])
@@ -86,16 +86,27 @@ inline submit(w, at)
 /* ---- Leases (rule 29) --------------------------------------------------- */
 
 #if LEASES > 0
-/* A worker has the key for itself; to all others the owner is arriving.  A request at another domain begins
-   with a manual localize. */
-#define MAY_LEASE(w)  (leases_left && issued[w] == answered[w] && IS_OPEN(DOMAIN_OF(w)))
+/* A worker has the key for itself; to all others the owner is arriving.  Where the key is not open the request
+   waits: in the queue of an arriving or leased domain, else for a manual localize. */
+#define MAY_LEASE(w)  (leases_left && issued[w] == answered[w] && !ASKS(w) && !HELD_BY(w))
 
 inline lease(w)
 {
 	leases_left--;
-	printf("worker %d: leases the key\n", w);
-	holder = w;
-	queued = 0
+	k = DOMAIN_OF(w);
+	if
+	:: IS_OPEN(k) -> grant(w, k)
+	:: WAITING(k) ->
+		printf("worker %d: its request for a lease is queued\n", w);
+		asked[w] = IN_QUEUE;
+		m = MESSAGE(LEASE, w);
+		d = 0;
+		enqueue(k)
+	:: else ->
+		printf("worker %d: its domain localizes for a lease\n", w);
+		asked[w] = PENDING;
+		manual[k] = 1
+	fi
 }
 
 inline release(w)

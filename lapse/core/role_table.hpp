@@ -35,8 +35,9 @@ enum class RoleEvent : std::uint8_t {
   localize,     // the key is asked for: LOCALIZE is on its way, or the home asks itself
   arrive,       // TRANSFER has come, and the queue has been drained
   merge,        // TRANSFER has come to a copy, which is the main copy now; its queue is drained next
-  pass_on,      // the main copy was transferred: an INSTRUCT came, or was in the queue of an arrival
-  keep_copy,    // as pass_on, but the domain wants the key: a copy stays
+  instruct,     // an INSTRUCT to transfer ownership: the main copy has been sent in a TRANSFER
+  pass_on,      // as instruct, where the INSTRUCT was in the queue of the arrival
+  keep_copy,    // as instruct or pass_on, but the domain wants the key: a copy stays
   refuse,       // REFUSE or REFUSE_COPY has come: the key could not be made, or copied
   announce,     // the domain wants the key: ON is on its way
   copy,         // SNAPSHOT has come
@@ -92,7 +93,7 @@ constexpr std::optional<Role> next_role(Role role, RoleEvent event) {
       if (is(RoleEvent::acknowledge)) return Role::absent;
       break;
     case Role::owner:
-      if (is(RoleEvent::pass_on)) return Role::absent;
+      if (is(RoleEvent::instruct)) return Role::absent;
       if (is(RoleEvent::keep_copy)) return Role::replica;
       break;
     case Role::replica:

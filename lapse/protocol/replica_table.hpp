@@ -46,7 +46,7 @@ class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
     ++in_use_;
-    if (replica.unanswered != Replica::Unanswered::nothing) ++unanswered_;
+    ++expected_[index(replica.unanswered)];
     if (free_.empty()) {
       records_.push_back(replica);
       return static_cast<std::uint32_t>(records_.size() - 1);
@@ -59,6 +59,7 @@ class ReplicaTable {
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
     expect(records_[number], Replica::Unanswered::nothing);
     unmark(records_[number]);
+    --expected_[index(Replica::Unanswered::nothing)];
     records_[number] = Replica{};
     free_.push_back(number);
     --in_use_;
@@ -69,15 +70,13 @@ class ReplicaTable {
 
   // The record's message that is not answered yet, from now on. DELTA and OFF carry what was marked.
   void expect(Replica& replica, Replica::Unanswered message) LAPSE_REQUIRES(progress_role) {
-    using Unanswered = Replica::Unanswered;
-    const auto one = [](Unanswered which) { return which == Unanswered::nothing ? 0U : 1U; };
-    const auto carries = [](Unanswered which) { return which > Unanswered::on; };
-    unanswered_ += one(message);
-    unanswered_ -= one(replica.unanswered);
+    const auto carries = [](Replica::Unanswered which) { return which > Replica::Unanswered::on; };
+    --expected_[index(replica.unanswered)];
+    ++expected_[index(message)];
     if (carries(replica.unanswered)) --unmerged_[replica.sent_side];
     replica.unanswered = message;
     if (!carries(message)) return;
-    const bool takes_mark = replica.marked && message != Unanswered::localize;
+    const bool takes_mark = replica.marked && message != Replica::Unanswered::localize;
     replica.sent_side = takes_mark ? replica.marked_side : side_;
     ++unmerged_[replica.sent_side];
     if (takes_mark) unmark(replica);
@@ -98,8 +97,13 @@ class ReplicaTable {
   void cut() LAPSE_REQUIRES(progress_role) { side_ ^= 1U; }
   // Whether changes that were not merged when the last cut was made still are not.
   bool waits_for_cut() const LAPSE_REQUIRES(progress_role) { return unmerged_[side_ ^ 1U] > 0; }
-  // Records with such a message.
-  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) { return unanswered_; }
+  // Records with such a message; with this one.
+  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) {
+    return in_use_ - expected_[index(Replica::Unanswered::nothing)];
+  }
+  std::size_t unanswered(Replica::Unanswered message) const LAPSE_REQUIRES(progress_role) {
+    return expected_[index(message)];
+  }
 
   // Numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
@@ -109,12 +113,14 @@ class ReplicaTable {
   }
 
  private:
+  static std::size_t index(Replica::Unanswered message) { return static_cast<std::size_t>(message); }
+
   std::vector<Replica> records_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
-  std::size_t unanswered_ LAPSE_GUARDED_BY(progress_role) = 0;
   std::array<std::size_t, 2> unmerged_ LAPSE_GUARDED_BY(progress_role){};  // by side
   std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                  // of what comes now
+  std::array<std::size_t, 5> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
 };
 
 }  // namespace lapse

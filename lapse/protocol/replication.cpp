@@ -12,7 +12,7 @@ namespace lapse {
 void Replication::set_source(IntentSource* source) {
   progress_role.assert_held();  // No engine runs.
   source_ = source;
-  if (source != nullptr && interval_) set_deadline(Clock::now());
+  if (source != nullptr && times_.interval) set_deadline(Clock::now());
 }
 
 // --- wants
@@ -87,13 +87,31 @@ void Replication::take_wants(TableShard& table, const FrameHeader& header, const
 
 // --- rounds
 
+bool Replication::awaits_keys() const {
+  return std::ranges::any_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table->copies();
+    return table->arrivals().in_use() > 0 ||
+           (copies != nullptr && copies->replicas().unanswered(Replica::Unanswered::on) > 0);
+  });
+}
+
+void Replication::handle_submission(Submission&) {
+  // A peer may be slow; what it has not answered after this time is not waited for.
+  constexpr std::chrono::milliseconds kLongestRound{5};
+  const auto now = Clock::now();
+  const auto since = now - last_round_;
+  if (since < times_.least || (since < kLongestRound && awaits_keys())) return;
+  round(now);
+}
+
 void Replication::round(Clock::time_point now) {
   now_ = now;
+  last_round_ = now;
   ++counters_.rounds;
   if (source_ != nullptr) source_->begin_round(*this);
   send_changes(now);
-  const bool goes_on = interval_ && (source_ != nullptr || has_copies());
-  set_deadline(goes_on ? std::optional(now + *interval_) : std::nullopt);
+  const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
+  set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
 }
 
 void Replication::send_changes(Clock::time_point now) {
@@ -148,7 +166,7 @@ bool Replication::has_copies() const {
 
 void Replication::end_turn() {
   // A frame may have brought the first copy.
-  if (interval_ && !next_deadline() && has_copies()) set_deadline(Clock::now() + *interval_);
+  if (times_.interval && !next_deadline() && has_copies()) set_deadline(Clock::now() + *times_.interval);
 }
 
 bool Replication::idle(IdleLevel level) const {

@@ -81,8 +81,8 @@ std::vector<std::string> ParameterServer::exchange(std::string_view call,
   return impl_->exchange(call, make);
 }
 void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy,
-                             std::chrono::microseconds interval) {
-  impl_->manage(source, policy, interval);
+                             const RoundTimes& times) {
+  impl_->manage(source, policy, times);
 }
 void ParameterServer::close() {
   impl_->close();
@@ -96,6 +96,25 @@ ParameterServer::MemoryUse ParameterServer::memory_use(const TableShard& table) 
   use.slabs = table.store().slab_bytes();
   use.values = table.store().content_bytes_here();
   return use;
+}
+
+// --- for libraries on top of the server
+
+std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
+                                                         const std::function<std::string()>& make) {
+  const std::string name(call);
+  throw_if_closed(name.c_str());
+  throw_if_running(name.c_str());
+  return agreement_.exchange(call, make);
+}
+
+void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy& policy,
+                                   const RoundTimes& times) {
+  throw_if_closed("manage");
+  throw_if_running("manage");
+  protocol_.replication().set_times(times);
+  protocol_.replication().set_policy(&policy);
+  protocol_.replication().set_source(&source);
 }
 
 }  // namespace lapse

@@ -330,23 +330,6 @@ Statistics ParameterServer::Impl::statistics() {
   return Statistics::collect(std::move(names), agreement_.exchange("statistics", mine));
 }
 
-std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
-                                                         const std::function<std::string()>& make) {
-  const std::string name(call);
-  throw_if_closed(name.c_str());
-  throw_if_running(name.c_str());
-  return agreement_.exchange(call, make);
-}
-
-void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy& policy,
-                                   std::chrono::microseconds interval) {
-  throw_if_closed("manage");
-  throw_if_running("manage");
-  protocol_.replication().set_interval(interval);
-  protocol_.replication().set_policy(&policy);
-  protocol_.replication().set_source(&source);
-}
-
 void ParameterServer::Impl::close() {
   throw_if_closed("close");
   throw_if_running("close");

@@ -82,7 +82,7 @@ class KeyCopies {
   template <class F>
   Result pass_on(Key key, Domain next, F&& f) {
     Slot slot;
-    const Result result = leave(key, RoleEvent::pass_on, f, [&](SlotWord word) {
+    const Result result = leave(key, RoleEvent::instruct, f, [&](SlotWord word) {
       slot = word.slot();
       return word.absent(next);
     });

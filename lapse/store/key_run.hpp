@@ -84,7 +84,7 @@ class KeyRun {
   // owner, open -> absent: as Store::transfer_ownership. False, and nothing has happened, where the key is
   // not local, leased, latched or in private memory, or has copies on other domains.
   bool transfer(Key key, std::byte* to, Domain next) {
-    static_assert(next_role(Role::owner, RoleEvent::pass_on) == Role::absent);
+    static_assert(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
     if (!before.is_open_owner() || !before.is_readable() || before.is_replicated()) [[unlikely]]

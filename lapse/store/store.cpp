@@ -214,7 +214,7 @@ void Store::forget(Key key, Slot slot) {
 }
 
 bool Store::transfer_ownership(Key key, std::byte* to, Domain next) {
-  static_assert(next_role(Role::owner, RoleEvent::pass_on) == Role::absent);
+  static_assert(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
   Word* word = words_.find(key);
   const std::size_t bytes = sizes_.content_bytes(key);
   const std::optional<SlotWord> latched = word == nullptr ? std::nullopt : latch_open_owner(*word);

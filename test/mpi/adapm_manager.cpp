@@ -20,10 +20,17 @@ namespace {
 
 constexpr std::uint64_t kKeys = 60;
 
+// The environment says which ranks share memory.
+Options options_of(Technique technique) {
+  Options options = Options::from_environment();
+  options.technique = technique;
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE("A worker of a manager is a worker of its server, with a clock and intents") {
-  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
   manager.run_workers(2, [&](Worker& worker) {
     const auto keys = key_range(0, kKeys);
@@ -62,7 +69,7 @@ TEST_CASE("A worker of a manager is a worker of its server, with a clock and int
 }
 
 TEST_CASE("Clocks go on from phase to phase, by the number of the worker") {
-  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<float>({.keys = kKeys});
   const auto advance = [&](std::int32_t workers, std::vector<std::int64_t> before) {
     manager.run_workers(workers, [&](Worker& worker) {
@@ -79,7 +86,7 @@ TEST_CASE("Clocks go on from phase to phase, by the number of the worker") {
 }
 
 TEST_CASE("A loader's thread signals intents for its worker") {
-  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<float>({.keys = kKeys, .length = 4});
   manager.run_workers(2, [&](Worker& worker) {
     constexpr std::int64_t kBatches = 200;
@@ -101,7 +108,7 @@ TEST_CASE("A loader's thread signals intents for its worker") {
 }
 
 TEST_CASE("Tables of a manager are eventual unless their options say otherwise") {
-  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  ParameterManager manager(MPI_COMM_WORLD);
   const auto sequential =
       manager.create_table<float>({.keys = kKeys, .consistency = lapse::Consistency::sequential});
   const auto by_server = manager.server().create_table<float>({.keys = kKeys});
@@ -128,7 +135,9 @@ TEST_CASE("Every technique runs the same program") {
        {Technique::adaptive, Technique::immediate, Technique::relocation_only, Technique::replication_only,
         Technique::nups, Technique::full_replication, Technique::static_partitioning, Technique::localize}) {
     INFO(to_string(technique));
-    ParameterManager manager(MPI_COMM_WORLD, {.technique = technique, .nups_factor = 5});
+    Options options = options_of(technique);
+    options.nups_factor = 5;
+    ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<std::int64_t>({.keys = kKeys});
     const auto sparse = manager.create_table<std::int64_t>({.sparse = true});
     // As the application knows them, of one table; of the other, the keys of intents are counted.
@@ -168,10 +177,41 @@ TEST_CASE("Every technique runs the same program") {
   }
 }
 
+TEST_CASE("Every worker that wants keys comes to have them in memory, and all pushes count") {
+  for (const Technique technique : {Technique::adaptive, Technique::immediate, Technique::replication_only,
+                                    Technique::nups, Technique::full_replication}) {
+    INFO(to_string(technique));
+    ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
+    const auto table = manager.create_table<std::int64_t>({.keys = kKeys});
+    std::vector<std::uint64_t> counts(kKeys, 0);
+    counts[7] = 1000;
+    manager.set_frequencies(table, counts);
+    const std::vector<Key> keys = technique == Technique::nups ? key_range(7, 8) : key_range(0, kKeys);
+    manager.run_workers(2, [&](Worker& worker) {
+      worker.intent(table, keys, Clock(0), Clock(1'000'000'000));
+      std::vector<std::int64_t> value(1);
+      for (const Key key : keys) {
+        while (!worker.pull_if_local(table, key, value)) worker.advance_clock();
+        worker.push(table, key, std::vector<std::int64_t>{1});
+      }
+      worker.sync_barrier();
+      for (const Key key : keys) {
+        worker.pull(table, key, value).wait();
+        expect(value[0] == static_cast<std::int64_t>(worker.count()), "the pushes of all workers");
+      }
+    });
+    // Intents have ended: each key has one owner, and no other copy but those that the technique keeps.
+    const auto total = manager.statistics().server.table_total(table.id());
+    CHECK(total.keys_here == kKeys);
+    if (!traits(technique).replicates_always) CHECK(total.copies_here == 0);
+    manager.close();
+  }
+}
+
 TEST_CASE("Two managers and a server live side by side") {
-  ParameterManager first(MPI_COMM_WORLD, {.technique = Technique::nups});
-  ParameterManager second(MPI_COMM_WORLD, {.technique = Technique::full_replication});
-  lapse::ParameterServer server(MPI_COMM_WORLD, lapse::Options{});
+  ParameterManager first(MPI_COMM_WORLD, options_of(Technique::nups));
+  ParameterManager second(MPI_COMM_WORLD, options_of(Technique::full_replication));
+  lapse::ParameterServer server(MPI_COMM_WORLD);
   const auto a = first.create_table<float>({.keys = kKeys});
   const auto b = second.create_table<float>({.keys = kKeys});
   for (int round = 0; round < 3; ++round) {

@@ -62,7 +62,7 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
   if (scenario.replication) {
-    protocol_.replication().set_interval(std::nullopt);  // Rounds are events of their own.
+    protocol_.replication().set_times({.interval = std::nullopt, .least = {}});  // Rounds are events of their own.
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
   }

@@ -10,8 +10,8 @@ namespace {
 constexpr Role kRoles[] = {Role::absent, Role::arriving, Role::awaiting, Role::closing,
                            Role::owner,  Role::replica,  Role::upgrading};
 constexpr RoleEvent kEvents[] = {RoleEvent::create,    RoleEvent::localize, RoleEvent::arrive,
-                                 RoleEvent::merge,     RoleEvent::pass_on,  RoleEvent::keep_copy,
-                                 RoleEvent::refuse,    RoleEvent::announce, RoleEvent::copy,
+                                 RoleEvent::merge,     RoleEvent::instruct, RoleEvent::pass_on,
+                                 RoleEvent::keep_copy, RoleEvent::refuse,    RoleEvent::announce, RoleEvent::copy,
                                  RoleEvent::drop,      RoleEvent::acknowledge};
 }  // namespace
 
@@ -34,7 +34,7 @@ TEST_CASE("The transitions of roles are those of the protocol and no others") {
       {Role::awaiting, RoleEvent::drop, Role::closing},
       {Role::awaiting, RoleEvent::refuse, Role::absent},
       {Role::closing, RoleEvent::acknowledge, Role::absent},
-      {Role::owner, RoleEvent::pass_on, Role::absent},
+      {Role::owner, RoleEvent::instruct, Role::absent},
       {Role::owner, RoleEvent::keep_copy, Role::replica},
       {Role::replica, RoleEvent::localize, Role::upgrading},
       {Role::replica, RoleEvent::drop, Role::closing},

@@ -19,7 +19,7 @@ class WaitingCall {
  public:
   WaitingCall(test::WaitingRanks& ranks, const std::vector<Key>& keys, const AccessRequest& request)
       : ranks_(ranks),
-        local_(ranks.table(0), keys, request, ranks.worker(0).unanswered(), done_, Rank(0), 0),
+        local_(ranks.table(0), keys, request, ranks.worker(0), {done_, on_copies_}, Rank(0), 0),
         builder_(ranks.worker(0), ranks.table(0), request, ranks.protocol(0).access(), keys.size()),
         call_(local_, builder_, ranks.protocol(0).access(), Rank(0)) {
     local_.expect_no_arrivals();
@@ -39,6 +39,7 @@ class WaitingCall {
  private:
   test::WaitingRanks& ranks_;
   std::uint64_t done_ = 0;
+  std::uint64_t on_copies_ = 0;
   LocalAccess local_;
   OperationBuilder builder_;
   DirectCall call_;

@@ -34,7 +34,7 @@ class LocalWorker {
 
   // The keys of the call that were not carried out.
   std::vector<Key> rest(const std::vector<Key>& keys, const AccessRequest& request) {
-    LocalAccess access(table(), keys, request, endpoint.unanswered(), done, Rank(0), 0);
+    LocalAccess access(table(), keys, request, endpoint, {done, on_copies}, Rank(0), 0);
     std::vector<Key> left;
     access.carry_out_rest([&](const Row& row, const Store::Word*) { left.push_back(row.key); });
     return left;
@@ -68,6 +68,7 @@ class LocalWorker {
 
   WorkerEndpoint endpoint{0};
   std::uint64_t done = 0;
+  std::uint64_t on_copies = 0;
 
  private:
   PrivateRegionAllocator regions_;
@@ -116,7 +117,7 @@ TEST_CASE("The leading keys of a call end before the first that meets an unanswe
   Values values(5, -1);
   const std::vector<Key> keys = keys_of({0, 1, 3, 4, 11});
   const AccessRequest request = worker.pull(values);
-  LocalAccess access(worker.table(), keys, request, worker.endpoint.unanswered(), worker.done, Rank(0), 0);
+  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0), 0);
   access.carry_out_leading();
   CHECK_FALSE(access.at_end());
   CHECK(access.next_key() == Key(3));
@@ -129,7 +130,7 @@ TEST_CASE("A key whose latch another thread holds ends the run, unless it is to 
   Values values{1, 2, 3, 4};
   const std::vector<Key> keys = keys_of({0, 1, 12, 2});
   const AccessRequest request = pull ? worker.pull(values) : worker.push(values);
-  LocalAccess access(worker.table(), keys, request, worker.endpoint.unanswered(), worker.done, Rank(0), 0);
+  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0), 0);
   access.wait_for_latches(false);
   std::vector<Key> left;
   const auto note = [&](const Row& row, const Store::Word*) { left.push_back(row.key); };
@@ -161,7 +162,7 @@ TEST_CASE("Keys that are tried together end before one whose latch another threa
   Values values(6, 1);
   const std::vector<Key> keys = keys_of({0, 13, 1, 14, 2, 3});
   const AccessRequest request = worker.push(values);
-  LocalAccess access(worker.table(), keys, request, worker.endpoint.unanswered(), worker.done, Rank(0), 0);
+  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0), 0);
   access.wait_for_latches(false);
   access.expect_no_arrivals();
   LocalAccess::NotLocal left;

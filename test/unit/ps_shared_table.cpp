@@ -247,6 +247,6 @@ TEST_CASE("Members with slots that do not fit have unit numbers of their own for
     const bool is_private = stores[0]->is_private(Key(key));
     REQUIRE(stores[rank_of(key)]->read(Key(key), value.data()));
     REQUIRE(value == std::vector<std::byte>(32, static_cast<std::byte>(key % 251)));
-    REQUIRE(stores[1 - rank_of(key)]->read(Key(key), value.data()) == !is_private);
+    REQUIRE(static_cast<bool>(stores[1 - rank_of(key)]->read(Key(key), value.data())) == !is_private);
   }
 }

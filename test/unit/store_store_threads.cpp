@@ -52,7 +52,7 @@ void watch(const Store& store, const std::atomic<bool>& stop, Observation& seen)
 void add(Store& store, std::uint64_t updates, std::uint64_t& torn) {
   const std::size_t length = store.sizes().layout().length;
   for (std::uint64_t done = 0; done < updates;) {
-    const bool here = store.update(Key(done % kKeys), [&](std::byte* bytes) {
+    const lapse::Found here = store.update(Key(done % kKeys), [&](std::byte* bytes) {
       auto* value = reinterpret_cast<std::int64_t*>(bytes);
       for (std::size_t i = 0; i < length; ++i) {
         if (value[i] != value[length - 1]) ++torn;

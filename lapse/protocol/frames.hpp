@@ -100,7 +100,8 @@ struct FrameHeader {
   // offer, refresh, acknowledge: owner
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
-  // inquiries: number of the question; refresh: number of the receiver's last sync that the sender has answered
+  // inquiries: number of the question; refresh: number of the receiver's last sync that the sender has
+  // answered
   std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.

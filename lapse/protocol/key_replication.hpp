@@ -110,8 +110,8 @@ class KeyReplication {
 
   // --- rounds
 
-  // A holder's changes (rule 21); `number`: of the replica's record. False where they cannot be sent yet: then
-  // the record is marked.
+  // A holder's changes (rule 21); `number`: of the replica's record. False where they cannot be sent yet:
+  // then the record is marked.
   bool send_marked(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return refreshes_; }
   // To the dirty members of a main copy (rule 8), all but `except`; `content`: as take_drained. False where

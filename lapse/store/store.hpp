@@ -35,8 +35,7 @@ namespace lapse {
 // holder of the serving rank's progress lock.
 //
 // Invariants, beside those of SlotAccess:
-// 1. A slot word names a slot only while the role is owner; a slot is released after its slot word has
-// changed.
+// 1. A slot word names a slot only while a value is usable; the slot is released after the word has changed.
 class Store : public SlotAccess {
  public:
   // `regions` is used for slots, now and later. Slots for `expected_units` are committed at once; there are

@@ -92,11 +92,12 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
 }
 
 std::string ScenarioReplication::to_string() const {
-  return fmt::format(", {} replication ({}, {}{}, intents {}{}, syncs {}, rounds {}{}, calls on table 0 {} : 1)",
-                     test::to_string(technique), eventual ? "eventual" : "sequential",
-                     gradients ? "gradients" : "differences", leaves_some ? ", some intents stay" : "",
-                     intents, long_wants ? "" : " for a few calls", syncs, rounds,
-                     few_moves ? ", nearly no localize and lease" : "", counter_clients);
+  return fmt::format(
+      ", {} replication ({}, {}{}, intents {}{}, syncs {}, rounds {}{}, calls on table 0 {} : 1)",
+      test::to_string(technique), eventual ? "eventual" : "sequential",
+      gradients ? "gradients" : "differences", leaves_some ? ", some intents stay" : "", intents,
+      long_wants ? "" : " for a few calls", syncs, rounds, few_moves ? ", nearly no localize and lease" : "",
+      counter_clients);
 }
 
 std::size_t Scenario::all_workers() const {

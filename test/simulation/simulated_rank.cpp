@@ -106,7 +106,8 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   workloads_.push_back(std::make_unique<RandomWorkload>(
       std::move(clients), settings, random,
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
-      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some) : nullptr,
+      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
+                           : nullptr,
       std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario))));
 }
 

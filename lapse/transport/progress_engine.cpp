@@ -35,6 +35,8 @@ void ProgressEngine::carry_out(Submission& submission) {
 bool ProgressEngine::turn(std::size_t packets, Submission* own) {
   ++counters_.turns;
   bool progressed = false;
+  // Work by the clock is no reason to expect packets: a thread that waits sleeps nevertheless.
+  bool met_deadline = false;
   try {
     Submission* submission = queue_.take_all();
     progressed = submission != nullptr || own != nullptr;
@@ -46,7 +48,7 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
     if (own != nullptr) carry_out(*own);
     if (progressed) client_.end_turn();
     if (deadline_.load(std::memory_order_relaxed) != kNoDeadline) [[unlikely]] {
-      progressed |= meet_deadline();
+      met_deadline = meet_deadline();
     }
     // The answer to a packet is sent before the next packet is polled: a worker waits for it.
     for (std::size_t packet = 0; packet < packets && transport_.poll(deliver_, 1) > 0; ++packet) {
@@ -57,7 +59,7 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
     // The transport itself failed. What it was sending or receiving is lost, and no rank can be notified.
     transport_.abort(fmt::format("communication failed: {}", error.what()));
   }
-  if (progressed) update_deadline();
+  if (progressed || met_deadline) update_deadline();
   return progressed;
 }
 

@@ -10,7 +10,7 @@ LiveCounters::LiveCounters(std::size_t workers, std::size_t keys, const CounterR
     : rules_(rules), workers_(workers) {
   const Counts none(workers, 0);
   const Counts initial(rules.elements(workers), 0);
-  OfKey state{initial, initial, none, {}, {}, CounterChain(rules)};
+  OfKey state{initial, initial, none, {}, {}, CounterChain(rules), {}};
   if (rules.eventual) state.of_worker.assign(workers, initial);
   state.wiped[0] = {none, none};
   keys_.assign(keys, state);
@@ -97,11 +97,16 @@ void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor
   state.chain.add(counts);
 }
 
+void LiveCounters::lease_touched(Key key) {
+  OfKey& state = of(key);
+  if (!state.before_lease) state.before_lease = state.floor;
+}
+
 LiveCounters::Sync LiveCounters::sync_called(std::size_t worker) const {
   Sync sync{worker, {}, {}};
   for (const OfKey& state : keys_) {
     sync.pushes.push_back(state.issued[worker]);
-    sync.main.push_back(state.floor);
+    sync.main.push_back(state.before_lease.value_or(state.floor));
   }
   return sync;
 }

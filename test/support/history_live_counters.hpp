@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,10 @@ class LiveCounters {
   void pull_answered(std::size_t worker, Key key, const Floor& floor, const Counts& counts,
                      Copy copy = Copy::any);
 
+  // What the holder of a lease does is part of the main copy when the lease ends.
+  void lease_touched(Key key);
+  void lease_over(Key key) { of(key).before_lease.reset(); }
+
   // A worker waits until its pushes are merged and its domain's replicas are no older than now (wait_sync).
   struct Sync {
     std::size_t worker;
@@ -71,6 +76,7 @@ class LiveCounters {
     std::vector<Counts> of_worker;  // eventual: what each worker's pulls have held
     std::map<std::int64_t, Wiped> wiped;
     CounterChain chain;
+    std::optional<Counts> before_lease = {};  // the floor, while the holder of a lease changes the value
   };
   OfKey& of(Key key) { return keys_[key.index()]; }
   bool is_main(Copy copy) const { return !rules_.eventual || copy == Copy::main; }

@@ -74,11 +74,16 @@ class CounterClient final : public TableClient {
   void touch(const Lease& lease, std::size_t position) override {
     const Key key = leased_[position];
     const LeasedValues<T> values = lease.values(table_);
+    if (live_ != nullptr) live_->lease_touched(key);
     const Seen seen = ask(key, Copy::main);
     saw(seen, values[position]);
     count_push(key);
     values.apply(position, layout(key).template unit<T>(log_.worker()));
     push_answered(key, log_.pushes(key), Copy::main);
+  }
+  void lease_over() override {
+    for (const Key key : leased_)
+      if (live_ != nullptr) live_->lease_over(key);
   }
 
  private:

@@ -30,8 +30,7 @@ class IntentRounds final : public lapse::IntentSource {
   static constexpr std::size_t kKeysPerWant = 4096;
 
   explicit IntentRounds(const Options& options)
-      : timing_(options.timing),
-        traits_(traits(options.technique)) {}
+      : timing_(options.timing), traits_(traits(options.technique)) {}
 
   // --- the workers
 

@@ -37,9 +37,9 @@ void Management::attach(lapse::ParameterServer& server) {
   constexpr std::chrono::microseconds kInterval{1000};
   const auto least = most_rounds_ == 0 ? std::chrono::nanoseconds(0)
                                        : std::chrono::nanoseconds(std::chrono::seconds(1)) / most_rounds_;
-  server.manage(rounds_, *policy_,
-                {.interval = std::max(kInterval, std::chrono::ceil<std::chrono::microseconds>(least)),
-                 .least = least});
+  server.manage(
+      rounds_, *policy_,
+      {.interval = std::max(kInterval, std::chrono::ceil<std::chrono::microseconds>(least)), .least = least});
 }
 
 void Management::add_table(const TableHandle& table, bool replicable) {

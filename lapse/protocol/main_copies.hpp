@@ -27,9 +27,7 @@ class MainCopy {
   explicit MainCopy(Key key) : key_(key) {}
 
   Key key() const { return key_; }
-  std::span<Member> members() {
-    return more_ ? std::span(*more_) : std::span(few_).first(count_);
-  }
+  std::span<Member> members() { return more_ ? std::span(*more_) : std::span(few_).first(count_); }
   std::span<const Member> members() const { return const_cast<MainCopy*>(this)->members(); }
   std::size_t size() const { return more_ ? more_->size() : count_; }
   // Null where the domain is no member.

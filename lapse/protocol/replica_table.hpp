@@ -18,8 +18,8 @@ struct Replica {
   static constexpr std::uint32_t kNone = 0xffff'ffff;
   using Clock = std::chrono::steady_clock;
 
-  // The message that the owner, or the home, has not answered yet. There is at most one for a key. Each of the
-  // last three carries changes of the copy.
+  // The message that the owner, or the home, has not answered yet. There is at most one for a key. Each of
+  // the last three carries changes of the copy.
   enum class Unanswered : std::uint8_t { nothing, on, delta, off, localize };
 
   Key key;
@@ -41,7 +41,7 @@ struct Replica {
 // Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
 //
 // A *cut* separates changes of copies that are not merged yet from those that come later. Of one that began
-// before the cut is told when it has been merged, however many follow it.
+// before the cut is notified when it has been merged, however many follow it.
 class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
@@ -118,8 +118,8 @@ class ReplicaTable {
   std::vector<Replica> records_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
-  std::array<std::size_t, 2> unmerged_ LAPSE_GUARDED_BY(progress_role){};  // by side
-  std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                  // of what comes now
+  std::array<std::size_t, 2> unmerged_ LAPSE_GUARDED_BY(progress_role){};     // by side
+  std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                     // of what comes now
   std::array<std::size_t, 5> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
 };
 

@@ -4,10 +4,15 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/prefetch.hpp"
 #include "lapse/protocol/replication_records.hpp"
 #include "lapse/protocol/table_copies.hpp"
 
 namespace lapse {
+
+namespace {
+constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
+}  // namespace
 
 void Replication::set_source(IntentSource* source) {
   progress_role.assert_held();  // No engine runs.
@@ -60,11 +65,13 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
   } else {
     table.wanted().unwant(keys, changed_);
   }
-  for (const Key key : changed_) {
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    if (i + 2 * kWantsAhead < changed_.size()) table.store().prefetch_far(changed_[i + 2 * kWantsAhead]);
+    if (i + kWantsAhead < changed_.size()) table.store().prefetch_word(changed_[i + kWantsAhead]);
     if (on) {
-      keys_.want(table, key, now_);
+      keys_.want(table, changed_[i], now_);
     } else {
-      keys_.unwant(table, key, now_);
+      keys_.unwant(table, changed_[i], now_);
     }
   }
 }
@@ -80,7 +87,8 @@ void Replication::take_wants(TableShard& table, const FrameHeader& header, const
   const bool on = static_cast<FrameKind>(header.kind) == FrameKind::want;
   if (!on) {
     for (const Key key : served_)
-      if (table.wanted().count(key) == 0) throw ProtocolError("a rank no longer wants a key that it did not want");
+      if (table.wanted().count(key) == 0)
+        throw ProtocolError("a rank no longer wants a key that it did not want");
   }
   change_served(table, served_, on);
 }
@@ -174,9 +182,8 @@ bool Replication::idle(IdleLevel level) const {
   if (source_ != nullptr && source_->pending()) return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
-    return copies == nullptr ||
-           (copies->replicas().unanswered() == 0 && !copies->any_marked() && !copies->mains().any_listed() &&
-            !copies->keys().any_marked());
+    return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&
+                                 !copies->mains().any_listed() && !copies->keys().any_marked());
   });
 }
 
@@ -200,8 +207,17 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     throw ProtocolError("a message about copies has a wrong length");
   if (of_domain) return take_wants(table, header, records);
   now_ = Clock::now();
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes)
+  const bool asks_wants = kind == FrameKind::on || kind == FrameKind::offer || kind == FrameKind::snapshot;
+  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
+    prefetch_ahead(table, header, records, i);
+    if (asks_wants && i + kWantsAhead < header.count) {
+      std::uint64_t key;
+      std::memcpy(&key, records + kWantsAhead * header.record_bytes, sizeof key);
+      table.wanted().prefetch(Key(key));
+      if (kind == FrameKind::on && table.store().has(Key(key))) table.prefetch_owner(Key(key));
+    }
     take_record(table, header, records);
+  }
   if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.operation, header.count);
   request_end_turn();
 }

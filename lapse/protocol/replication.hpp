@@ -27,8 +27,8 @@ struct RoundCounters {
 };
 
 // A *round* of a rank begins with the question which keys its workers want from now on, and which no longer
-// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed main
-// copies to the domains that hold copies. Work is proportional to what has changed.
+// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed
+// main copies to the domains that hold copies. Work is proportional to what has changed.
 //
 // Rounds follow requests, and a deadline while there is anything that may have changed. A request is left out
 // while keys that the last round has asked for are still on their way: so a round is as long as a relocation

@@ -31,7 +31,8 @@ Synchronization::Synchronization(const Registry& registry, Outbox& outbox, Repli
     : registry_(registry), outbox_(outbox), replication_(replication) {}
 
 bool Synchronization::has_work() const {
-  return std::ranges::any_of(registry_.tables(), [](const auto& table) { return table->copies() != nullptr; });
+  return std::ranges::any_of(registry_.tables(),
+                             [](const auto& table) { return table->copies() != nullptr; });
 }
 
 std::vector<Rank> Synchronization::members() const {
@@ -78,7 +79,8 @@ void Synchronization::handle_submission(Submission& submission) {
 void Synchronization::answered(std::uint64_t worker) {
   WorkerEndpoint& endpoint = registry_.worker(worker);
   SyncRequest& request = endpoint.sync_request();
-  if (request.unanswered == 0) throw ProtocolError("a sync has been answered for a worker that does not wait");
+  if (request.unanswered == 0)
+    throw ProtocolError("a sync has been answered for a worker that does not wait");
   if (--request.unanswered > 0) return;
   request.finished.store(true, std::memory_order_release);
   endpoint.bell().ring();
@@ -147,8 +149,9 @@ void Synchronization::answer_asked() {
       later.push_back(asked);
       continue;
     }
-    outbox_.append_record(asked.by, sync_header(FrameKind::sync_answer),
-                          SyncAnswerRecord{asked.number, replication_.refreshes().answer(asked.by, asked.number)});
+    outbox_.append_record(
+        asked.by, sync_header(FrameKind::sync_answer),
+        SyncAnswerRecord{asked.number, replication_.refreshes().answer(asked.by, asked.number)});
   }
   asked_.insert(asked_.end(), later.begin(), later.end());
 }

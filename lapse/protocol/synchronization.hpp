@@ -35,25 +35,24 @@ struct SyncAnswerRecord {
 static_assert(sizeof(SyncAnswerRecord) == 16);
 
 // A worker asks every rank of its domain. Each runs a *sync* about the keys that it serves:
-// 1. It sends all changes of its copies, and asks the ranks that serve these keys for other domains. Each sends
-//    the refreshes that are due, and answers how many there have been.
-// 2. All of these have come. What is not merged now will be waited for: DELTAs and OFFs that are not answered,
-//    changes that could not be sent yet, and copies that are being upgraded. Changes that come later will not.
+// 1. It sends all changes of its copies, and asks the ranks that serve these keys for other domains. Each
+//    sends the refreshes that are due, and answers how many there have been.
+// 2. All of these have come. What is not merged now will be waited for: DELTAs and OFFs that are not
+//    answered, changes that could not be sent yet, and copies that are being upgraded. Changes that come
+//    later will not.
 // 3. All of that has been merged.
-// Copies are as new then as the main copies were when the sync began. Two kinds were not refreshed by step 1 and
-// are by step 3: those with an unanswered DELTA, which drop a refresh that does not answer it, and those being
-// upgraded, to which their owner sends the main copy itself.
+// Copies are as new then as the main copies were when the sync began. Two kinds were not refreshed by step 1
+// and are by step 3: those with an unanswered DELTA, which drop a refresh that does not answer it, and those
+// being upgraded, to which their owner sends the main copy itself.
 //
-// A rank runs one sync at a time, for all that have asked before it began. It costs two small messages for each
-// rank that is asked, however many keys there are.
+// A rank runs one sync at a time, for all that have asked before it began. It costs two small messages for
+// each rank that is asked, however many keys there are.
 //
 // Thread safety: the holder of the progress lock.
 class Synchronization final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::sync_for},
-                                          {FrameKind::sync_for_answer},
-                                          {FrameKind::sync},
-                                          {FrameKind::sync_answer}};
+  static constexpr FrameSpec kFrames[] = {
+      {FrameKind::sync_for}, {FrameKind::sync_for_answer}, {FrameKind::sync}, {FrameKind::sync_answer}};
 
   Synchronization(const Registry& registry, Outbox& outbox, Replication& replication);
 

@@ -80,8 +80,7 @@ std::vector<std::string> ParameterServer::exchange(std::string_view call,
                                                    const std::function<std::string()>& make) {
   return impl_->exchange(call, make);
 }
-void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy,
-                             const RoundTimes& times) {
+void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
   impl_->manage(source, policy, times);
 }
 void ParameterServer::close() {

@@ -171,10 +171,10 @@ void WorkerCore::submit(Submission& submission) {
   phase_.engine.submit(submission);
 }
 
-bool WorkerCore::try_submit(Submission& submission) {
+bool WorkerCore::help(Submission& submission) {
   if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) return false;
   const BusyGuard guard(gate_, Busy::engine);
-  return phase_.engine.try_submit(submission);
+  return phase_.engine.help(submission);
 }
 
 Operation WorkerCore::submit(OperationBuilder& builder) {

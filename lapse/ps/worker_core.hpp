@@ -83,9 +83,9 @@ class WorkerCore {
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 
-  // Carries out a submission at once; false, having done nothing, where another thread drives the engine or
-  // this worker may not.
-  bool try_submit(Submission& submission);
+  // Carries out a submission at once and handles the packets that have come; false, having done nothing,
+  // where another thread drives the engine or this worker may not.
+  bool help(Submission& submission);
 
   // --- handles ---
 

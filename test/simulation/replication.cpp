@@ -11,7 +11,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 200'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 400'000;  // of each test case, unless SIMULATION_STEPS says otherwise
 
 CampaignResult expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
@@ -64,4 +64,23 @@ TEST_CASE("replication: a table that is not replicated") {
 
 TEST_CASE("replication: any scenario") {
   expect_copies({.replication = true});
+}
+
+TEST_CASE("replication: many members") {
+  expect_copies({.min_ranks = 5, .domain_ranks = 1, .replication = true, .eventual = true});
+}
+
+TEST_CASE("replication: domains of several ranks, resets") {
+  for (const std::int32_t ranks : {2, 3}) {
+    expect_copies({.min_ranks = 4,
+                   .sparse = false,
+                   .domain_ranks = ranks,
+                   .resets = true,
+                   .replication = true,
+                   .eventual = true});
+  }
+}
+
+TEST_CASE("replication: refusals") {
+  expect_no_violation({.replication = true, .eventual = true, .refusals = true});
 }

@@ -62,7 +62,8 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
   if (scenario.replication) {
-    protocol_.replication().set_times({.interval = std::nullopt, .least = {}});  // Rounds are events of their own.
+    protocol_.replication().set_times(
+        {.interval = std::nullopt, .least = {}});  // Rounds are events of their own.
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
   }
@@ -99,10 +100,14 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   }
   RandomEngine random(scenario.seed, 100 + index);
   const WorkloadSettings settings = scenario.workload(random);
+  std::vector<TableClient*> clients(scenario.replication ? scenario.replication->counter_clients : 1,
+                                    clients_[clients_.size() - 2].get());
+  clients.push_back(clients_.back().get());
   workloads_.push_back(std::make_unique<RandomWorkload>(
-      std::vector<TableClient*>{clients_[clients_.size() - 2].get(), clients_.back().get()}, settings, random,
+      std::move(clients), settings, random,
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
-      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some) : nullptr,
+      scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
+                           : nullptr,
       std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario))));
 }
 

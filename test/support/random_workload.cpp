@@ -10,7 +10,8 @@ namespace lapse::test {
 
 std::string_view to_string(Call call) {
   constexpr std::array<std::string_view, kCalls> kNames{
-      "pull", "push", "set", "localize", "pull_if_local", "update_if_local", "call", "lease", "intent", "sync"};
+      "pull", "push",  "set",    "localize", "pull_if_local", "update_if_local",
+      "call", "lease", "intent", "sync"};
   return kNames[static_cast<std::size_t>(call)];
 }
 
@@ -26,9 +27,16 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
   settings.synchronous = one_of(0.0, 0.2, 0.6, 1.0);
   settings.wait_for_all = one_of(0.0, 0.05, 0.2);
   settings.detached = one_of(0.0, 0.0, 0.1);
-  settings.weights = {one_of(1U, 3U, 6U),  one_of(1U, 3U, 6U), 1,
-                      one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U),
-                      one_of(0U, 2U),      one_of(0U, 1U, 4U), 0, 0};
+  settings.weights = {one_of(1U, 3U, 6U),
+                      one_of(1U, 3U, 6U),
+                      1,
+                      one_of(1U, 4U, 12U),
+                      one_of(0U, 1U, 2U),
+                      one_of(0U, 1U, 3U),
+                      one_of(0U, 2U),
+                      one_of(0U, 1U, 4U),
+                      0,
+                      0};
   settings.max_touches = one_of(0, 1, 5);
   return settings;
 }
@@ -196,9 +204,9 @@ void RandomWorkload::begin_lease() {
 
 void RandomWorkload::begin_intent() {
   if (!intents_) return;
-  const bool to_the_end = random_.below(8) == 0;
-  const std::size_t until =
-      to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(random_.below(2) == 0 ? 6 : 40);
+  const bool to_the_end = settings_.long_intents && random_.below(8) == 0;
+  const bool is_long = settings_.long_intents && random_.below(2) == 0;
+  const std::size_t until = to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(is_long ? 40 : 6);
   intents_->begin(*clients_[last_.client], last_.keys, until);
 }
 

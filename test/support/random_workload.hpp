@@ -28,8 +28,10 @@ struct WorkloadSettings {
   // Of the calls, those on 10 to 100 keys, of which some may be named twice. Half of the others then name one
   // of a few keys, so that they meet with them.
   double bulk = 0;
-  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1, 0, 0};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                                           // of the keys under a lease
+  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1,
+                                            2, 2, 1, 0, 0};  // of the calls, in the order of Call
+  std::size_t max_touches = 4;                               // of the keys under a lease
+  bool long_intents = true;  // some intents last for many calls, or to the end
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);
@@ -39,14 +41,15 @@ struct WorkloadSettings {
 class RandomWorkload {
  public:
   // The clients outlive the workload; those that take part in leases have tables of their own. `leases` says
-  // how leases are taken, `intents` where intents go, and `syncs` how copies are waited for; null: there are none.
+  // how leases are taken, `intents` where intents go, and `syncs` how copies are waited for; null: there are
+  // none.
   RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random,
                  std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr,
                  std::unique_ptr<SyncPlay> syncs = nullptr);
 
   bool finished() const {
-    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) && !has_intents() &&
-           !syncs();
+    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) &&
+           !has_intents() && !syncs();
   }
   // False while the worker waits for an answer: then step() would block.
   bool may_step() const;

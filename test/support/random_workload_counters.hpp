@@ -82,8 +82,9 @@ class CounterClient final : public TableClient {
     push_answered(key, log_.pushes(key), Copy::main);
   }
   void lease_over() override {
+    if (live_ == nullptr) return;
     for (const Key key : leased_)
-      if (live_ != nullptr) live_->lease_over(key);
+      live_->lease_over(key, table_.handle().state().serving_rank(name(key)) == worker_.rank());
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/ps/worker.hpp"
 #include "test/support/count_function.hpp"
 #include "test/support/history_counters.hpp"

@@ -32,13 +32,13 @@ Synchronization::Synchronization(const Registry& registry, Outbox& outbox, Repli
 
 bool Synchronization::has_work() const {
   return std::ranges::any_of(registry_.tables(),
-                             [](const auto& table) { return table->copies() != nullptr; });
+                             [](const auto& table) { return table->store().may_have_copies(); });
 }
 
 std::vector<Rank> Synchronization::members() const {
   std::vector<Rank> members;
   for (const auto& table : registry_.tables()) {
-    if (table->copies() == nullptr) continue;
+    if (!table->store().may_have_copies()) continue;
     for (const Rank rank : table->definition().domains.members(table->self_domain()))
       if (std::ranges::find(members, rank) == members.end()) members.push_back(rank);
   }
@@ -51,7 +51,7 @@ std::vector<Synchronization::Peer> Synchronization::peers() const {
     const Rank rank(number);
     const bool is_peer = std::ranges::any_of(registry_.tables(), [&](const auto& table) {
       const DomainMap& domains = table->definition().domains;
-      return table->copies() != nullptr && domains.domain_of(rank) != table->self_domain() &&
+      return table->store().may_have_copies() && domains.domain_of(rank) != table->self_domain() &&
              domains.may_serve_same_key(registry_.self(), rank);
     });
     if (is_peer) peers.push_back({rank, std::nullopt});

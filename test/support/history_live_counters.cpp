@@ -10,7 +10,7 @@ LiveCounters::LiveCounters(std::size_t workers, std::size_t keys, const CounterR
     : rules_(rules), workers_(workers) {
   const Counts none(workers, 0);
   const Counts initial(rules.elements(workers), 0);
-  OfKey state{initial, initial, none, {}, {}, CounterChain(rules)};
+  OfKey state{initial, initial, none, {}, {}, CounterChain(rules), {}, false};
   if (rules.eventual) state.of_worker.assign(workers, initial);
   state.wiped[0] = {none, none};
   keys_.assign(keys, state);
@@ -97,11 +97,24 @@ void LiveCounters::pull_answered(std::size_t worker, Key key, const Floor& floor
   state.chain.add(counts);
 }
 
+void LiveCounters::lease_touched(Key key) {
+  OfKey& state = of(key);
+  // The next lease begins when the end of the last has been taken.
+  if (!state.before_lease || state.lease_over) state.before_lease = state.floor;
+  state.lease_over = false;
+}
+
+void LiveCounters::lease_over(Key key, bool at_once) {
+  OfKey& state = of(key);
+  state.lease_over = true;
+  if (at_once) state.before_lease.reset();
+}
+
 LiveCounters::Sync LiveCounters::sync_called(std::size_t worker) const {
   Sync sync{worker, {}, {}};
   for (const OfKey& state : keys_) {
     sync.pushes.push_back(state.issued[worker]);
-    sync.main.push_back(state.floor);
+    sync.main.push_back(state.before_lease.value_or(state.floor));
   }
   return sync;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,11 @@ class LiveCounters {
   void pull_answered(std::size_t worker, Key key, const Floor& floor, const Counts& counts,
                      Copy copy = Copy::any);
 
+  // What the holder of a lease does is part of the main copy when the rank that serves the key has taken the
+  // end of the lease: `at_once`, or later.
+  void lease_touched(Key key);
+  void lease_over(Key key, bool at_once);
+
   // A worker waits until its pushes are merged and its domain's replicas are no older than now (wait_sync).
   struct Sync {
     std::size_t worker;
@@ -71,6 +77,8 @@ class LiveCounters {
     std::vector<Counts> of_worker;  // eventual: what each worker's pulls have held
     std::map<std::int64_t, Wiped> wiped;
     CounterChain chain;
+    std::optional<Counts> before_lease = {};  // the floor, while the change of a holder may be on its way
+    bool lease_over = false;                  // and its lease has ended
   };
   OfKey& of(Key key) { return keys_[key.index()]; }
   bool is_main(Copy copy) const { return !rules_.eventual || copy == Copy::main; }

@@ -50,7 +50,7 @@ std::string LeasePlay::step(RandomEngine& random) {
       if (wrong_) wrong_->finish();
       return touches_-- > 0 ? touch(random) : release();
     case Stage::releasing:
-      stage_ = Stage::none;
+      end();
       return "has given its lease back";
     case Stage::none:
       break;
@@ -97,10 +97,15 @@ std::string LeasePlay::touch(RandomEngine& random) {
   return fmt::format("touches leased key {}", part.keys[position].value());
 }
 
+void LeasePlay::end() {
+  for (const Part& part : parts_) part.client->lease_over();
+  stage_ = Stage::none;
+}
+
 std::string LeasePlay::release() {
   if (waiting_ == Waiting::blocks) {
     lease_->release();
-    stage_ = Stage::none;
+    end();
     return "has given its lease back";
   }
   taker_->begin_release(*lease_);

@@ -56,6 +56,7 @@ class LeasePlay {
   bool expects_refusal(const Error& error) const;
   std::string touch(RandomEngine& random);
   std::string release();
+  void end();
 
   Worker& worker_;
   const Waiting waiting_;

@@ -68,6 +68,8 @@ class TableClient {
   virtual LeaseKeys lease_keys(std::span<const Key> keys) = 0;
   // Reads and changes one key of the last lease_keys, which `lease` holds.
   virtual void touch(const Lease& lease, std::size_t position) = 0;
+  // The lease has ended.
+  virtual void lease_over() {}
   // Whether the last lease may be refused so.
   virtual bool expects_refusal(const Error&) { return false; }
 };

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/ps/worker.hpp"
 #include "test/support/count_function.hpp"
 #include "test/support/history_counters.hpp"
@@ -74,11 +75,17 @@ class CounterClient final : public TableClient {
   void touch(const Lease& lease, std::size_t position) override {
     const Key key = leased_[position];
     const LeasedValues<T> values = lease.values(table_);
+    if (live_ != nullptr) live_->lease_touched(key);
     const Seen seen = ask(key, Copy::main);
     saw(seen, values[position]);
     count_push(key);
     values.apply(position, layout(key).template unit<T>(log_.worker()));
     push_answered(key, log_.pushes(key), Copy::main);
+  }
+  void lease_over() override {
+    if (live_ == nullptr) return;
+    for (const Key key : leased_)
+      live_->lease_over(key, table_.handle().state().serving_rank(name(key)) == worker_.rank());
   }
 
  private:

@@ -103,7 +103,8 @@ TEST_CASE("An exception out of work by the clock reaches the client; the rest go
   client.fails = true;
   ProgressEngine engine(network.endpoint(Rank(0)), client, sleepy());
   engine.exclusively([&] { client.start(); });
-  for (int i = 0; i < 2; ++i) engine.exclusively([&] { CHECK_FALSE(engine.turn());  // it is no reason to stay awake });
+  // A deadline is no reason to stay awake.
+  for (int i = 0; i < 2; ++i) engine.exclusively([&] { CHECK_FALSE(engine.turn()); });
   CHECK(client.failures == 2);
   CHECK(client.turns_ended == 2);
 }

@@ -10,7 +10,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 600'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 300'000;  // of each test case, unless SIMULATION_STEPS says otherwise
 
 void expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));

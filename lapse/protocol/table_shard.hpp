@@ -186,7 +186,7 @@ class TableShard {
   std::size_t word_bytes() const { return store_.word_bytes() / definition_.members(); }
   std::size_t owner_bytes() const LAPSE_REQUIRES(progress_role);
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
-    return word_bytes() + owner_bytes() + store_.slab_bytes();
+    return word_bytes() + owner_bytes() + store_.slab_bytes() + (copies_ ? copies_->memory_bytes() : 0);
   }
 
  private:

@@ -323,6 +323,7 @@ Statistics ParameterServer::Impl::statistics() {
         counters += worker->counters()[table->id().value()];
     }
     counters.keys_here = table->store().keys_here();
+    if (table->copies() != nullptr) counters.copies_here = table->copies()->replicas().in_use();
     counters.bytes_here = table->store().content_bytes_here();
     counters.bytes_of_memory = table->memory_bytes();
     mine.tables.push_back(counters);

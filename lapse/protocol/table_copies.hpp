@@ -36,15 +36,28 @@ class TableCopies {
   // The record of a replica that is not closed.
   std::uint32_t replica_number(Key key) LAPSE_REQUIRES(progress_role);
   Replica& replica(Key key) LAPSE_REQUIRES(progress_role) { return replicas_.at(replica_number(key)); }
-  // The record of the main copy at `content`; nothing where no domain holds copies, or the slot holds a copy.
-  std::optional<std::uint32_t> main_number(const std::byte* content) const {
+  // Whether the slot holds a main copy that has members.
+  static bool has_members(const std::byte* content) {
     const std::uint32_t record = SlotHead::of(content).record;
-    const bool is_main = record != SlotHead::kNoRecord && (record & kMainBit) != 0;
-    return is_main ? std::optional(record & ~kMainBit) : std::nullopt;
+    return record != SlotHead::kNoRecord && (record & kMainBit) != 0;
   }
-  MainCopy* main(const std::byte* content) LAPSE_REQUIRES(progress_role) {
-    const auto number = main_number(content);
+  // The number of the record of the key's main copy, which is at `content`; nothing where it has no members.
+  std::optional<std::uint32_t> main_number(Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
+  MainCopy* main(Key key, std::byte* content) LAPSE_REQUIRES(progress_role) {
+    const auto number = main_number(key, content);
     return number ? &mains_.at(*number) : nullptr;
+  }
+  // Most main copies that get a member soon go to it: as long as the member is clean and the only one, it is
+  // noted in the slot, without a record. Call after `main_number` has given nothing.
+  static void set_only_member(std::byte* content, Domain member) {
+    SlotHead::of(content).record = kMainBit | kOnlyBit | static_cast<std::uint32_t>(member.value());
+  }
+  static bool is_only_member(const std::byte* content, Domain member) {
+    return SlotHead::of(content).record == (kMainBit | kOnlyBit | static_cast<std::uint32_t>(member.value()));
+  }
+  static bool has_only_member(const std::byte* content) {
+    const std::uint32_t record = SlotHead::of(content).record;
+    return record != SlotHead::kNoRecord && (record & (kMainBit | kOnlyBit)) == (kMainBit | kOnlyBit);
   }
   // The record of the main copy, or of the replica, that is in a marked slot; nothing where the slot has been
   // released since it was marked.
@@ -83,6 +96,8 @@ class TableCopies {
  private:
   // Of the record's number in the head of a slot: it is that of a main copy.
   static constexpr std::uint32_t kMainBit = std::uint32_t{1} << 31;
+  // There is no record, but the number of the only member.
+  static constexpr std::uint32_t kOnlyBit = std::uint32_t{1} << 30;
 
   std::uint32_t base_units(Key key) const;
 

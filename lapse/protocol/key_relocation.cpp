@@ -296,7 +296,7 @@ void KeyRelocation::settle(TableShard& table, Key key, std::uint32_t record, Slo
   const std::vector<Waiter> waiters = table.arrivals().take_waiters(record);
   if (is_arriving(table, key)) {
     const bool replicated =
-        table.copies() != nullptr && table.copies()->main_number(table.store().address(slot)).has_value();
+        table.copies() != nullptr && TableCopies::has_members(table.store().address(slot));
     table.store().publish_owner(key, slot, lease, replicated);
   } else {
     table.store().set_lease(key, lease);

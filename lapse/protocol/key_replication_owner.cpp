@@ -84,7 +84,7 @@ bool KeyReplication::open_main(TableShard& table, Key key, std::byte* content) {
 
 void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) {
   TableCopies& copies = *table.copies();
-  copies.mains().close(*copies.main_number(content));
+  copies.mains().close(*copies.main_number(key, content));
   SlotHead::of(content).record = SlotHead::kNoRecord;
   copies.keys().unreplicate(key);
   // A slot without copies must have no mark: it may be released at any time.
@@ -111,7 +111,7 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
     return true;
   }
   if (first && !open_main(table, key, content)) return false;
-  MainCopy& main = *copies.main(value);
+  MainCopy& main = *copies.main(key, value);
   const bool offers =
       first && !wants(table, key) &&
       (policy_ == nullptr || policy_->decide(table.id(), key, ManagementPolicy::Change::joined) ==
@@ -159,7 +159,7 @@ bool KeyReplication::merge(TableShard& table, Key key, const CopyMessage& messag
 bool KeyReplication::take_delta(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
   TableCopies& copies = *table.copies();
   std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
-  Member& from = member(table, key, copies.main(value), message.from);
+  Member& from = member(table, key, copies.main(key, value), message.from);
   if (!merge(table, key, message, content)) return false;
   from.bit = message.bit;
   ++table.counters().deltas_in;
@@ -169,11 +169,11 @@ bool KeyReplication::take_delta(TableShard& table, Key key, const CopyMessage& m
 bool KeyReplication::take_off(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
   TableCopies& copies = *table.copies();
   std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
-  member(table, key, copies.main(value), message.from);
+  member(table, key, copies.main(key, value), message.from);
   if (message.delta_bytes != 0 && !merge(table, key, message, content)) return false;
   // Without a delta the lease is tested here, before anything has changed.
   if (message.delta_bytes == 0 && content == nullptr && table.store().word(key).leased()) return false;
-  MainCopy& main = *copies.main(value);
+  MainCopy& main = *copies.main(key, value);
   main.remove(message.from);
   send_record(table, FrameKind::acknowledge, key, message.from);
   if (main.size() == 0) {
@@ -187,7 +187,7 @@ bool KeyReplication::take_off(TableShard& table, Key key, const CopyMessage& mes
 void KeyReplication::check(TableShard& table, Key key, std::byte* content) {
   // Also where a lease has begun: its end is not always seen here, and the offer waits for it.
   if (content == nullptr) content = table.copies()->keys().content(key);
-  MainCopy* const main = table.copies()->main(content);
+  MainCopy* const main = table.copies()->main(key, content);
   if (main == nullptr || main->size() != 1 || wants(table, key)) return;
   if (policy_ != nullptr && policy_->decide(table.id(), key, ManagementPolicy::Change::dropped) !=
                                 ManagementPolicy::Decision::offer)
@@ -197,14 +197,14 @@ void KeyReplication::check(TableShard& table, Key key, std::byte* content) {
 
 void KeyReplication::changed(TableShard& table, std::byte* content) {
   TableCopies& copies = *table.copies();
-  const auto number = copies.main_number(content);
+  const auto number = copies.main_number(key, content);
   if (!number) return;
   copies.mains().at(*number).mark_all();
   copies.mains().list(*number);
 }
 
 void KeyReplication::lease_ended(TableShard& table, std::byte* content) {
-  if (!table.copies()->main_number(content)) return;
+  if (!TableCopies::has_members(content)) return;
   SlotHead::raise_version(content);
   changed(table, content);
 }

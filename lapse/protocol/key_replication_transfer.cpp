@@ -19,7 +19,7 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
                                                       Slot slot, Clock::time_point now) {
   TableCopies& copies = *table.copies();
   Leaving leaving;
-  leaving.main = copies.main_number(content);
+  leaving.main = copies.main_number(key, content);
   if (wants(table, key)) {
     const auto base = KeyCopies::is_shared(slot) && copies.keys().make_markable(slot)
                           ? copies.try_allocate_base(key)
@@ -104,7 +104,7 @@ bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruc
   for (;;) {
     const Slot slot = table.store().word(key).slot();
     std::byte* const content = table.store().address(slot);
-    if (const auto main = copies.main_number(content)) {
+    if (const auto main = copies.main_number(key, content)) {
       if (copies.keys().take_mark(slot)) copies.mains().at(*main).mark_all();
       if (!send_refreshes(table, *main, nullptr, &instruct.next)) return false;
     }
@@ -131,7 +131,7 @@ void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue:
                                      Slot slot, Clock::time_point now) {
   TableCopies& copies = *table.copies();
   std::byte* const content = table.store().address(slot);
-  if (const auto main = copies.main_number(content)) send_refreshes(table, *main, content, &instruct.next);
+  if (const auto main = copies.main_number(key, content)) send_refreshes(table, *main, content, &instruct.next);
   const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
   leave(table, key, instruct, leaving, content);
   const bool leased = table.store().word(key).leased();

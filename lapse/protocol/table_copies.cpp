@@ -46,11 +46,23 @@ std::uint32_t TableCopies::replica_number(Key key) {
   throw ProtocolError(fmt::format("key {} is {} and has no replica", key.value(), role_name(word.role())));
 }
 
+std::optional<std::uint32_t> TableCopies::main_number(Key key, std::byte* content) {
+  if (!has_members(content)) return std::nullopt;
+  const std::uint32_t record = SlotHead::of(content).record & ~kMainBit;
+  if ((record & kOnlyBit) == 0) return record;
+  const std::uint32_t number = mains_.open(key);
+  mains_.at(number).add({.domain = Domain(static_cast<std::int32_t>(record & ~kOnlyBit))});
+  set_main(content, number);
+  return number;
+}
+
 std::optional<std::uint32_t> TableCopies::main_in(Slot slot) {
-  const auto number = main_number(store_.address(slot));
-  if (!number || *number >= mains_.records()) return std::nullopt;
-  const SlotWord word = keys_.word(mains_.at(*number).key());
-  return word.is_owner() && word.slot() == slot ? number : std::nullopt;
+  const std::byte* const content = store_.address(slot);
+  if (!has_members(content) || has_only_member(content)) return std::nullopt;
+  const std::uint32_t number = SlotHead::of(content).record & ~kMainBit;
+  if (number >= mains_.records()) return std::nullopt;
+  const SlotWord word = keys_.word(mains_.at(number).key());
+  return word.is_owner() && word.slot() == slot ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::uint32_t> TableCopies::replica_in(Slot slot) {

@@ -210,7 +210,7 @@ class KeyRelocation::Drain {
     std::byte* const content = table_.store().address(slot_);
     relocation_.access_.execute_waiting(table_, part, content);
     if (table_.copies() != nullptr && part.kind != OperationKind::pull)
-      KeyReplication::changed(table_, content);
+      KeyReplication::changed(table_, key_, content);
   }
   void take(const KeyQueue::CopyMessage& message) LAPSE_REQUIRES(progress_role) {
     relocation_.replication_.take_drained(table_, key_, message, slot_);
@@ -259,7 +259,7 @@ void KeyRelocation::drain(TableShard& table, Key key, std::uint32_t record, Slot
                           Clock::time_point now) {
   KeyQueue& queue = table.arrivals().queue(record);
   if (table.copies() != nullptr && !is_arriving(table, key))
-    KeyReplication::lease_ended(table, table.store().address(slot));
+    KeyReplication::lease_ended(table, key, table.store().address(slot));
   switch (queue.drain(Drain(*this, table, key, slot, now))) {
     case KeyQueue::End::open:
       settle(table, key, record, slot, LeaseState::none);

@@ -102,9 +102,9 @@ class KeyReplication {
   void take_drained(TableShard& table, Key key, const CopyMessage& message, Slot slot)
       LAPSE_REQUIRES(progress_role);
   // A queued operation has changed the value (rule 4).
-  static void changed(TableShard& table, std::byte* content) LAPSE_REQUIRES(progress_role);
+  static void changed(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // A lease has ended, and the queue is to be drained (rule 29).
-  static void lease_ended(TableShard& table, std::byte* content) LAPSE_REQUIRES(progress_role);
+  static void lease_ended(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // The queue has been drained, and this domain owns the key (rule 9).
   void settled(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) { check(table, key, nullptr); }
 

@@ -152,7 +152,7 @@ bool KeyReplication::merge(TableShard& table, Key key, const CopyMessage& messag
   });
   if (!done) return false;
   std::byte* const value = content == nullptr ? copies.keys().content(key) : content;
-  changed(table, value);
+  changed(table, key, value);
   return true;
 }
 
@@ -195,7 +195,7 @@ void KeyReplication::check(TableShard& table, Key key, std::byte* content) {
   send_record(table, FrameKind::offer, key, main->members().front().domain, FrameHeader::kToMember);
 }
 
-void KeyReplication::changed(TableShard& table, std::byte* content) {
+void KeyReplication::changed(TableShard& table, Key key, std::byte* content) {
   TableCopies& copies = *table.copies();
   const auto number = copies.main_number(key, content);
   if (!number) return;
@@ -203,10 +203,10 @@ void KeyReplication::changed(TableShard& table, std::byte* content) {
   copies.mains().list(*number);
 }
 
-void KeyReplication::lease_ended(TableShard& table, std::byte* content) {
+void KeyReplication::lease_ended(TableShard& table, Key key, std::byte* content) {
   if (!TableCopies::has_members(content)) return;
   SlotHead::raise_version(content);
-  changed(table, content);
+  changed(table, key, content);
 }
 
 // --- rounds

@@ -147,6 +147,8 @@ class KeyReplication {
 
   bool take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot, std::byte* content)
       LAPSE_REQUIRES(progress_role);
+  // Whether the owner gives the key to the only domain that wants it.
+  bool offers(const TableShard& table, Key key, ManagementPolicy::Change change) const;
   bool take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content)
       LAPSE_REQUIRES(progress_role);
   bool take_delta(TableShard& table, Key key, const CopyMessage& message, std::byte* content)

@@ -91,6 +91,10 @@ void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) 
   copies.keys().clear_mark(key);
 }
 
+bool KeyReplication::offers(const TableShard& table, Key key, ManagementPolicy::Change change) const {
+  return policy_ == nullptr || policy_->decide(table.id(), key, change) == ManagementPolicy::Decision::offer;
+}
+
 bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content) {
   TableCopies& copies = *table.copies();
   if (content == nullptr && table.store().is_sparse()) {
@@ -110,16 +114,19 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
     send_record(table, FrameKind::refuse_copy, key, from);
     return true;
   }
+  if (first && !wants(table, key) && offers(table, key, ManagementPolicy::Change::joined)) {
+    const bool done = copies.keys().replicate(key, content, [&](std::byte* now) {
+      TableCopies::set_only_member(now, from);
+      SlotHead::raise_version(now);
+    });
+    if (done) send_record(table, FrameKind::offer, key, from);
+    return done;
+  }
   if (first && !open_main(table, key, content)) return false;
   MainCopy& main = *copies.main(key, value);
-  const bool offers =
-      first && !wants(table, key) &&
-      (policy_ == nullptr || policy_->decide(table.id(), key, ManagementPolicy::Change::joined) ==
-                                 ManagementPolicy::Decision::offer);
-  if (offers) {
-    main.add({.domain = from});
-    send_record(table, FrameKind::offer, key, from);
-    return true;
+  if (main.find(from) != nullptr) {
+    throw ProtocolError(fmt::format("domain {} announces key {} of table '{}' a second time", from.value(),
+                                    key.value(), table.name()));
   }
   const std::size_t bytes = table.content_bytes(key);
   std::byte* const record = outbox_.append(
@@ -189,9 +196,7 @@ void KeyReplication::check(TableShard& table, Key key, std::byte* content) {
   if (content == nullptr) content = table.copies()->keys().content(key);
   MainCopy* const main = table.copies()->main(key, content);
   if (main == nullptr || main->size() != 1 || wants(table, key)) return;
-  if (policy_ != nullptr && policy_->decide(table.id(), key, ManagementPolicy::Change::dropped) !=
-                                ManagementPolicy::Decision::offer)
-    return;
+  if (!offers(table, key, ManagementPolicy::Change::dropped)) return;
   send_record(table, FrameKind::offer, key, main->members().front().domain, FrameHeader::kToMember);
 }
 

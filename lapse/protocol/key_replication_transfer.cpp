@@ -131,7 +131,8 @@ void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue:
                                      Slot slot, Clock::time_point now) {
   TableCopies& copies = *table.copies();
   std::byte* const content = table.store().address(slot);
-  if (const auto main = copies.main_number(key, content)) send_refreshes(table, *main, content, &instruct.next);
+  if (const auto main = copies.main_number(key, content))
+    send_refreshes(table, *main, content, &instruct.next);
   const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
   leave(table, key, instruct, leaving, content);
   const bool leased = table.store().word(key).leased();

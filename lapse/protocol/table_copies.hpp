@@ -47,8 +47,8 @@ class TableCopies {
     const auto number = main_number(key, content);
     return number ? &mains_.at(*number) : nullptr;
   }
-  // Most main copies that get a member soon go to it: as long as the member is clean and the only one, it is
-  // noted in the slot, without a record. Call after `main_number` has given nothing.
+  // Most main copies that get a member are offered to it, and soon go there: as long as it is the only one, it
+  // is noted in the slot, without a record. It shows no copy, so it is never dirty. There are no members yet.
   static void set_only_member(std::byte* content, Domain member) {
     SlotHead::of(content).record = kMainBit | kOnlyBit | static_cast<std::uint32_t>(member.value());
   }

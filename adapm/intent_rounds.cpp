@@ -13,7 +13,7 @@ using lapse::progress_role;
 
 std::uint64_t IntentRounds::begin_phase(std::size_t workers) {
   ++phase_;
-  while (workers_.size() < workers) workers_.push_back(std::make_shared<WorkerIntents>(timing_, limit_));
+  while (workers_.size() < workers) workers_.push_back(std::make_shared<WorkerIntents>(timing_));
   for (std::size_t i = 0; i < workers; ++i) {
     // What of the last phase no round has ended yet, the first one of this phase does.
     counters_.dropped_intents += workers_[i]->queue.end_all();
@@ -93,7 +93,6 @@ void IntentRounds::begin_worker_round(WorkerIntents& worker, lapse::WantSink& si
 
 void IntentRounds::begin_round(lapse::WantSink& sink) {
   ++counters_.rounds;
-  limit_->count_round();
   for (const auto& worker : workers_) {
     if (!worker->has_ended()) begin_worker_round(*worker, sink);
   }

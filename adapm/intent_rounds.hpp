@@ -12,7 +12,6 @@
 #include "adapm/key_frequencies.hpp"
 #include "adapm/options.hpp"
 #include "adapm/permanent_wants.hpp"
-#include "adapm/round_limit.hpp"
 #include "adapm/worker_intents.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/intent_source.hpp"
@@ -31,9 +30,7 @@ class IntentRounds final : public lapse::IntentSource {
   static constexpr std::size_t kKeysPerWant = 4096;
 
   explicit IntentRounds(const Options& options)
-      : timing_(options.timing),
-        traits_(traits(options.technique)),
-        limit_(std::make_shared<RoundLimit>(options.max_rounds_per_second)) {}
+      : timing_(options.timing), traits_(traits(options.technique)) {}
 
   // --- the workers
 
@@ -58,7 +55,6 @@ class IntentRounds final : public lapse::IntentSource {
   void begin_round(lapse::WantSink& sink) override LAPSE_REQUIRES(lapse::progress_role);
   // Also for wants that a technique has from the start.
   bool pending() const override;
-  const RoundLimit& limit() const { return *limit_; }
   // What this rank has counted so far.
   IntentCounters counters() const;
 
@@ -73,7 +69,6 @@ class IntentRounds final : public lapse::IntentSource {
   // constant
   const ActionTimer::Settings timing_;
   const TechniqueTraits traits_;
-  const std::shared_ptr<RoundLimit> limit_;
   // constant during a phase
   std::vector<std::shared_ptr<WorkerIntents>> workers_;
   KeyFrequencies* frequencies_ = nullptr;

@@ -26,6 +26,7 @@ PermanentWants::Serves served_by(const TableHandle& table) {
 Management::Management(const Options& options)
     : technique_(options.technique),
       factor_(options.nups_factor),
+      most_rounds_(options.max_rounds_per_second),
       rounds_(options),
       policy_(make_policy(options.technique)),
       fixed_choice_(dynamic_cast<FixedChoicePolicy*>(policy_.get())) {}
@@ -34,8 +35,11 @@ void Management::attach(lapse::ParameterServer& server) {
   if (!wants_keys(technique_)) return;
   // Without requests, which follow clocks, a round comes after this time; a limit may demand more.
   constexpr std::chrono::microseconds kInterval{1000};
-  const auto least = std::chrono::ceil<std::chrono::microseconds>(rounds_.limit().least_interval());
-  server.manage(rounds_, *policy_, std::max(kInterval, least));
+  const auto least = most_rounds_ == 0 ? std::chrono::nanoseconds(0)
+                                       : std::chrono::nanoseconds(std::chrono::seconds(1)) / most_rounds_;
+  server.manage(
+      rounds_, *policy_,
+      {.interval = std::max(kInterval, std::chrono::ceil<std::chrono::microseconds>(least)), .least = least});
 }
 
 void Management::add_table(const TableHandle& table, bool replicable) {

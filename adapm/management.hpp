@@ -59,7 +59,8 @@ class Management {
 
   const Technique technique_;
   const double factor_;
-  const void* server_ = nullptr;  // of the tables
+  const std::uint32_t most_rounds_;  // in a second; 0: no limit
+  const void* server_ = nullptr;     // of the tables
   IntentRounds rounds_;
   std::unique_ptr<TechniquePolicy> policy_;
   FixedChoicePolicy* fixed_choice_;  // the policy, if the technique has a fixed choice

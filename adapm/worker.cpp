@@ -19,7 +19,7 @@ Worker::~Worker() = default;
 void Worker::advance_clock() {
   core().check_failure();
   intents().advance_clock();
-  if (round_ != nullptr && intents().limit->allows_round()) core().try_submit(*round_);
+  if (round_ != nullptr) core().help(*round_);
 }
 
 }  // namespace adapm

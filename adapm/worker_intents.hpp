@@ -10,7 +10,6 @@
 #include "adapm/action_timer.hpp"
 #include "adapm/intent_counters.hpp"
 #include "adapm/intent_queue.hpp"
-#include "adapm/round_limit.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
@@ -22,8 +21,7 @@ namespace adapm {
 // begin_phase while no engine runs; queue and timer are the rounds'.
 class WorkerIntents {
  public:
-  WorkerIntents(const ActionTimer::Settings& timing, std::shared_ptr<RoundLimit> rank_limit)
-      : timer(timing), limit(std::move(rank_limit)) {}
+  explicit WorkerIntents(const ActionTimer::Settings& timing) : timer(timing) {}
 
   // --- the worker's life
 
@@ -75,8 +73,6 @@ class WorkerIntents {
   IntentQueue queue;
   ActionTimer timer;
   lapse::Clock seen = {};  // its clock in the last round
-
-  const std::shared_ptr<RoundLimit> limit;  // of the rank
 
  private:
   using Count = std::atomic<std::uint64_t>;

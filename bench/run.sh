@@ -3,6 +3,7 @@
 # numbers of ranks it is made for, writes DIR/NAME.json (growth also NAME.csv and NAME.svg) and prints a table of them.
 #   --out DIR       for the results; default bench/results
 #   --case NAME     only this case; may be given several times
+#   --workers N     workers of each rank, in benchmarks that leave it open: intent
 #   --runs N        measurements of each case, of which the median counts
 #   --no-twins      only the server, without the plain programs: for profiles
 #   --report [PATH] also writes a page about all results in DIR, with pictures; PATH is a folder, or a file .md (default
@@ -17,11 +18,11 @@ start_folder=$PWD
 cd "$(dirname "$0")/.."
 
 # The ranks of a benchmark's cases: one run of its program for each.
-declare -A ranks_of=([access]="1 2 3 4" [factorization]="1 2 4" [growth]="1" [idle]="2" [knowledge_graphs]="1 2 4" [memory]="2"
-  [one_sided]="2 3" [phases]="2" [relocation]="2 3 4" [update_rules]="1 2")
+declare -A ranks_of=([access]="1 2 3 4" [factorization]="1 2 4" [growth]="1" [idle]="2" [intent]="2" [knowledge_graphs]="1 2 4" [memory]="2"
+  [one_sided]="2 3" [phases]="2" [relocation]="2 3 4" [replicas]="2 3 4" [update_rules]="1 2")
 
 # Those with cases between hosts: two ranks on two hosts.
-declare -A between_hosts=([access]=yes [one_sided]=yes [relocation]=yes)
+declare -A between_hosts=([access]=yes [intent]=yes [one_sided]=yes [relocation]=yes)
 cluster=test/cluster/netns_cluster.sh
 
 out=bench/results
@@ -36,7 +37,7 @@ names=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --out) out=$(realpath --canonicalize-missing "$start_folder/$2") && [[ $2 != /* ]] || out=$2; shift ;;
-    --case | --runs) options+=("$1" "$2"); shift ;;
+    --case | --runs | --workers) options+=("$1" "$2"); shift ;;
     --no-twins) options+=("$1") ;;
     --report)
       report=default

@@ -62,7 +62,7 @@ void Bench::add(const Case& what, std::string_view baseline_name, const Series& 
   if (rank_ != 0) return;
   Result result = summarize(what, baseline_name, series);
   if (what.domain.empty()) result.what.domain = domain_of(quiet_options());
-  fmt::print(stderr, "{:<32} {:>12.5g} {}", what.name, result.value, what.unit);
+  fmt::print(stderr, "{:<36} {:<10} {:>12.5g} {}", what.name, what.metric, result.value, what.unit);
   if (result.baseline)
     fmt::print(stderr, "; {} {:.5g}, ratio {:.2f}", result.baseline_name, *result.baseline, *result.ratio);
   fmt::print(stderr, "\n");
@@ -88,6 +88,7 @@ int run_benchmark(int argc, char** argv, const std::string& description,
   app.add_option("--out", settings.out, "file for the results as JSON");
   app.add_option("--case", settings.cases, "only this case; may be given several times");
   app.add_option("--runs", settings.runs, "measurements of each case, of which the median counts");
+  app.add_option("--workers", settings.workers, "of each rank, in benchmarks that leave it open");
   app.add_flag("--twins,!--no-twins", settings.baselines, "run the plain programs beside the cases");
   app.add_flag("--smoke", settings.smoke, "tiny sizes, only to see that everything works");
   CLI11_PARSE(app, argc, argv);

@@ -21,6 +21,7 @@ struct Settings {
   std::vector<std::string> cases;  // only these; empty: all
   std::size_t runs = 0;            // of each case; 0: as many as the benchmark wants
   bool baselines = true;           // false: only the server's part, for profiles
+  std::int32_t workers = 0;        // of each rank; 0: as many as the benchmark wants
   bool smoke = false;              // tiny sizes: shows that everything works; the figures mean nothing
 };
 
@@ -40,6 +41,10 @@ class Bench {
   // Whether the case was asked for; equal on every rank.
   bool selected(std::string_view name) const;
   std::size_t runs(std::size_t usual) const;
+  // Of each rank, in benchmarks that leave it open.
+  std::size_t workers(std::size_t usual = 1) const {
+    return settings_.workers > 0 ? static_cast<std::size_t>(settings_.workers) : usual;
+  }
   // Whether baselines are to be run.
   bool baselines() const { return settings_.baselines; }
   // The size of a workload: `usual`, or `tiny` in a smoke test.

@@ -31,6 +31,20 @@ def large_values():
             for size in ("1 KB", "4 KB", "40 KB", "400 KB") for batch in ("", " batch 10")]
 
 
+def intents():
+    """The loop with intents: how far ahead, and with which technique."""
+    cases = ["no intent"]
+    for ahead in (0, 10, 100, 1000, 10000, 100000):
+        names = [""] + (["immediate"] if ahead else [])
+        names += ["localize"] if ahead in (10, 100, 1000) else []
+        names += ["relocation only", "replication only", "nups"] if ahead in (100, 1000) else []
+        names += ["full replication", "static partitioning"] if ahead == 100 else []
+        cases += [f"ahead {ahead} {name}".rstrip() for name in names]
+    between_hosts = ["no intent", "ahead 100", "ahead 1000", "ahead 1000 relocation only", "ahead 1000 replication only"]
+    return [f"{keys} {case}" for keys in ("uniform", "zipf") for case in cases] + [
+        f"tcp {keys} {case}" for keys in ("uniform", "zipf") for case in between_hosts]
+
+
 def with_baseline(*names):
     return dict.fromkeys(names, True)
 
@@ -39,8 +53,12 @@ def alone(*names):
     return dict.fromkeys(names, False)
 
 
+# Metrics of each case of the benchmark intent; True: with a baseline.
+INTENT_METRICS = {"rate": True, "cpu": False, "local": False, "local operations": False, "bytes": False, "relocations": False,
+                  "copies": False, "round": False, "staleness": False}
+
 # Benchmark -> its cases; True: with a baseline. A number: the case has so many results, by several metrics or with
-# several numbers of ranks, each with a baseline.
+# several numbers of ranks, each with a baseline. A dictionary: its metrics, once each.
 CASES = {
     "access": {**with_baseline(
         "local pull", "local push", "local pull 2 workers", "local push 2 workers", "local push 2 workers shared",
@@ -56,6 +74,7 @@ CASES = {
                                    "lease 2x1", "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),
     "idle": {"computing": True, "progress thread": False},
+    "intent": dict.fromkeys(intents(), INTENT_METRICS),
     "knowledge_graphs": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1"),
     "memory": alone("dense", "dense 25 floats", "sparse 4 floats"),
     "one_sided": with_baseline(*one_sided()),
@@ -66,10 +85,21 @@ CASES = {
         "tcp batch 10000 async": 2, "tcp batch 10000 async 1 KB": 2,
         **alone(*(f"{ranks} ranks fighting batch {batch}" for ranks in (2, 3, 4) for batch in (1, 10))),
     },
+    "replicas": {
+        **with_baseline(*(f"{kind} {holders}" for kind in ("refresh", "delta")
+                          for holders in ("1 holder", "2 holders", "3 holders")),
+                        *(f"local {access}{batch}" for access in ("push to a copy", "push with copies", "pull of a copy")
+                          for batch in ("", " batch 100"))),
+        "empty sync_barrier": 3,
+        **alone("memory of a copy", "memory of a wanted key", "memory of an announced key"),
+    },
     "update_rules": with_baseline(
         "adagrad push", "adagrad push batch 100", "remote adagrad push", "remote adagrad push batch 100",
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),
 }
 
 # Metrics of which more is better; of the others less is.
-MORE_IS_BETTER = {"rate", "bandwidth"}
+MORE_IS_BETTER = {"rate", "bandwidth", "local", "local operations"}
+
+# Metrics that may be 0.
+MAY_BE_ZERO = {metric for metric, has_baseline in INTENT_METRICS.items() if not has_baseline} | {"memory"}

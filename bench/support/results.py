@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-from cases import CASES
+from cases import CASES, MAY_BE_ZERO
 
 FIELDS = {
     "case": str,
@@ -43,8 +43,9 @@ def field_faults(result):
             yield f"has no field '{name}'"
         elif not isinstance(result[name], kind) or isinstance(result[name], bool):
             yield f"'{name}' is {result[name]!r}, expected {kind.__name__}"
-        elif isinstance(result[name], numbers.Real) and name != "workers" and not result[name] > 0:
-            yield f"'{name}' is {result[name]!r}, expected a positive number"
+        elif isinstance(result[name], numbers.Real) and name != "workers":
+            if not (result[name] > 0 or (result[name] == 0 and result.get("metric") in MAY_BE_ZERO)):
+                yield f"'{name}' is {result[name]!r}, expected a positive number"
     for name in result:
         if name not in expected:
             yield f"has an unknown field '{name}'"
@@ -70,9 +71,14 @@ def faults(path, all_cases, without):
     expected = CASES[name]
     found = [result.get("case") for result in results]
     for case, has_baseline in expected.items():
-        times = max(1, has_baseline)
         if without and case.startswith(without) and case not in found:
             continue
+        if isinstance(has_baseline, dict):
+            metrics = {result.get("metric"): "twin" in result for result in results if result.get("case") == case}
+            if metrics != has_baseline or found.count(case) != len(metrics):
+                yield f"case '{case}' has the metrics (true: with a baseline) {metrics}, expected {has_baseline}"
+            continue
+        times = max(1, has_baseline)
         if found.count(case) != times:
             yield f"case '{case}' is there {found.count(case)} times, expected {times}"
         elif has_baseline and not all("twin" in result for result in results if result.get("case") == case):

@@ -45,6 +45,15 @@ DomainMap DomainMap::of_hosts(std::span<const std::int32_t> hosts, std::int32_t 
   return map;
 }
 
+bool DomainMap::may_serve_same_key(Rank a, Rank b) const {
+  // Of n members, the one at position p serves the slices from p / n to (p + 1) / n of all.
+  const std::uint64_t of_a = members(domain_of(a)).size();
+  const std::uint64_t of_b = members(domain_of(b)).size();
+  const auto at_a = static_cast<std::uint64_t>(position(a));
+  const auto at_b = static_cast<std::uint64_t>(position(b));
+  return at_a * of_b < (at_b + 1) * of_a && at_b * of_a < (at_a + 1) * of_b;
+}
+
 std::uint64_t DomainMap::slice(Key key) {
   return mix_bits(key.value()) >> 32U;
 }

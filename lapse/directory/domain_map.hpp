@@ -46,6 +46,8 @@ class DomainMap {
     if (size == 1) return members_[first];
     return members_[first + slice(key) * size / kSlices];
   }
+  // False: no key is served by both ranks, each for its domain.
+  bool may_serve_same_key(Rank a, Rank b) const;
 
  private:
   static constexpr std::uint64_t kSlices = std::uint64_t{1} << 32;

@@ -58,15 +58,6 @@ bool Access::waits_at_replica(TableShard& table, const OperationPart& part) {
   return arrival != Replica::kNone && !table.arrivals().queue(arrival).empty();
 }
 
-void Access::note_version(const OperationState& operation, Key key, std::uint64_t version) {
-  const TableShard& table = *operation.table;
-  const Store::Word* const word = table.store().find(key);
-  if (word == nullptr) return;
-  const SlotWord now(word->load(std::memory_order_acquire));
-  const bool is_older = now.role() == Role::awaiting || (now.is_copy() && table.store().copy_version(*word) < version);
-  if (is_older) operation.worker->required_versions().raise(table.id(), key, Version(version));
-}
-
 bool Access::queue(TableShard& table, const OperationPart& part) {
   const auto record = table.arrival_record(part.key);
   if (!record) return false;
@@ -334,45 +325,6 @@ void Access::take(TableShard& table, const OperationPart& part, bool by_home) {
     }
     throw_misrouted(table, part);
   });
-}
-
-void Access::handle_answers(const FrameHeader& header, const std::byte* records) {
-  const TableShard& table = registry_.table(header.table);
-  OperationState& operation = registry_.operation(header.operation);
-  const auto kind = static_cast<FrameKind>(header.kind);
-  const bool failed = kind == FrameKind::failed_answer;
-  if (operation.kind == OperationKind::localize || (!failed && kind != answer_kind(operation.kind)) ||
-      operation.table != &table || header.count > operation.remaining.load(std::memory_order_relaxed) ||
-      header.domain < 0 || header.domain >= table.definition().domains.domains() ||
-      header.record_bytes < sizeof(AnswerRecord)) {
-    throw ProtocolError("an answer does not fit the operation it names");
-  }
-  OperationPart part;
-  part.function = operation.function;
-  const bool has_version = table.store().may_have_copies() && !failed;
-  const std::size_t head_bytes = sizeof(AnswerRecord) + (has_version ? sizeof(std::uint64_t) : 0);
-  AnsweredItems answered(*this, operation);
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    std::uint32_t number;
-    std::memcpy(&number, records, sizeof number);
-    OperationState::Item* const item = operation.item_with(number);
-    if (item == nullptr || !item->in_flight())
-      throw ProtocolError("an answer names a key that was not asked for");
-    part.key = item->key;
-    if (failed) {
-      operation.fail(read_failure(table.name(), part.key, header, records, sizeof(AnswerRecord)));
-    } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
-      throw ProtocolError("an answer has a wrong length");
-    } else if (std::byte* row = operation.row(*item); row != nullptr && kind != FrameKind::push_answer) {
-      std::memcpy(row, records + head_bytes, header.record_bytes - head_bytes);
-    }
-    if (has_version) {
-      std::uint64_t version;
-      std::memcpy(&version, records + sizeof(AnswerRecord), sizeof version);
-      note_version(operation, part.key, version);
-    }
-    answered.add(*item, Domain(header.domain));
-  }
 }
 
 OperationState* Access::own_operation(const TableShard& table, const OperationPart& part) const {

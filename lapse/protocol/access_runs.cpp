@@ -118,8 +118,9 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const std::size_t version_bytes = table.store().may_have_copies() ? sizeof(std::uint64_t) : 0;
   const std::size_t positions = operation.positions();
   const auto first = static_cast<std::uint32_t>(header.origin);
-  if (!fits || operation.table != &table || !table.sizes().uniform() || header.record_bytes != bytes + version_bytes ||
-      header.domain < 0 || header.domain >= table.definition().domains.domains() ||
+  if (!fits || operation.table != &table || !table.sizes().uniform() ||
+      header.record_bytes != bytes + version_bytes || header.domain < 0 ||
+      header.domain >= table.definition().domains.domains() ||
       header.count > operation.remaining.load(std::memory_order_relaxed) || first > positions ||
       header.count > positions - first) {
     throw ProtocolError("an answer does not fit the operation it names");
@@ -197,7 +198,8 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
   header.kind = static_cast<std::uint16_t>(pull ? FrameKind::pull_run_answer : FrameKind::push_run_answer);
   header.table = table.id().value();
   const bool has_versions = table.store().may_have_copies();
-  header.record_bytes = static_cast<std::uint32_t>((pull ? bytes : 0) + (has_versions ? sizeof(std::uint64_t) : 0));
+  header.record_bytes =
+      static_cast<std::uint32_t>((pull ? bytes : 0) + (has_versions ? sizeof(std::uint64_t) : 0));
   // Behind the values, in one block.
   const auto write_versions = [&](std::byte* to, std::span<const Key> of) {
     for (const Key key : of) {
@@ -241,8 +243,7 @@ std::uint32_t Access::execute_run(TableShard& table, const OperationPart& first,
   }
   for (std::size_t at = 0; at < done;) {
     header.origin = static_cast<std::int32_t>(first.item + at);
-    const Outbox::Run run =
-        outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(done - at));
+    const Outbox::Run run = outbox_.append_run(first.origin, header, static_cast<std::uint32_t>(done - at));
     if (has_versions) write_versions(run.records, keys.subspan(at, run.count));
     at += run.count;
   }

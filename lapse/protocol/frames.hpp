@@ -51,21 +51,27 @@ enum class FrameKind : std::uint16_t {
   pull_run_answer = 32,  // values of keys in the order of the request
   push_run_answer = 33,  // for push and set: no bytes
   // Copies of values. From a domain to the owner:
-  on = 34,           // the domain wants the key
-  delta = 35,        // how the domain's copy has changed
-  off = 36,          // the domain no longer wants the key; with the last delta
+  on = 34,     // the domain wants the key
+  delta = 35,  // how the domain's copy has changed
+  off = 36,    // the domain no longer wants the key; with the last delta
   // From the owner:
-  snapshot = 37,     // answers on: the value
-  offer = 38,        // answers on, or asks a member: the domain shall localize the key
-  refuse_copy = 39,  // answers on: there is no copy
-  refresh = 40,      // the value has changed; answers delta
-  acknowledge = 41,  // answers off
+  snapshot = 37,               // answers on: the value
+  offer = 38,                  // answers on, or asks a member: the domain shall localize the key
+  refuse_copy = 39,            // answers on: there is no copy
+  refresh = 40,                // the value has changed; answers delta
+  acknowledge = 41,            // answers off
   transfer_with_members = 42,  // transfer, of a key that other domains hold copies of
   // Within a domain, to the rank that serves a key:
-  want = 43,         // workers of the sender want the key
+  want = 43,  // workers of the sender want the key
   unwant = 44,
+  // For a worker that waits until copies are merged and refreshed. Within a domain:
+  sync_for = 45,  // a worker of the sender waits
+  sync_for_answer = 46,
+  // Between ranks that serve the same keys for different domains:
+  sync = 47,  // the sender's copies shall be refreshed
+  sync_answer = 48,
 };
-constexpr std::size_t kFrameKinds = 45;
+constexpr std::size_t kFrameKinds = 49;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several
@@ -94,7 +100,8 @@ struct FrameHeader {
   // offer, refresh, acknowledge: owner
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
-  // inquiries: number of the question
+  // inquiries: number of the question; refresh: number of the receiver's last sync that the sender has
+  // answered
   std::uint64_t operation = 0;
 
   // Whether records of `other` may follow in the same frame.

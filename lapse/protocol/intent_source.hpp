@@ -1,12 +1,22 @@
 // Where a rank's wants come from.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <span>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
+
+// When rounds begin.
+struct RoundTimes {
+  // So long after a round the next one begins by itself; nothing: rounds follow requests alone.
+  std::optional<std::chrono::microseconds> interval = std::chrono::microseconds(1000);
+  // Requests are left out for so long after a round begins.
+  std::chrono::nanoseconds least{0};
+};
 
 // Takes what a round has found. A key may be wanted several times at once; each want is ended by one unwant.
 class WantSink {

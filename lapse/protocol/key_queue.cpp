@@ -68,7 +68,8 @@ void KeyQueue::drop_front(std::size_t count) {
   for (const Entry& entry : queue_) {
     const auto* part = std::get_if<OperationPart>(&entry.what);
     const auto* message = std::get_if<CopyMessage>(&entry.what);
-    const bool kept = part != nullptr ? has_update(part->kind) : message != nullptr && message->delta_bytes != 0;
+    const bool kept =
+        part != nullptr ? has_update(part->kind) : message != nullptr && message->delta_bytes != 0;
     if (!kept) continue;
     first = entry.update_offset;
     break;

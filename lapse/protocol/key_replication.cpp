@@ -1,4 +1,4 @@
-// KeyReplication: the side of holders, and messages.
+// KeyReplication: wants, the side of holders, and messages.
 #include "lapse/protocol/key_replication.hpp"
 
 #include <fmt/format.h>
@@ -19,21 +19,13 @@ namespace {
 
 using Unanswered = Replica::Unanswered;
 
-[[noreturn]] void throw_unexpected(const TableShard& table, Key key, std::string_view message) {
-  throw ProtocolError(fmt::format("{} for key {} of table '{}' has come to domain {}, where it is {}", message,
-                                  key.value(), table.name(), table.self_domain().value(),
+}  // namespace
+
+void KeyReplication::throw_unexpected(const TableShard& table, Key key, std::string_view message) {
+  throw ProtocolError(fmt::format("{} for key {} of table '{}' has come to domain {}, where it is {}",
+                                  message, key.value(), table.name(), table.self_domain().value(),
                                   role_name(table.store().word(key).role())));
 }
-
-void count_staleness(TableCounters& counters, std::uint64_t versions, std::chrono::nanoseconds age) {
-  const auto nanoseconds = static_cast<std::uint64_t>(std::max(age, std::chrono::nanoseconds(0)).count());
-  counters.missed_versions += versions;
-  counters.missed_versions_max = std::max(counters.missed_versions_max, versions);
-  counters.refresh_nanoseconds += nanoseconds;
-  counters.refresh_max_nanoseconds = std::max(counters.refresh_max_nanoseconds, nanoseconds);
-}
-
-}  // namespace
 
 // --- wants
 
@@ -83,10 +75,15 @@ void KeyReplication::announce(TableShard& table, Key key) {
     ++table.counters().declined_copies;
     return;
   }
-  const Domain owner =
-      table.definition().cache.look_up(table.store().word(key).hint()).value_or(table.definition().homes.home(key));
-  const std::uint32_t number = copies.replicas().open(
-      {.key = key, .slot = slot->number, .base = *base, .owner = owner, .refreshed = {}, .unanswered = Unanswered::on});
+  const Domain owner = table.definition()
+                           .cache.look_up(table.store().word(key).hint())
+                           .value_or(table.definition().homes.home(key));
+  const std::uint32_t number = copies.replicas().open({.key = key,
+                                                       .slot = slot->number,
+                                                       .base = *base,
+                                                       .owner = owner,
+                                                       .refreshed = {},
+                                                       .unanswered = Unanswered::on});
   copies.keys().announce(key, number);
   std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
   const CopyRecord head{key.value()};
@@ -100,155 +97,6 @@ void KeyReplication::localize(TableShard& table, Key key, Waiter waiter, Clock::
   const std::optional<std::uint32_t> arrival = table.arrival_record(key);
   if (waiter) table.arrivals().add_waiter(*arrival, waiter);
   if (table.store().word(key).role() == Role::replica) advance(table, key, now);
-}
-
-// --- from the owner
-
-void KeyReplication::take_snapshot(TableShard& table, const VersionRecord& record, const std::byte* content,
-                                   Domain owner, Clock::time_point now) {
-  const Key key(record.key);
-  if (table.store().word(key).role() != Role::awaiting) throw_unexpected(table, key, "SNAPSHOT");
-  TableCopies& copies = *table.copies();
-  const std::uint32_t number = copies.replica_number(key);
-  Replica& replica = copies.replicas().at(number);
-  const Slot slot{replica.slot, false};
-  std::byte* const to = table.store().address(slot);
-  // A REFRESH may have overtaken it.
-  if (SlotHead::version_of(to) < record.version()) {
-    std::memcpy(to, content, table.content_bytes(key));
-    SlotHead::set_version(to, record.version());
-  }
-  copies.merger().begin(to, copies.base(replica.base), table.sizes().length(key));
-  SlotHead::of(to).record = number;
-  replica.owner = owner;
-  replica.refreshed = now;
-  copies.replicas().expect(replica, Unanswered::nothing);
-  replica.bit = false;
-  copies.keys().show(key, slot);
-  ++table.counters().copies_in;
-  advance(table, key, now);
-}
-
-void KeyReplication::take_refresh(TableShard& table, const VersionRecord& record, const std::byte* content,
-                                  Domain owner, Clock::time_point now) {
-  const Key key(record.key);
-  const Role role = table.store().word(key).role();
-  if (role == Role::awaiting) {
-    std::byte* const to = table.store().address({table.copies()->replica(key).slot, false});
-    if (SlotHead::version_of(to) >= record.version()) return;
-    std::memcpy(to, content, table.content_bytes(key));
-    SlotHead::set_version(to, record.version());
-    return;
-  }
-  if (direct_access(role, false) != DirectAccess::copy) return;
-  TableCopies& copies = *table.copies();
-  Replica& replica = copies.replica(key);
-  std::byte* const slot = table.store().address({replica.slot, false});
-  const std::uint64_t before = SlotHead::version_of(slot);
-  if (before >= record.version()) return;
-  const bool waits = replica.unanswered == Unanswered::delta;
-  if (waits && record.bit() != replica.bit) return;
-  run_user_code(table.name(), key, registry_.self(), [&] {
-    copies.keys().write(key, [&](std::byte* value) {
-      copies.merger().refresh(value, copies.base(replica.base), content, table.sizes().length(key));
-      SlotHead::set_version(value, record.version());
-    });
-  });
-  TableCounters& counters = table.counters();
-  ++counters.refreshes_in;
-  count_staleness(counters, record.version() - before, now - replica.refreshed);
-  replica.owner = owner;
-  replica.refreshed = now;
-  if (!waits) return;
-  copies.replicas().expect(replica, Unanswered::nothing);
-  advance(table, key, now);
-}
-
-void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Domain owner,
-                                Clock::time_point now) {
-  const Role role = table.store().word(key).role();
-  if (to_member) {
-    if (role != Role::awaiting && role != Role::replica) return;
-    Replica& replica = table.copies()->replica(key);
-    replica.offered = true;
-    replica.owner = owner;
-    if (role == Role::replica) advance(table, key, now);
-    return;
-  }
-  if (role != Role::awaiting) throw_unexpected(table, key, "OFFER");
-  TableCopies& copies = *table.copies();
-  const std::uint32_t number = copies.replica_number(key);
-  Replica& replica = copies.replicas().at(number);
-  if (replica.wanted || wants(table, key)) {
-    release_copy(table, replica);
-    copies.keys().refuse(key);
-    close(table, key, number, true, now);
-    return;
-  }
-  ++table.counters().declined_copies;
-  copies.keys().drop(key, number);
-  release_copy(table, replica);
-  copies.replicas().expect(replica, Unanswered::off);
-  std::byte* const record =
-      append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
-  const DeltaRecord head{key.value(), 0};
-  std::memcpy(record, &head, sizeof head);
-}
-
-void KeyReplication::take_refusal(TableShard& table, Key key, Clock::time_point now) {
-  if (table.store().word(key).role() != Role::awaiting) throw_unexpected(table, key, "the refusal of a copy");
-  TableCopies& copies = *table.copies();
-  const std::uint32_t number = copies.replica_number(key);
-  release_copy(table, copies.replicas().at(number));
-  copies.keys().refuse(key);
-  if (table.wanted().count(key) > 0) copies.refuse(key);
-  ++table.counters().refused_copies;
-  close(table, key, number, false, now);
-}
-
-void KeyReplication::take_acknowledgement(TableShard& table, Key key, Domain owner, Clock::time_point now) {
-  if (table.store().word(key).role() != Role::closing) throw_unexpected(table, key, "ACK");
-  TableCopies& copies = *table.copies();
-  const std::uint32_t number = copies.replica_number(key);
-  copies.keys().acknowledge(key, owner);
-  close(table, key, number, false, now);
-}
-
-void KeyReplication::close(TableShard& table, Key key, std::uint32_t number, bool localize,
-                           Clock::time_point now) {
-  TableCopies& copies = *table.copies();
-  const std::uint32_t arrival = copies.replicas().at(number).arrival;
-  const bool wanted = copies.replicas().at(number).wanted;
-  copies.replicas().close(number);
-  std::vector<Waiter> waiters;
-  std::vector<LeaseAsker> askers;
-  if (arrival != Replica::kNone) {
-    struct Collect {
-      std::vector<LeaseAsker>& askers;
-      void forward(const OperationPart&) { throw ProtocolError("an operation waits for a copy that is gone"); }
-      void forward(const CopyMessage&) { throw ProtocolError("a message waits for a copy that is gone"); }
-      void ask_again(const LeaseAsker& asker) { askers.push_back(asker); }
-    };
-    waiters = table.arrivals().take_waiters(arrival);
-    table.arrivals().queue(arrival).send_away(Collect{askers});
-    table.arrivals().close(arrival);
-  }
-  for (const Waiter waiter : waiters) relocation_.localize_for(table, key, waiter, now);
-  for (const LeaseAsker& asker : askers) lease_turns_.left(asker, table, key);
-  if (acquisition(table.store().word(key).role()) != Acquisition::begin) return;
-  if (localize || wanted) {
-    if (relocation_.begin(table, key, Waiter(), now) && localize)
-      throw ProtocolError("the room of a copy is not enough for the value");
-  } else if (wants(table, key)) {
-    want(table, key, now);
-  }
-}
-
-void KeyReplication::release_copy(TableShard& table, Replica& replica) {
-  TableCopies& copies = *table.copies();
-  copies.keys().release(replica.key, {replica.slot, false});
-  copies.release_base(replica.key, replica.base);
-  replica.slot = Replica::kNone;
 }
 
 // --- holder
@@ -302,6 +150,7 @@ void KeyReplication::upgrade(TableShard& table, Key key, std::uint32_t number, C
   replica.wanted = false;
   replica.offered = false;
   copies.keys().upgrade(key);
+  copies.replicas().expect(replica, Unanswered::localize);
   relocation_.request(table, key, now);
 }
 
@@ -321,7 +170,6 @@ void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
   });
   copies.release_base(key, replica.base);
   replica.slot = Replica::kNone;
-  replica.marked = false;
   copies.replicas().expect(replica, Unanswered::off);
   if (!changed) {
     outbox_.cancel();
@@ -338,13 +186,13 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
   std::byte* const record =
       append_to_owner(table, FrameKind::delta, key, replica.owner, entry,
                       sizeof(DeltaRecord) + padded_bytes(copies.merger().delta_bytes(elements)));
-  replica.marked = false;
   bool changed = false;
   copies.keys().inspect(key, [&](std::byte* content) {
     changed = copies.merger().take_delta(content, copies.base(replica.base), record + sizeof(DeltaRecord),
                                          elements);
   });
   if (!changed) {
+    copies.replicas().unmark(replica);
     outbox_.cancel();
     return false;
   }
@@ -356,7 +204,7 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
   return true;
 }
 
-void KeyReplication::send_marked(TableShard& table, std::uint32_t number, Clock::time_point) {
+bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const Key key = replica.key;
@@ -364,10 +212,10 @@ void KeyReplication::send_marked(TableShard& table, std::uint32_t number, Clock:
                         table.store().word(key).role() == Role::replica;
   if (may_send) {
     send_delta(table, key, number, Entry::any);
-  } else if (!replica.marked) {
-    replica.marked = true;
-    copies.marked().push_back(number);
+  } else {
+    copies.replicas().mark(replica);
   }
+  return may_send;
 }
 
 // --- messages

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
@@ -15,6 +16,7 @@
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/management_policy.hpp"
 #include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/refresh_counts.hpp"
 #include "lapse/protocol/registry.hpp"
 #include "lapse/protocol/relocation_records.hpp"
 #include "lapse/protocol/replication_records.hpp"
@@ -47,7 +49,8 @@ class KeyReplication {
         router_(router),
         access_(access),
         relocation_(relocation),
-        lease_turns_(lease_turns) {}
+        lease_turns_(lease_turns),
+        refreshes_(registry.ranks()) {}
 
   // Between phases; the policy outlives its use. Without one: announce, and offer.
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
@@ -92,7 +95,7 @@ class KeyReplication {
   // The same where the queue of the key is being drained; `slot` holds its value.
   void give_up_drained(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Slot slot,
                        Clock::time_point now) LAPSE_REQUIRES(progress_role);
-  // Rule 11, until the queue is to be drained: the value is stored, and the key is arriving. Returns its slot.
+  // Rule 11, until the queue is drained: the value is stored, and the key is arriving. Returns its slot.
   Slot arrive(TableShard& table, Key key, const std::byte* moved, std::span<const MemberRecord> members)
       LAPSE_REQUIRES(progress_role);
   // ON, DELTA or OFF from the queue of a key that is being drained.
@@ -107,9 +110,10 @@ class KeyReplication {
 
   // --- rounds
 
-  // A holder's changes (rule 21); `number`: of the replica's record. What cannot be sent yet is listed.
-  void send_marked(TableShard& table, std::uint32_t number, Clock::time_point now)
-      LAPSE_REQUIRES(progress_role);
+  // A holder's changes (rule 21); `number`: of the replica's record. False where they cannot be sent yet:
+  // then the record is marked.
+  bool send_marked(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return refreshes_; }
   // To the dirty members of a main copy (rule 8), all but `except`; `content`: as take_drained. False where
   // the key is leased.
   bool send_refreshes(TableShard& table, std::uint32_t number, std::byte* content = nullptr,
@@ -117,6 +121,8 @@ class KeyReplication {
 
  private:
   enum class Entry : std::uint8_t { home, any };
+
+  [[noreturn]] static void throw_unexpected(const TableShard& table, Key key, std::string_view message);
 
   // Whether the domain wants the key, and has not been refused a copy.
   static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
@@ -192,6 +198,7 @@ class KeyReplication {
   KeyRelocation& relocation_;
   LeaseTurns& lease_turns_;
   const ManagementPolicy* policy_ = nullptr;
+  RefreshCounts refreshes_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

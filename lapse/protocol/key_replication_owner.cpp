@@ -50,8 +50,8 @@ void KeyReplication::take(TableShard& table, Key key, const CopyMessage& message
       case Route::Action::illegal:
         break;
     }
-    throw ProtocolError(fmt::format("misrouted: a message about copies of key {} of table '{}'", key.value(),
-                                    table.name()));
+    throw ProtocolError(
+        fmt::format("misrouted: a message about copies of key {} of table '{}'", key.value(), table.name()));
   });
 }
 
@@ -112,18 +112,19 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
   }
   if (first && !open_main(table, key, content)) return false;
   MainCopy& main = *copies.main(value);
-  const bool offers = first && !wants(table, key) &&
-                      (policy_ == nullptr || policy_->decide(table.id(), key, ManagementPolicy::Change::joined) ==
-                                                 ManagementPolicy::Decision::offer);
+  const bool offers =
+      first && !wants(table, key) &&
+      (policy_ == nullptr || policy_->decide(table.id(), key, ManagementPolicy::Change::joined) ==
+                                 ManagementPolicy::Decision::offer);
   if (offers) {
     main.add({.domain = from});
     send_record(table, FrameKind::offer, key, from);
     return true;
   }
   const std::size_t bytes = table.content_bytes(key);
-  std::byte* const record =
-      outbox_.append(table.serving_rank(key, from),
-                     copy_header(FrameKind::snapshot, table, table.self_domain(), sizeof(VersionRecord) + bytes));
+  std::byte* const record = outbox_.append(
+      table.serving_rank(key, from),
+      copy_header(FrameKind::snapshot, table, table.self_domain(), sizeof(VersionRecord) + bytes));
   const bool done = with_main(table, key, content, [&](std::byte* now) {
     const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(now), false)};
     std::memcpy(record, &head, sizeof head);
@@ -143,6 +144,7 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
 bool KeyReplication::merge(TableShard& table, Key key, const CopyMessage& message, std::byte* content) {
   TableCopies& copies = *table.copies();
   const bool done = run_user_code(table.name(), key, registry_.self(), [&] {
+    progress_role.assert_held();  // Called in place.
     return with_main(table, key, content, [&](std::byte* value) {
       copies.merger().apply_delta(value, message.delta, table.sizes().length(key));
       SlotHead::raise_version(value);
@@ -183,11 +185,8 @@ bool KeyReplication::take_off(TableShard& table, Key key, const CopyMessage& mes
 }
 
 void KeyReplication::check(TableShard& table, Key key, std::byte* content) {
-  if (content == nullptr) {
-    // The end of a lease checks again.
-    if (table.store().word(key).leased()) return;
-    content = table.copies()->keys().content(key);
-  }
+  // Also where a lease has begun: its end is not always seen here, and the offer waits for it.
+  if (content == nullptr) content = table.copies()->keys().content(key);
   MainCopy* const main = table.copies()->main(content);
   if (main == nullptr || main->size() != 1 || wants(table, key)) return;
   if (policy_ != nullptr && policy_->decide(table.id(), key, ManagementPolicy::Change::dropped) !=
@@ -220,9 +219,11 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
   const std::size_t bytes = table.content_bytes(key);
   for (Member& to : main.members()) {
     if (!to.dirty || (except != nullptr && to.domain == *except)) continue;
-    std::byte* const record = outbox_.append(
-        table.serving_rank(key, to.domain),
-        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes));
+    const Rank rank = table.serving_rank(key, to.domain);
+    FrameHeader header =
+        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes);
+    header.operation = refreshes_.epoch(rank);
+    std::byte* const record = outbox_.append(rank, header);
     const auto fill = [&](std::byte* value) {
       const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
       std::memcpy(record, &head, sizeof head);
@@ -237,202 +238,10 @@ bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std
       return false;
     }
     to.dirty = false;
+    refreshes_.add_sent(rank);
     ++table.counters().refreshes_out;
   }
   return true;
-}
-
-// --- a main copy leaves
-
-KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key,
-                                                      const KeyQueue::Instruct& instruct,
-                                                      std::byte* content, Slot slot, Clock::time_point now) {
-  TableCopies& copies = *table.copies();
-  Leaving leaving;
-  leaving.main = copies.main_number(content);
-  if (wants(table, key)) {
-    const auto base =
-        KeyCopies::is_shared(slot) && copies.keys().make_markable(slot) ? copies.try_allocate_base(key)
-                                                                        : std::optional<std::uint32_t>();
-    if (base) {
-      leaving.replica = copies.replicas().open({.key = key,
-                                                .slot = slot.number,
-                                                .base = *base,
-                                                .owner = instruct.next,
-                                                .refreshed = now});
-    } else {
-      copies.refuse(key);
-      ++table.counters().declined_copies;
-    }
-  }
-  const auto others = [&] {
-    if (!leaving.main) return std::size_t{0};
-    MainCopy& main = copies.mains().at(*leaving.main);
-    return main.size() - (main.find(instruct.next) != nullptr ? 1 : 0);
-  }();
-  leaving.members = others + (leaving.replica ? 1 : 0);
-  leaving.raises = leaving.replica && others == 0;
-  const std::size_t moved = table.sizes().moved_bytes(key);
-  FrameHeader header = transfer_header(table, moved);
-  if (leaving.members > 0) {
-    header.kind = static_cast<std::uint16_t>(FrameKind::transfer_with_members);
-    header.record_bytes = static_cast<std::uint32_t>(sizeof(TransferRecord) + padded_bytes(moved) +
-                                                     leaving.members * sizeof(MemberRecord));
-  }
-  leaving.record = outbox_.append(table.serving_rank(key, instruct.next), header);
-  return leaving;
-}
-
-void KeyReplication::leave(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
-                           const Leaving& leaving, std::byte* content) {
-  TableCopies& copies = *table.copies();
-  if (leaving.raises) SlotHead::raise_version(content);
-  const TransferRecord head{.key = key.value(),
-                            .relocations = instruct.relocations,
-                            .members = static_cast<std::uint32_t>(leaving.members)};
-  std::byte* to = leaving.record;
-  std::memcpy(to, &head, sizeof head);
-  to += sizeof head;
-  const std::size_t moved = table.sizes().moved_bytes(key);
-  std::memcpy(to, content - table.sizes().layout().head_bytes(), moved);
-  to += padded_bytes(moved);
-  const auto add = [&](const Member& member) {
-    const MemberRecord record{member.domain.value(), static_cast<std::uint16_t>(member.dirty ? 1 : 0),
-                              static_cast<std::uint16_t>(member.bit ? 1 : 0)};
-    std::memcpy(to, &record, sizeof record);
-    to += sizeof record;
-  };
-  if (leaving.main) {
-    for (const Member& member : copies.mains().at(*leaving.main).members()) {
-      if (member.domain != instruct.next) add(member);
-    }
-  }
-  if (!leaving.replica) {
-    SlotHead::of(content).record = SlotHead::kNoRecord;
-    return;
-  }
-  add({.domain = table.self_domain()});
-  const std::uint32_t base = copies.replicas().at(*leaving.replica).base;
-  copies.merger().begin(content, copies.base(base), table.sizes().length(key));
-  SlotHead::of(content).record = *leaving.replica;
-}
-
-void KeyReplication::finish_leaving(TableShard& table, const Leaving& leaving) {
-  if (leaving.main) table.copies()->mains().close(*leaving.main);
-  ++table.counters().relocations_out;
-  if (leaving.replica) ++table.counters().copies_in;
-}
-
-void KeyReplication::cancel_leaving(TableShard& table, Key key, const Leaving& leaving) {
-  outbox_.cancel();
-  if (!leaving.replica) return;
-  TableCopies& copies = *table.copies();
-  copies.release_base(key, copies.replicas().at(*leaving.replica).base);
-  copies.replicas().close(*leaving.replica);
-}
-
-bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruct& instruct,
-                             Clock::time_point now) {
-  TableCopies& copies = *table.copies();
-  for (;;) {
-    const Slot slot = table.store().word(key).slot();
-    std::byte* const content = table.store().address(slot);
-    if (const auto main = copies.main_number(content)) {
-      if (copies.keys().take_mark(slot)) copies.mains().at(*main).mark_all();
-      if (!send_refreshes(table, *main, nullptr, &instruct.next)) return false;
-    }
-    const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
-    const auto fill = [&](std::byte* value) LAPSE_REQUIRES(progress_role) {
-      // A worker may have written since: its change must reach the members first.
-      if (leaving.main && copies.keys().is_marked(slot)) return false;
-      leave(table, key, instruct, leaving, value);
-      return true;
-    };
-    const KeyCopies::Result result = leaving.replica ? copies.keys().keep_copy(key, fill)
-                                                     : copies.keys().pass_on(key, instruct.next, fill);
-    if (result == KeyCopies::Result::done) {
-      finish_leaving(table, leaving);
-      return true;
-    }
-    cancel_leaving(table, key, leaving);
-    if (result == KeyCopies::Result::leased) return false;
-  }
-}
-
-void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue::Instruct& instruct, Slot slot,
-                                     Clock::time_point now) {
-  TableCopies& copies = *table.copies();
-  std::byte* const content = table.store().address(slot);
-  if (const auto main = copies.main_number(content)) send_refreshes(table, *main, content, &instruct.next);
-  const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
-  leave(table, key, instruct, leaving, content);
-  const bool leased = table.store().word(key).leased();
-  if (leaving.replica) {
-    if (leased) {
-      copies.keys().keep_copy_leased(key);
-    } else {
-      copies.keys().show(key, slot, RoleEvent::keep_copy);
-    }
-  } else if (leased) {
-    copies.keys().pass_on_leased(key, instruct.next);
-  } else {
-    table.store().pass_on(key, instruct.next);
-    copies.keys().take_mark(slot);
-    table.store().release_slot(key, slot);
-  }
-  finish_leaving(table, leaving);
-}
-
-// --- a main copy comes
-
-Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
-                            std::span<const MemberRecord> members) {
-  TableCopies& copies = *table.copies();
-  const std::size_t head_bytes = table.sizes().layout().head_bytes();
-  const SlotWord word = table.store().word(key);
-  Slot slot;
-  bool changed = false;
-  if (word.role() == Role::upgrading) {
-    const std::uint32_t number = copies.replica_number(key);
-    const Replica replica = copies.replicas().at(number);
-    slot = word.slot();
-    SlotHead head;
-    std::memcpy(&head, moved, sizeof head);
-    run_user_code(table.name(), key, registry_.self(), [&] {
-      copies.keys().merge(key, replica.arrival, [&](std::byte* content) {
-        changed = copies.merger().absorb(content, copies.base(replica.base), moved + head_bytes,
-                                         table.sizes().length(key));
-        SlotHead::set_version(content, head.version);
-      });
-    });
-    copies.keys().take_mark(slot);
-    copies.release_base(key, replica.base);
-    copies.replicas().close(number);
-  } else {
-    slot = table.store().arrival_slot(key, table.arrivals().prepared(word.low()));
-    std::memcpy(table.store().address(slot) - head_bytes, moved, table.sizes().moved_bytes(key));
-  }
-  std::byte* const content = table.store().address(slot);
-  SlotHead::of(content).pushes = 0;
-  SlotHead::of(content).record = SlotHead::kNoRecord;
-  if (members.empty()) return slot;
-  if (!copies.keys().make_markable(slot)) {
-    throw OutOfMemory(fmt::format("no memory on rank {} for the mark of key {} of table '{}'",
-                                  registry_.self().value(), key.value(), table.name()));
-  }
-  const std::uint32_t number = copies.mains().open(key);
-  copies.set_main(content, number);
-  bool dirty = changed;
-  for (const MemberRecord& record : members) {
-    copies.mains().at(number).add({Domain(record.domain), record.dirty != 0, record.bit != 0});
-    dirty = dirty || record.dirty != 0;
-  }
-  if (changed) {
-    SlotHead::raise_version(content);
-    copies.mains().at(number).mark_all();
-  }
-  if (dirty) copies.mains().list(number);
-  return slot;
 }
 
 }  // namespace lapse

@@ -51,8 +51,8 @@ void MainCopies::close(std::uint32_t number) {
 }
 
 bool MainCopies::any_listed() const {
-  return std::ranges::any_of(
-      listed_, [this](std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number].listed; });
+  return std::ranges::any_of(listed_, [this](std::uint32_t number)
+                                          LAPSE_REQUIRES(progress_role) { return records_[number].listed; });
 }
 
 }  // namespace lapse

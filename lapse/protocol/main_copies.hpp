@@ -27,9 +27,7 @@ class MainCopy {
   explicit MainCopy(Key key) : key_(key) {}
 
   Key key() const { return key_; }
-  std::span<Member> members() {
-    return more_ ? std::span(*more_) : std::span(few_).first(count_);
-  }
+  std::span<Member> members() { return more_ ? std::span(*more_) : std::span(few_).first(count_); }
   std::span<const Member> members() const { return const_cast<MainCopy*>(this)->members(); }
   std::size_t size() const { return more_ ? more_->size() : count_; }
   // Null where the domain is no member.
@@ -78,6 +76,13 @@ class MainCopies {
     taken_.clear();
   }
   bool any_listed() const LAPSE_REQUIRES(progress_role);
+  // Whether f(main copy) is true for a record that is listed.
+  template <class F>
+  bool any_listed(F&& f) const LAPSE_REQUIRES(progress_role) {
+    for (const std::uint32_t number : listed_)
+      if (records_[number].listed && f(records_[number])) return true;
+    return false;
+  }
 
   // Numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }

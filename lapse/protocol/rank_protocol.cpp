@@ -13,6 +13,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
       key_relocation_(registry(), outbox(), access_, localize_answers_, leases_, key_replication_),
       relocation_(registry(), outbox(), localize_answers_, key_relocation_),
       replication_(registry(), outbox(), key_replication_),
+      synchronization_(registry(), outbox(), replication_),
       localize_requests_(registry(), outbox(), localize_answers_, relocation_),
       leases_(registry(), outbox(), key_relocation_),
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
@@ -23,6 +24,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   add(localize_answers_);
   add(relocation_);
   add(replication_);
+  add(synchronization_);
   add(localize_requests_);
   add(leases_);
   add(worker_collective_);

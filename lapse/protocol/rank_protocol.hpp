@@ -17,6 +17,7 @@
 #include "lapse/protocol/relocation.hpp"
 #include "lapse/protocol/replication.hpp"
 #include "lapse/protocol/stall_inquiry.hpp"
+#include "lapse/protocol/synchronization.hpp"
 #include "lapse/protocol/termination_detection.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -34,6 +35,7 @@ class RankProtocol final : public ModuleHost {
   Access& access() { return access_; }
   Leases& leases() { return leases_; }
   Replication& replication() { return replication_; }
+  Synchronization& synchronization() { return synchronization_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
   Collective& worker_collective() { return worker_collective_; }
   StallInquiry& stall_inquiry() { return stall_inquiry_; }
@@ -49,6 +51,7 @@ class RankProtocol final : public ModuleHost {
   KeyRelocation key_relocation_;
   Relocation relocation_;
   Replication replication_;
+  Synchronization synchronization_;
   LocalizeRequests localize_requests_;
   Leases leases_;
   Collective worker_collective_;

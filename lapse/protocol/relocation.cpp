@@ -7,6 +7,7 @@
 
 #include "lapse/protocol/key_failure_records.hpp"
 #include "lapse/protocol/prefetch.hpp"
+#include "lapse/protocol/transfer_checks.hpp"
 #include "lapse/store/key_run.hpp"
 
 namespace lapse {
@@ -93,32 +94,6 @@ void check_home(const TableShard& table, Key key) {
   if (table.definition().homes.home(key) == table.self_domain()) return;
   throw ProtocolError(fmt::format("domain {} is asked for key {} of table '{}' and is not its home",
                                   table.self_domain().value(), key.value(), table.name()));
-}
-
-void check_transfer(const FrameHeader& header, std::size_t bytes) {
-  if (header.record_bytes != sizeof(TransferRecord) + bytes)
-    throw ProtocolError("a message transfers ownership of a key with a value of a wrong length");
-}
-
-// A record of transfer, or of transfer_with_members.
-void check_members(const TableShard& table, const FrameHeader& header, const TransferRecord& record,
-                   const std::byte* bytes) {
-  const std::size_t moved = table.sizes().moved_bytes(Key(record.key));
-  const bool with_members = static_cast<FrameKind>(header.kind) == FrameKind::transfer_with_members;
-  if (!with_members) {
-    check_transfer(header, moved);
-    if (record.members != 0) throw ProtocolError("a transfer names members that it lacks");
-    return;
-  }
-  const std::size_t members = std::size_t{record.members} * sizeof(MemberRecord);
-  check_transfer(header, padded_bytes(moved) + members);
-  for (std::uint32_t i = 0; i < record.members; ++i) {
-    MemberRecord member;
-    std::memcpy(&member, bytes + sizeof record + padded_bytes(moved) + i * sizeof member, sizeof member);
-    if (member.domain < 0 || member.domain >= table.definition().domains.domains() ||
-        member.domain == table.self_domain().value())
-      throw ProtocolError("a transfer names a member that cannot be one");
-  }
 }
 
 }  // namespace

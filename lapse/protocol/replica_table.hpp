@@ -1,6 +1,7 @@
 // What a serving rank stores about the copies that its domain holds.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +18,9 @@ struct Replica {
   static constexpr std::uint32_t kNone = 0xffff'ffff;
   using Clock = std::chrono::steady_clock;
 
-  // The message that the owner has not answered yet. There is at most one for a key.
-  enum class Unanswered : std::uint8_t { nothing, on, delta, off };
+  // The message that the owner, or the home, has not answered yet. There is at most one for a key. Each of
+  // the last three carries changes of the copy.
+  enum class Unanswered : std::uint8_t { nothing, on, delta, off, localize };
 
   Key key;
   std::uint32_t slot = kNone;     // in memory that the domain shares
@@ -31,14 +33,20 @@ struct Replica {
   bool wanted = false;   // a worker has localized the key, or requested a lease of it
   bool offered = false;  // the owner has offered the main copy
   bool marked = false;   // changed since the last DELTA, and the mark has been taken
+  // On which side of the last cut (ReplicaTable): what has been sent, and what is to be sent.
+  std::uint8_t sent_side = 0;
+  std::uint8_t marked_side = 0;
 };
 
 // Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
+//
+// A *cut* separates changes of copies that are not merged yet from those that come later. Of one that began
+// before the cut is notified when it has been merged, however many follow it.
 class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
     ++in_use_;
-    if (replica.unanswered != Replica::Unanswered::nothing) ++unanswered_;
+    ++expected_[index(replica.unanswered)];
     if (free_.empty()) {
       records_.push_back(replica);
       return static_cast<std::uint32_t>(records_.size() - 1);
@@ -50,6 +58,8 @@ class ReplicaTable {
   }
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role) {
     expect(records_[number], Replica::Unanswered::nothing);
+    unmark(records_[number]);
+    --expected_[index(Replica::Unanswered::nothing)];
     records_[number] = Replica{};
     free_.push_back(number);
     --in_use_;
@@ -58,15 +68,42 @@ class ReplicaTable {
   Replica& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
   const Replica& at(std::uint32_t number) const LAPSE_REQUIRES(progress_role) { return records_[number]; }
 
-  // The record's message that the owner has not answered yet, from now on.
+  // The record's message that is not answered yet, from now on. DELTA and OFF carry what was marked.
   void expect(Replica& replica, Replica::Unanswered message) LAPSE_REQUIRES(progress_role) {
-    const auto one = [](Replica::Unanswered which) { return which == Replica::Unanswered::nothing ? 0U : 1U; };
-    unanswered_ += one(message);
-    unanswered_ -= one(replica.unanswered);
+    const auto carries = [](Replica::Unanswered which) { return which > Replica::Unanswered::on; };
+    --expected_[index(replica.unanswered)];
+    ++expected_[index(message)];
+    if (carries(replica.unanswered)) --unmerged_[replica.sent_side];
     replica.unanswered = message;
+    if (!carries(message)) return;
+    const bool takes_mark = replica.marked && message != Replica::Unanswered::localize;
+    replica.sent_side = takes_mark ? replica.marked_side : side_;
+    ++unmerged_[replica.sent_side];
+    if (takes_mark) unmark(replica);
   }
-  // Records with such a message.
-  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) { return unanswered_; }
+  // The copy has changed, and that is still to be sent; or there is nothing to be sent.
+  void mark(Replica& replica) LAPSE_REQUIRES(progress_role) {
+    if (replica.marked) return;
+    replica.marked = true;
+    replica.marked_side = side_;
+    ++unmerged_[side_];
+  }
+  void unmark(Replica& replica) LAPSE_REQUIRES(progress_role) {
+    if (!replica.marked) return;
+    replica.marked = false;
+    --unmerged_[replica.marked_side];
+  }
+  // What is not merged now is before the cut. Not while something is before an earlier one.
+  void cut() LAPSE_REQUIRES(progress_role) { side_ ^= 1U; }
+  // Whether changes that were not merged when the last cut was made still are not.
+  bool waits_for_cut() const LAPSE_REQUIRES(progress_role) { return unmerged_[side_ ^ 1U] > 0; }
+  // Records with such a message; with this one.
+  std::size_t unanswered() const LAPSE_REQUIRES(progress_role) {
+    return in_use_ - expected_[index(Replica::Unanswered::nothing)];
+  }
+  std::size_t unanswered(Replica::Unanswered message) const LAPSE_REQUIRES(progress_role) {
+    return expected_[index(message)];
+  }
 
   // Numbers of records are below this one.
   std::size_t records() const LAPSE_REQUIRES(progress_role) { return records_.size(); }
@@ -76,10 +113,14 @@ class ReplicaTable {
   }
 
  private:
+  static std::size_t index(Replica::Unanswered message) { return static_cast<std::size_t>(message); }
+
   std::vector<Replica> records_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> free_ LAPSE_GUARDED_BY(progress_role);
   std::size_t in_use_ LAPSE_GUARDED_BY(progress_role) = 0;
-  std::size_t unanswered_ LAPSE_GUARDED_BY(progress_role) = 0;
+  std::array<std::size_t, 2> unmerged_ LAPSE_GUARDED_BY(progress_role){};     // by side
+  std::uint8_t side_ LAPSE_GUARDED_BY(progress_role) = 0;                     // of what comes now
+  std::array<std::size_t, 5> expected_ LAPSE_GUARDED_BY(progress_role) = {};  // records by message
 };
 
 }  // namespace lapse

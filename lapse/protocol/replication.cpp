@@ -4,15 +4,20 @@
 #include <cstring>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/prefetch.hpp"
 #include "lapse/protocol/replication_records.hpp"
 #include "lapse/protocol/table_copies.hpp"
 
 namespace lapse {
 
+namespace {
+constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
+}  // namespace
+
 void Replication::set_source(IntentSource* source) {
   progress_role.assert_held();  // No engine runs.
   source_ = source;
-  if (source != nullptr && interval_) set_deadline(Clock::now());
+  if (source != nullptr && times_.interval) set_deadline(Clock::now());
 }
 
 // --- wants
@@ -60,11 +65,13 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
   } else {
     table.wanted().unwant(keys, changed_);
   }
-  for (const Key key : changed_) {
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    if (i + 2 * kWantsAhead < changed_.size()) table.store().prefetch_far(changed_[i + 2 * kWantsAhead]);
+    if (i + kWantsAhead < changed_.size()) table.store().prefetch_word(changed_[i + kWantsAhead]);
     if (on) {
-      keys_.want(table, key, now_);
+      keys_.want(table, changed_[i], now_);
     } else {
-      keys_.unwant(table, key, now_);
+      keys_.unwant(table, changed_[i], now_);
     }
   }
 }
@@ -80,22 +87,57 @@ void Replication::take_wants(TableShard& table, const FrameHeader& header, const
   const bool on = static_cast<FrameKind>(header.kind) == FrameKind::want;
   if (!on) {
     for (const Key key : served_)
-      if (table.wanted().count(key) == 0) throw ProtocolError("a rank no longer wants a key that it did not want");
+      if (table.wanted().count(key) == 0)
+        throw ProtocolError("a rank no longer wants a key that it did not want");
   }
   change_served(table, served_, on);
 }
 
 // --- rounds
 
+bool Replication::awaits_keys() const {
+  return std::ranges::any_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table->copies();
+    return table->arrivals().in_use() > 0 ||
+           (copies != nullptr && copies->replicas().unanswered(Replica::Unanswered::on) > 0);
+  });
+}
+
+void Replication::handle_submission(Submission&) {
+  // A peer may be slow; what it has not answered after this time is not waited for.
+  constexpr std::chrono::milliseconds kLongestRound{5};
+  const auto now = Clock::now();
+  const auto since = now - last_round_;
+  if (since < times_.least || (since < kLongestRound && awaits_keys())) return;
+  round(now);
+}
+
 void Replication::round(Clock::time_point now) {
   now_ = now;
+  last_round_ = now;
   ++counters_.rounds;
   if (source_ != nullptr) source_->begin_round(*this);
+  send_changes(now);
+  const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
+  set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
+}
+
+void Replication::send_changes(Clock::time_point now) {
+  now_ = now;
   for (const auto& table : registry_.tables()) {
     if (table->copies() != nullptr) send_changes(*table);
   }
-  const bool goes_on = interval_ && (source_ != nullptr || has_copies());
-  set_deadline(goes_on ? std::optional(now + *interval_) : std::nullopt);
+}
+
+bool Replication::owes(Rank to) const {
+  return std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
+    const TableCopies* const copies = table->copies();
+    return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
+      return std::ranges::any_of(main.members(), [&](const Member& member) {
+        return member.dirty && table->serving_rank(main.key(), member.domain) == to;
+      });
+    });
+  });
 }
 
 void Replication::send_changes(TableShard& table) {
@@ -104,9 +146,8 @@ void Replication::send_changes(TableShard& table) {
   marked_.clear();
   marked_.swap(copies.marked());
   for (const std::uint32_t number : marked_) {
-    if (!copies.replicas().at(number).marked) continue;
-    copies.replicas().at(number).marked = false;
-    keys_.send_marked(table, number, now_);
+    if (copies.replicas().at(number).marked && !keys_.send_marked(table, number))
+      copies.marked().push_back(number);
   }
   copies.keys().take_marks([&](Slot slot) {
     progress_role.assert_held();  // Called in place.
@@ -114,7 +155,8 @@ void Replication::send_changes(TableShard& table) {
       copies.mains().at(*main).mark_all();
       copies.mains().list(*main);
     } else if (const auto replica = copies.replica_in(slot)) {
-      keys_.send_marked(table, *replica, now_);
+      const bool is_listed = copies.replicas().at(*replica).marked;
+      if (!keys_.send_marked(table, *replica) && !is_listed) copies.marked().push_back(*replica);
     }
   });
   copies.mains().take_listed([&](std::uint32_t number) {
@@ -132,7 +174,7 @@ bool Replication::has_copies() const {
 
 void Replication::end_turn() {
   // A frame may have brought the first copy.
-  if (interval_ && !next_deadline() && has_copies()) set_deadline(Clock::now() + *interval_);
+  if (times_.interval && !next_deadline() && has_copies()) set_deadline(Clock::now() + *times_.interval);
 }
 
 bool Replication::idle(IdleLevel level) const {
@@ -140,9 +182,8 @@ bool Replication::idle(IdleLevel level) const {
   if (source_ != nullptr && source_->pending()) return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
-    return copies == nullptr ||
-           (copies->replicas().unanswered() == 0 && !copies->any_marked() && !copies->mains().any_listed() &&
-            !copies->keys().any_marked());
+    return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&
+                                 !copies->mains().any_listed() && !copies->keys().any_marked());
   });
 }
 
@@ -152,7 +193,7 @@ void Replication::hasten(IdleLevel level) {
 
 // --- frames
 
-void Replication::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
+void Replication::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
   TableShard& table = registry_.table(header.table);
   const auto kind = static_cast<FrameKind>(header.kind);
   if (header.domain < 0 || header.domain >= table.definition().domains.domains())
@@ -166,8 +207,18 @@ void Replication::handle_frame(Rank, const FrameHeader& header, const std::byte*
     throw ProtocolError("a message about copies has a wrong length");
   if (of_domain) return take_wants(table, header, records);
   now_ = Clock::now();
-  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes)
+  const bool asks_wants = kind == FrameKind::on || kind == FrameKind::offer || kind == FrameKind::snapshot;
+  for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
+    prefetch_ahead(table, header, records, i);
+    if (asks_wants && i + kWantsAhead < header.count) {
+      std::uint64_t key;
+      std::memcpy(&key, records + kWantsAhead * header.record_bytes, sizeof key);
+      table.wanted().prefetch(Key(key));
+      if (kind == FrameKind::on && table.store().has(Key(key))) table.prefetch_owner(Key(key));
+    }
     take_record(table, header, records);
+  }
+  if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.operation, header.count);
   request_end_turn();
 }
 

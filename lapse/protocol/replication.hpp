@@ -27,10 +27,12 @@ struct RoundCounters {
 };
 
 // A *round* of a rank begins with the question which keys its workers want from now on, and which no longer
-// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed main
-// copies to the domains that hold copies. Work is proportional to what has changed.
+// (IntentSource). Then everything that has changed is sent: changes of copies to their owners, and changed
+// main copies to the domains that hold copies. Work is proportional to what has changed.
 //
-// Rounds follow requests, and a deadline while there is anything that may have changed.
+// Rounds follow requests, and a deadline while there is anything that may have changed. A request is left out
+// while keys that the last round has asked for are still on their way: so a round is as long as a relocation
+// takes, and what happens within it is grouped. Changes of copies are not waited for.
 //
 // Thread safety: the holder of the progress lock; set_policy and set_source between phases.
 class Replication final : public ProtocolModule, public WantSink {
@@ -52,11 +54,10 @@ class Replication final : public ProtocolModule, public WantSink {
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
   void set_source(IntentSource* source);
-  // How long after a round the next one begins by itself; nothing: rounds follow requests alone.
-  void set_interval(std::optional<std::chrono::microseconds> interval) { interval_ = interval; }
+  void set_times(const RoundTimes& times) { times_ = times; }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
-  void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role) { round(Clock::now()); }
+  void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   void end_turn() override LAPSE_REQUIRES(progress_role);
@@ -65,6 +66,12 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // The part of a round that sends what has changed.
+  void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
+  // then their main copies are leased.
+  bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
+  RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents
@@ -78,6 +85,8 @@ class Replication final : public ProtocolModule, public WantSink {
   void change(TableId table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
   // Of keys that this rank serves.
   void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
+  // Keys that this rank has asked for have not come yet.
+  bool awaits_keys() const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
   void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
@@ -88,10 +97,11 @@ class Replication final : public ProtocolModule, public WantSink {
   const Registry& registry_;
   Outbox& outbox_;
   KeyReplication& keys_;
-  std::optional<std::chrono::microseconds> interval_{1000};
+  RoundTimes times_;
   IntentSource* source_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
-  Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);                    // of the round
+  Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
+  Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.
   std::vector<Key> served_ LAPSE_GUARDED_BY(progress_role);

@@ -14,8 +14,8 @@ struct CopyRecord {
 };
 static_assert(sizeof(CopyRecord) == 8);
 
-// snapshot, refresh: this, then the elements of value and state. The version of the main copy is shifted by one;
-// the lowest bit is that of the last DELTA that the owner has taken from the domain.
+// snapshot, refresh: this, then the elements of value and state. The version of the main copy is shifted by
+// one; the lowest bit is that of the last DELTA that the owner has taken from the domain.
 struct VersionRecord {
   std::uint64_t key = 0;
   std::uint64_t version_and_bit = 0;
@@ -33,8 +33,8 @@ struct DeltaRecord {
 };
 static_assert(sizeof(DeltaRecord) == 16);
 
-// transfer_with_members: a TransferRecord, the moved bytes of the slot padded to 8, then one of these for each
-// member.
+// transfer_with_members: a TransferRecord, the moved bytes of the slot padded to 8, then one of these for
+// each member.
 struct MemberRecord {
   std::int32_t domain = 0;
   std::uint16_t dirty = 0;

@@ -55,8 +55,8 @@ std::optional<std::uint32_t> TableCopies::main_in(Slot slot) {
 
 std::optional<std::uint32_t> TableCopies::replica_in(Slot slot) {
   const std::uint32_t number = SlotHead::of(store_.address(slot)).record;
-  const bool is_one = number < replicas_.records() && !slot.is_private &&
-                      replicas_.at(number).slot == slot.number;
+  const bool is_one =
+      number < replicas_.records() && !slot.is_private && replicas_.at(number).slot == slot.number;
   return is_one ? std::optional(number) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// What a rank stores about the copies of one table: those that its domain holds, and those of its main copies.
+// What a rank stores about the copies of one table: those that its domain holds, and those of its owners.
 #pragma once
 
 #include <cstddef>

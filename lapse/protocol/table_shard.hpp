@@ -172,8 +172,8 @@ class TableShard {
   // Null where keys cannot have copies.
   TableCopies* copies() LAPSE_REQUIRES(progress_role) { return copies_.get(); }
   const TableCopies* copies() const LAPSE_REQUIRES(progress_role) { return copies_.get(); }
-  // How often this domain wants each key that this rank serves: once for each intent of a worker of this rank,
-  // and once for each other rank of the domain that wants the key.
+  // How often this domain wants each key that this rank serves: once for each intent of a worker of this
+  // rank, and once for each other rank of the domain that wants the key.
   WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
   const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
 

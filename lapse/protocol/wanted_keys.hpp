@@ -28,6 +28,11 @@ class WantedKeys {
   // std::bad_alloc likewise.
   void unwant(std::span<const Key> keys, std::vector<Key>& off);
 
+  // For a key that is asked for soon.
+  void prefetch(Key key) const {
+    table_.prefetch(key);
+    old_.prefetch(key);
+  }
   // How many want the key.
   std::uint32_t count(Key key) const;
   // Keys that are wanted.

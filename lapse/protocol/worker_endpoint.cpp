@@ -9,6 +9,7 @@ namespace lapse {
 
 WorkerEndpoint::WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {
   lease_request_.worker = this;
+  sync_request_.worker = this;
 }
 
 WorkerEndpoint::~WorkerEndpoint() = default;

@@ -11,6 +11,7 @@
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/required_versions.hpp"
+#include "lapse/protocol/sync_request.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
 #include "lapse/protocol/worker_activity.hpp"
 #include "lapse/transport/doorbell.hpp"
@@ -103,6 +104,8 @@ class WorkerEndpoint {
 
   // The worker's one lease.
   LeaseRequest& lease_request() { return lease_request_; }
+  // The worker's one wait until copies are merged and refreshed.
+  SyncRequest& sync_request() { return sync_request_; }
 
   RequiredVersions& required_versions() { return required_versions_; }
   UnansweredTable& unanswered() { return unanswered_; }
@@ -135,6 +138,7 @@ class WorkerEndpoint {
   std::vector<TableCounters> counters_;
   std::unique_ptr<KeyFailure> failure_;
   LeaseRequest lease_request_;
+  SyncRequest sync_request_;
   std::unique_ptr<StallQuestion> stall_question_;
 
   static constexpr std::uint32_t kNotBuilt = std::uint32_t{1} << 31;

@@ -80,9 +80,8 @@ std::vector<std::string> ParameterServer::exchange(std::string_view call,
                                                    const std::function<std::string()>& make) {
   return impl_->exchange(call, make);
 }
-void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy,
-                             std::chrono::microseconds interval) {
-  impl_->manage(source, policy, interval);
+void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
+  impl_->manage(source, policy, times);
 }
 void ParameterServer::close() {
   impl_->close();
@@ -109,10 +108,10 @@ std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
 }
 
 void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy& policy,
-                                   std::chrono::microseconds interval) {
+                                   const RoundTimes& times) {
   throw_if_closed("manage");
   throw_if_running("manage");
-  protocol_.replication().set_interval(interval);
+  protocol_.replication().set_times(times);
   protocol_.replication().set_policy(&policy);
   protocol_.replication().set_source(&source);
 }

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -26,6 +25,7 @@ namespace lapse {
 class IntentSource;
 class ManagementPolicy;
 class Transport;
+struct RoundTimes;
 
 // One object on each rank. Several servers may live in one process, on equal or different communicators;
 // their collective calls are made one after the other, in the same order on all ranks, as those of MPI. That
@@ -96,10 +96,8 @@ class ParameterServer {
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
-  // done about them, and how long after a round of communication the next begins by itself. Source and policy
-  // outlive the server.
-  void manage(IntentSource& source, const ManagementPolicy& policy,
-              std::chrono::microseconds interval = std::chrono::microseconds(1000));
+  // done about them, and when rounds of communication begin. Source and policy outlive the server.
+  void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
   struct MemoryUse {

@@ -29,7 +29,7 @@ class ParameterServer::Impl {
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
   Statistics statistics();
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
-  void manage(IntentSource& source, const ManagementPolicy& policy, std::chrono::microseconds interval);
+  void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void close();
 
   Rank rank() const { return transport_->rank(); }

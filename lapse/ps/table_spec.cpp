@@ -50,8 +50,7 @@ void check_values(const TableOptions& options, ElementType type) {
   }
   options.initialiser.check(type);
   options.update_rule.check(type);
-  const ValueLayout layout{
-      .type = type, .length = options.length, .state = options.update_rule.state_size()};
+  const ValueLayout layout{.type = type, .length = options.length, .state = options.update_rule.state_size()};
   if (layout.state_elements() > max_elements - options.length) {
     refuse(
         "values of table '{}' cannot have {} elements of type {} with {} of state for the update rule {}: "

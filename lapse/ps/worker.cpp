@@ -129,6 +129,10 @@ void Worker::barrier() {
                     "the other workers at a barrier");
 }
 
+void Worker::wait_sync() {
+  core_->wait_sync();
+}
+
 void Worker::sync_barrier() {
   core_->sync_barrier(make_contribution(header_of(*core_, ReductionHeader::Kind::sync_barrier), {}));
 }

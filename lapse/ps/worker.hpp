@@ -198,6 +198,10 @@ class Worker {
   // Waits until all operations of this worker are answered. Throws UserCodeFailed or OutOfMemory when one
   // failed whose handle was dropped.
   void wait_all();
+  // wait_all; then, in tables whose values have copies, waits until this worker's pushes are part of the main
+  // copies, and until the copies of its domain are as new as the main copies were when it was called. Not
+  // collective. Costs two small messages for each rank of another domain; without such tables nothing.
+  void wait_sync();
   // Collective over all workers of all ranks. wait_all, then waits for others. This and the next calls
   // throw CollectiveMismatch or PeerFailed when workers make different calls, or one has returned already.
   void barrier();

@@ -171,10 +171,10 @@ void WorkerCore::submit(Submission& submission) {
   phase_.engine.submit(submission);
 }
 
-bool WorkerCore::try_submit(Submission& submission) {
+bool WorkerCore::help(Submission& submission) {
   if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) return false;
   const BusyGuard guard(gate_, Busy::engine);
-  return phase_.engine.try_submit(submission);
+  return phase_.engine.help(submission);
 }
 
 Operation WorkerCore::submit(OperationBuilder& builder) {
@@ -300,7 +300,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
 
 void WorkerCore::wait_all() {
   check_failure();
-  wait_until([this] { return endpoint_.open() == 0; }, "all its operations");
+  wait_until([this] { return has_answers(); }, "all its operations");
   if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();
 }
 
@@ -324,6 +324,22 @@ void WorkerCore::sync_barrier(Bytes contribution) {
   contribute(std::move(contribution));
   wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
              ProgressEngine::WaitFor::workers);
+}
+
+void WorkerCore::wait_sync() {
+  wait_all();
+  begin_sync();
+  wait_until([this] { return synced(); }, "copies that are merged and refreshed (wait_sync)");
+  end_sync();
+}
+
+void WorkerCore::begin_sync() {
+  Synchronization& synchronization = phase_.protocol.synchronization();
+  if (!synchronization.has_work()) return;
+  SyncRequest& request = endpoint_.sync_request();
+  request.handler = &synchronization;
+  request.finished.store(false, std::memory_order_relaxed);
+  submit(request);
 }
 
 }  // namespace lapse

@@ -83,9 +83,9 @@ class WorkerCore {
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 
-  // Carries out a submission at once; false, having done nothing, where another thread drives the engine or
-  // this worker may not.
-  bool try_submit(Submission& submission);
+  // Carries out a submission at once and handles the packets that have come; false, having done nothing,
+  // where another thread drives the engine or this worker may not.
+  bool help(Submission& submission);
 
   // --- handles ---
 
@@ -113,6 +113,12 @@ class WorkerCore {
   // Collective over all workers: their contributions, combined.
   const Bytes& collective(Bytes contribution, std::string_view what);
   void sync_barrier(Bytes contribution);
+  void wait_sync();
+  // Its parts: has no operation in flight, may begin; the engine is asked; the engine is done; the end.
+  bool has_answers() const { return endpoint_.open() == 0; }
+  void begin_sync();
+  bool synced() const { return endpoint_.sync_request().finished.load(std::memory_order_acquire); }
+  void end_sync() { endpoint_.required_versions().clear(); }
 
  private:
   // Returns the number of completed rounds to wait for.

@@ -51,7 +51,8 @@ class KeyCopies {
 
   // replica -> upgrading.
   void upgrade(Key key) {
-    change(key, RoleEvent::localize, [](SlotWord word, std::byte*) { return std::optional(word.upgrading()); });
+    change(key, RoleEvent::localize,
+           [](SlotWord word, std::byte*) { return std::optional(word.upgrading()); });
   }
   // replica -> closing: f(content) has the copy to itself; then its slot is released.
   template <class F>
@@ -127,8 +128,8 @@ class KeyCopies {
     std::forward<F>(f)(store_.address_of(latched.bits));
     return true;
   }
-  // Other domains begin to hold copies of the main copy here; f(content) in the same step. `content`: of a key
-  // that is being drained, else null. False where the key is leased.
+  // Other domains begin to hold copies of the main copy here; f(content) in the same step. `content`: of a
+  // key that is being drained, else null. False where the key is leased.
   template <class F>
   bool replicate(Key key, std::byte* content, F&& f) {
     Store::Word& word = *store_.words_.find(key);

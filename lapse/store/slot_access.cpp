@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/latch_wait.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/slot_head.hpp"
@@ -25,9 +26,9 @@ Found SlotAccess::read_latched(Word& word, SlotBits::Test test, std::byte* to, s
 void SlotAccess::note_change(SlotBits word) {
   if (word.is_owner()) SlotHead::raise_version(address_of(word));
   if (word.is_private()) {
-    private_dirty_.mark(word.low() - private_slots_.load(std::memory_order_acquire)->first_unit());
+    private_dirty_->mark(word.low() - private_slots_.load(std::memory_order_acquire)->first_unit());
   } else {
-    dirty_.mark(word.low());
+    dirty_->mark(word.low());
   }
 }
 

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "lapse/core/types.hpp"
-#include "lapse/store/dirty_set.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/slot_bits.hpp"
 
 namespace lapse {
 
+class DirtySet;
 class LatchWatch;
 class SlabAllocator;
 class SparseLookup;
@@ -117,20 +117,22 @@ class SlotAccess {
     unit_bytes_ = unit_bytes;
     head_bytes_ = head_bytes;
   }
-  // The table may have copies, which workers change in place if `in_place`; marks go to `dirty`.
+  // The table may have copies, which workers change in place if `in_place`; marks go to `dirty`, which
+  // outlives the object.
   void set_copies(const DirtySet& dirty, bool in_place) {
-    dirty_ = dirty;
+    dirty_ = &dirty;
     if (in_place) in_place_ = SlotBits::kOpenValue;
   }
-  const DirtySet& dirty() const { return dirty_; }
-  // Slots that this rank alone can address, from now on; their marks.
+  // Slots that this rank alone can address, from now on; their marks, which outlive the object.
   void set_private_slots(const SlabAllocator* slots, const DirtySet& dirty) {
-    private_dirty_ = dirty;
+    private_dirty_ = &dirty;
     private_slots_.store(slots, std::memory_order_release);
   }
 
   // What a worker may change in place.
-  SlotBits::Test in_place() const { return in_place_; }
+  SlotBits::Test in_place() const {
+    return in_place_;
+  }
   // Where the value of a slot is stored, with the state of the update rule behind it.
   std::byte* shared_address(std::uint32_t slot) const {
     return reinterpret_cast<std::byte*>(slots_begin_ + std::size_t{slot} * unit_bytes_);
@@ -204,8 +206,8 @@ class SlotAccess {
   std::size_t unit_bytes_ = 0;
   std::size_t head_bytes_ = 0;
   SlotBits::Test in_place_ = SlotBits::kOpenOwner;
-  DirtySet dirty_;
-  DirtySet private_dirty_;  // by units counted from the first; set before the slots are
+  const DirtySet* dirty_ = nullptr;
+  const DirtySet* private_dirty_ = nullptr;  // by units counted from the first; set before the slots are
   LatchWatch* latch_watch_ = nullptr;
   // self-synchronised: set once
   std::atomic<const SlabAllocator*> private_slots_ = nullptr;

@@ -12,8 +12,10 @@
 
 namespace lapse {
 
-// Marks for slots: in memory that the rank's domain shares, or in memory of its own, of which it takes what the
-// slots in use need. Thread safety: all() by any thread; everything else by the holder of the progress lock.
+// Marks for slots: in memory that the rank's domain shares, or in memory of its own, of which it takes what
+// the slots in use need.
+//
+// Thread safety: all() by any thread; everything else by the holder of the progress lock.
 class SlotMarks {
  public:
   // A table without copies needs none.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -34,7 +35,7 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
   slots_.try_commit_for(expected_units);
   if (!may_have_copies()) return;
   marks_ = SlotMarks(marks);
-  set_copies(marks, sizes_.layout().copies == Copies::differences);
+  set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
 }
 
 SlotBits Store::try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const {
@@ -160,12 +161,28 @@ Slot Store::prepare_arrival(Key key) {
     prepared.is_private = true;
   }
   try {
+    if (!cover_slots(prepared.is_private)) throw_unmarkable(key);
     words_.find_or_insert(key);
   } catch (...) {
     cancel_arrival(key, prepared);
     throw;
   }
   return prepared;
+}
+
+bool Store::cover_slots(bool is_private) {
+  if (!may_have_copies()) return true;
+  const SlabAllocator& slots = is_private ? *private_slots_ : slots_;
+  const std::uint64_t units =
+      std::min<std::uint64_t>(slots.max_units(), slots.committed_bytes() / slots.unit_bytes());
+  // Private marks are counted from the first private unit.
+  const std::uint64_t end = units + (is_private ? 0 : slots.first_unit());
+  return end == 0 || (is_private ? private_marks_ : marks_).cover(end - 1);
+}
+
+void Store::throw_unmarkable(Key key) const {
+  throw OutOfMemory(
+      fmt::format("no memory for the mark of key {}; {}", key.value(), available_memory().to_text()));
 }
 
 SlabAllocator& Store::private_slots() {

@@ -35,8 +35,7 @@ namespace lapse {
 // holder of the serving rank's progress lock.
 //
 // Invariants, beside those of SlotAccess:
-// 1. A slot word names a slot only while the role is owner; a slot is released after its slot word has
-// changed.
+// 1. A slot word names a slot only while a value is usable; the slot is released after the word has changed.
 class Store : public SlotAccess {
  public:
   // `regions` is used for slots, now and later. Slots for `expected_units` are committed at once; there are
@@ -79,8 +78,7 @@ class Store : public SlotAccess {
   // As read, of the main copy alone.
   Found read_main(Key key, std::byte* to) const {
     Word* const word = words_.find(key);
-    return word == nullptr ? Found()
-                           : read_latched(*word, SlotBits::kOpenOwner, to, sizes_.value_bytes(key));
+    return word == nullptr ? Found() : read_latched(*word, SlotBits::kOpenOwner, to, sizes_.value_bytes(key));
   }
   // As update, of the main copy alone.
   template <class F>
@@ -155,18 +153,7 @@ class Store : public SlotAccess {
   // Updates keys as read_run reads them: f(i, slot) with the latch of keys[i] held. When f throws, earlier
   // updates stay and no latch is held.
   template <class F>
-  Run update_run(std::span<const Key> keys, Reach reach, F&& f) {
-    Run run;
-    for (; run.keys < keys.size(); ++run.keys) {
-      prefetch_run(keys, run.keys);
-      Word* const word = words_.find(keys[run.keys]);
-      if (word == nullptr) break;
-      const Found found = update_if(*word, changes(reach), [&](std::byte* content) { f(run.keys, content); });
-      if (!found) break;
-      run.copies += found.is_copy() ? 1 : 0;
-    }
-    return run;
-  }
+  Run update_run(std::span<const Key> keys, Reach reach, F&& f);
 
   // Prefetching for keys in a known order: far ahead, nearer (slot words), and near (the value's first lines,
   // if the key is local).
@@ -205,7 +192,8 @@ class Store : public SlotAccess {
             [&](SlotWord word) { return word.owner(slot); });
     guard.published = true;
   }
-  // Keeps what a key needs to come to this domain: a slot word, and room for its value. Throws OutOfMemory,
+  // Keeps what a key needs to come to this domain: a slot word, room for its value, and for the mark of a
+  // main copy that other domains hold copies of. Throws OutOfMemory,
   // or what the application's function of lengths throws; then nothing has changed. Where all values have
   // one length, the slot itself is chosen when the value comes; else it is the one that is returned.
   Slot prepare_arrival(Key key);
@@ -221,7 +209,13 @@ class Store : public SlotAccess {
   }
   // As prepare_arrival for `keys` keys of a dense table whose values have one length, in memory that the
   // domain shares. False where there is no room for all of them: nothing has changed.
-  bool try_prepare_arrivals(std::uint32_t keys) { return slots_.try_promise(keys); }
+  bool try_prepare_arrivals(std::uint32_t keys) {
+    if (!slots_.try_promise(keys)) return false;
+    if (cover_slots(false)) [[likely]]
+      return true;
+    slots_.withdraw_promise(keys);
+    return false;
+  }
   void cancel_arrivals(std::uint32_t keys) { slots_.withdraw_promise(keys); }
   // absent -> arriving, after prepare_arrival; the slot word stores `arrival`.
   void begin_arrival(Key key, std::uint32_t arrival);
@@ -311,43 +305,12 @@ class Store : public SlotAccess {
     const SlotBits latched = latch_open(word, SlotBits::kOpenOwner);
     return latched.latched() ? std::optional(SlotWord(latched)) : std::nullopt;
   }
-  void prefetch_run(std::span<const Key> keys, std::size_t at) const {
-    constexpr std::size_t kFarAhead = 28;
-    constexpr std::size_t kWordsAhead = 16;
-    constexpr std::size_t kValuesAhead = 6;
-    if (is_sparse() && at + kFarAhead < keys.size()) words_.prefetch_far(keys[at + kFarAhead]);
-    if (at + kWordsAhead < keys.size()) words_.prefetch_near(keys[at + kWordsAhead]);
-    if (at + kValuesAhead >= keys.size()) return;
-    if (const Word* word = words_.find(keys[at + kValuesAhead]))
-      prefetch_content(*word, sizes_.layout().content_bytes());
-  }
-  void prefetch_content(const Word& at, std::size_t bytes) const {
-    const SlotWord word(at.load(std::memory_order_relaxed));
-    if (!word.passes(SlotBits::kOpenValue) || word.slot().is_private) return;
-    const std::byte* content = shared_address(word.low());
-    for (std::size_t line = 0; line < bytes && line < kPrefetchBytes; line += 64)
-      __builtin_prefetch(content + line);
-  }
+  void prefetch_run(std::span<const Key> keys, std::size_t at) const;
+  void prefetch_content(const Word& at, std::size_t bytes) const;
   // Changes the slot word of a key by an event, to the result of after_event(word), without its latch:
   // meanwhile other threads may change an absent key's hint, no more.
   template <class AfterEvent>
-  void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event) {
-    std::uint64_t bits = word.load(std::memory_order_relaxed);
-    for (;;) {
-      const SlotWord before(bits);
-      const SlotWord after = after_event(before);
-      if (next_role(before.role(), event) != after.role()) throw_illegal_event(key, before.role(), event);
-      if (!others_write_word(before.role())) {
-        // A store does not wait for the value to reach the cache.
-        word.store(after.bits(), std::memory_order_release);
-      } else if (!word.compare_exchange_weak(bits, after.bits(), std::memory_order_acq_rel,
-                                             std::memory_order_relaxed)) {
-        continue;
-      }
-      if (has_main_copy(after.role())) count_here(key, true);
-      return;
-    }
-  }
+  void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event);
   [[noreturn]] static void throw_illegal_event(Key key, Role role, RoleEvent event);
   void count_here(Key key, bool here) {
     const auto bytes = static_cast<std::int64_t>(sizes_.content_bytes(key));
@@ -362,6 +325,9 @@ class Store : public SlotAccess {
     add(keys_here_, keys);
     add(content_bytes_here_, bytes);
   }
+  // Whether every slot that has memory can be marked; makes room for the marks.
+  bool cover_slots(bool is_private);
+  [[noreturn]] void throw_unmarkable(Key key) const;
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;
 
@@ -379,17 +345,6 @@ class Store : public SlotAccess {
   std::atomic<std::uint64_t> content_bytes_here_{0};
 };
 
-inline Store::Attempt Store::try_read_at(Word& word, std::byte* to, std::size_t bytes) const {
-#if !defined(__SANITIZE_THREAD__)
-  const SlotBits before(word.load(std::memory_order_acquire));
-  if (before.is_readable()) [[likely]] {
-    racy_copy(to, shared_address(before.low()), bytes);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (word.load(std::memory_order_relaxed) == before.bits())
-      return before.is_copy() ? Attempt::done_on_copy : Attempt::done;
-  }
-#endif
-  return try_read_latched(word, to, bytes);
-}
-
 }  // namespace lapse
+
+#include "lapse/store/store_inline.hpp"

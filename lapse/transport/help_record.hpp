@@ -9,20 +9,21 @@ namespace lapse {
 
 // Workers that help record it; the server thread, by its view, decides whether it has to poll.
 //
-// Thread safety: begin, end, leave_packet and View::take_over by the holder of the progress lock; the rest by
-// any thread, a view by one. Nothing here orders memory: the doorbell of the server thread does.
+// Thread safety: begin, stay, end_stay, leave_packet and View::take_over by the holder of the progress lock;
+// the rest by any thread, a view by one. Nothing here orders memory: the doorbell of the server thread does.
 //
 // Invariant: a packet that waits for room and was left by a worker is the server thread's, until a worker
 // begins to help again: the server thread's view does not count on the help from before.
 class HelpRecord {
  public:
-  // A worker begins to help, and to poll for what waits for room.
+  // A worker begins to help: it polls, also for what waits for room.
   void begin() {
-    helpers_.fetch_add(1, std::memory_order_relaxed);
     helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     awaits_room_.store(false, std::memory_order_relaxed);
   }
-  void end() { helpers_.fetch_sub(1, std::memory_order_relaxed); }
+  // It goes on to help until end_stay().
+  void stay() { helpers_.fetch_add(1, std::memory_order_relaxed); }
+  void end_stay() { helpers_.fetch_sub(1, std::memory_order_relaxed); }
   // A thread leaves while a packet waits for room.
   void leave_packet() { awaits_room_.store(true, std::memory_order_relaxed); }
 
@@ -55,8 +56,8 @@ class HelpRecord {
  private:
   std::uint64_t helps() const { return helps_.load(std::memory_order_relaxed); }
 
-  std::atomic<std::int32_t> helpers_{0};
-  std::atomic<std::uint64_t> helps_{0};  // how often a worker began to help
+  std::atomic<std::int32_t> helpers_{0};  // workers that stay
+  std::atomic<std::uint64_t> helps_{0};   // how often a worker began to help
   std::atomic<bool> awaits_room_{false};
 };
 

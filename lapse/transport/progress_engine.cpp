@@ -115,6 +115,14 @@ bool ProgressEngine::try_submit(Submission& submission) {
   return true;
 }
 
+bool ProgressEngine::help(Submission& submission) {
+  if (!settings_.helping || !try_enter()) return false;
+  begin_to_help();
+  turn_and_leave(&submission, kPacketsPerTurn);
+  drive_submissions();
+  return true;
+}
+
 void ProgressEngine::submit_in_place(Submission& submission) {
   mutex_.lock();
   progress_role.acquire();
@@ -122,8 +130,8 @@ void ProgressEngine::submit_in_place(Submission& submission) {
   drive_submissions();
 }
 
-bool ProgressEngine::turn_and_leave(Submission* own) {
-  const bool progressed = turn(1, own);
+bool ProgressEngine::turn_and_leave(Submission* own, std::size_t packets) {
+  const bool progressed = turn(packets, own);
   const bool busy = !transport_.idle();
   leave_to_server();
   if (busy) server_bell_.ring();

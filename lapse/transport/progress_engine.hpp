@@ -88,6 +88,10 @@ class ProgressEngine {
   // As try_submit, after the thread that drives the engine. For threads that try_submit has let in.
   void submit_in_place(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
+  // As try_submit, for a thread that does so again and again: it handles the packets that have come, and the
+  // server thread leaves them to it.
+  bool help(Submission& submission) LAPSE_EXCLUDES(progress_role);
+
   // What a thread waits for: answers, which come soon, or other workers, which may compute for any time.
   enum class WaitFor : std::uint8_t { answers, workers };
   // Returns when done() is true, driving the engine meanwhile. `bell` is the calling thread's own; the thread
@@ -177,7 +181,14 @@ class ProgressEngine {
   void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
   // One turn of a thread that does not stay, with `own` as its last submission; true when something was done
   // or is in flight.
-  bool turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
+  bool turn_and_leave(Submission* own, std::size_t packets = 1) LAPSE_RELEASE(mutex_, progress_role);
+  // This thread handles the packets for a while.
+  void begin_to_help() LAPSE_REQUIRES(progress_role) {
+    help_.begin();
+    // Each packet would wake a server thread in deep sleep: one ring now makes it wake once and sleep
+    // lightly.
+    if (server_bell_.is_asleep()) server_bell_.ring();
+  }
   // As leave, for a thread that has driven the engine and may compute or sleep now.
   void leave_to_server() LAPSE_RELEASE(mutex_, progress_role);
   // Calls the client if its deadline has passed; true if so.
@@ -253,10 +264,8 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
   while (!done()) {
     IdlePolicy::Step step = IdlePolicy::Step::poll;
     if (settings_.helping && try_enter()) {
-      help_.begin();
-      // From now on this thread handles the packets. Each would wake a server thread in deep sleep: one ring
-      // now makes it wake once and sleep lightly.
-      if (server_bell_.is_asleep()) server_bell_.ring();
+      help_.stay();
+      begin_to_help();
       for (;;) {
         const bool progressed = turn(1);
         ++counters_.helper_turns;
@@ -269,7 +278,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
         if (step == IdlePolicy::Step::sleep && !transport_.idle()) step = IdlePolicy::Step::yield;
         if (step != IdlePolicy::Step::poll) break;
       }
-      help_.end();
+      help_.end_stay();
       leave_to_server();
       drive_submissions();
       // A thread that stops helping asks a sleeping waiter to help in its place. The server thread may stay

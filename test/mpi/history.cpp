@@ -1,6 +1,7 @@
 // Random workloads over MPI, checked by the histories of all workers.
 #include <mpi.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "test/mpi/server_domains.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/random_workload_server.hpp"
+#include "test/support/stops_now_and_then.hpp"
 
 using namespace lapse;
 using namespace lapse::test;
@@ -145,5 +147,39 @@ TEST_CASE("history: keys that are wanted") {
          .resets = gradients,
          .replication = ServerReplication{.gradients = gradients, .technique = Technique::adversarial}},
         Options::from_environment());
+  }
+}
+
+TEST_CASE("history: one wanted key, which every rank changes") {
+  for (const Technique technique : {Technique::adaptive, Technique::replicate}) {
+    run({.seed = 13,
+         .workers = {2, 1},
+         .phases = 1,
+         .calls = 300,
+         .keys = 1,
+         .resets = true,
+         .replication = ServerReplication{.technique = technique, .intents = 8, .leaves_some = true}},
+        Options::from_environment());
+  }
+}
+
+TEST_CASE("history: wanted keys while a rank stands still now and then") {
+  std::optional<StopsNowAndThen> stops;
+  if (rank_of_world() == static_cast<int>(ranks_of_world()) - 1) {
+    stops.emplace(6);
+    REQUIRE(stops->begun());
+  }
+  int goes_on = 1;
+  for (std::uint64_t seed = 14; goes_on != 0; ++seed) {
+    run({.seed = seed,
+         .workers = {2, 1},
+         .phases = 1,
+         .calls = 300,
+         .keys = 3,
+         .resets = true,
+         .replication = ServerReplication{.technique = Technique::adversarial}},
+        Options::from_environment());
+    goes_on = stops && !stops->finished() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &goes_on, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   }
 }

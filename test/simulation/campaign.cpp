@@ -21,9 +21,10 @@ struct RunResult {
   std::optional<std::string> problem;
 };
 
-RunResult run_once(const Scenario& scenario, const Router& router, std::function<void(std::string)> sink) {
+RunResult run_once(const Scenario& scenario, const Router& router, const FrameFault* fault,
+                   std::function<void(std::string)> sink) {
   RunResult result;
-  Simulation simulation(scenario, router);
+  Simulation simulation(scenario, router, fault);
   if (sink) simulation.trace_to(std::move(sink));
   try {
     simulation.run();
@@ -40,9 +41,10 @@ RunResult run_once(const Scenario& scenario, const Router& router, std::function
 }
 
 // Runs the seed once more, now with a trace.
-CampaignResult::Failure report(const Scenario& scenario, const Router& router, const RunResult& first) {
+CampaignResult::Failure report(const Scenario& scenario, const Router& router, const FrameFault* fault,
+                               const RunResult& first) {
   std::deque<std::string> events;
-  const RunResult second = run_once(scenario, router, [&](std::string event) {
+  const RunResult second = run_once(scenario, router, fault, [&](std::string event) {
     events.push_back(std::move(event));
     if (events.size() > kEventsInReport) events.pop_front();
   });
@@ -77,11 +79,11 @@ CampaignResult run_campaign(const ScenarioLimits& limits, const CampaignSize& si
   for (std::uint64_t seed = size.first_seed; result.steps < size.steps && result.seeds < size.max_seeds;
        ++seed) {
     const Scenario scenario = Scenario::draw(seed, limits);
-    const RunResult run = run_once(scenario, router, {});
+    const RunResult run = run_once(scenario, router, limits.fault, {});
     ++result.seeds;
     result.steps += run.steps;
     if (run.problem) {
-      result.failure = report(scenario, router, run);
+      result.failure = report(scenario, router, limits.fault, run);
       break;
     }
     result.counters += run.counters;

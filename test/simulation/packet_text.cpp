@@ -57,7 +57,11 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "ACKNOWLEDGE",
                                                            "TRANSFER_WITH_MEMBERS",
                                                            "WANT",
-                                                           "UNWANT"};
+                                                           "UNWANT",
+                                                           "SYNC_FOR",
+                                                           "SYNC_FOR_ANSWER",
+                                                           "SYNC",
+                                                           "SYNC_ANSWER"};
 
 // Behind the key of a record that distinguishes one copy from the next.
 std::string describe_version(FrameKind kind, const std::byte* record) {

@@ -101,6 +101,7 @@ std::unique_ptr<PendingCall> RefusalClient::call(Call call, std::span<const Key>
       break;
     case Call::lease:
     case Call::intent:
+    case Call::sync:
       break;
   }
   return nullptr;

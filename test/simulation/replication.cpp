@@ -11,7 +11,7 @@ using namespace lapse::test;
 
 namespace {
 
-constexpr std::uint64_t kSteps = 200'000;  // of each test case, unless SIMULATION_STEPS says otherwise
+constexpr std::uint64_t kSteps = 400'000;  // of each test case, unless SIMULATION_STEPS says otherwise
 
 CampaignResult expect_no_violation(const ScenarioLimits& limits) {
   const CampaignResult result = run_campaign(limits, CampaignSize::from_environment(kSteps));
@@ -23,7 +23,7 @@ CampaignResult expect_no_violation(const ScenarioLimits& limits) {
 
 void expect_copies(const ScenarioLimits& limits) {
   const CampaignResult result = expect_no_violation(limits);
-  constexpr std::array<std::pair<FrameKind, const char*>, 8> kKinds{
+  constexpr std::array<std::pair<FrameKind, const char*>, 10> kKinds{
       {{FrameKind::on, "ON"},
        {FrameKind::snapshot, "SNAPSHOT"},
        {FrameKind::delta, "DELTA"},
@@ -31,7 +31,9 @@ void expect_copies(const ScenarioLimits& limits) {
        {FrameKind::offer, "OFFER"},
        {FrameKind::off, "OFF"},
        {FrameKind::acknowledge, "ACKNOWLEDGE"},
-       {FrameKind::transfer_with_members, "TRANSFER_WITH_MEMBERS"}}};
+       {FrameKind::transfer_with_members, "TRANSFER_WITH_MEMBERS"},
+       {FrameKind::sync, "SYNC"},
+       {FrameKind::sync_answer, "SYNC_ANSWER"}}};
   for (const auto& [kind, name] : kKinds) {
     const std::uint64_t frames = result.frames[static_cast<std::size_t>(kind)];
     std::cout << "  " << frames << " " << name << "\n";
@@ -62,4 +64,23 @@ TEST_CASE("replication: a table that is not replicated") {
 
 TEST_CASE("replication: any scenario") {
   expect_copies({.replication = true});
+}
+
+TEST_CASE("replication: many members") {
+  expect_copies({.min_ranks = 5, .domain_ranks = 1, .replication = true, .eventual = true});
+}
+
+TEST_CASE("replication: domains of several ranks, resets") {
+  for (const std::int32_t ranks : {2, 3}) {
+    expect_copies({.min_ranks = 4,
+                   .sparse = false,
+                   .domain_ranks = ranks,
+                   .resets = true,
+                   .replication = true,
+                   .eventual = true});
+  }
+}
+
+TEST_CASE("replication: refusals") {
+  expect_no_violation({.replication = true, .eventual = true, .refusals = true});
 }

@@ -76,11 +76,15 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   drawn.eventual = limits.eventual.value_or(random.below(4) > 0);
   drawn.technique = limits.technique.value_or(static_cast<Technique>(random.below(kTechniques)));
   drawn.gradients = random.below(2) == 0;
-  drawn.intents = one_of(2U, 4U, 8U);
-  drawn.rounds = one_of(1U, 4U, 16U);
+  drawn.intents = one_of(2U, 4U, 8U, 16U);
+  drawn.rounds = one_of(1U, 4U, 16U, 64U);
   drawn.leaves_some = random.below(2) == 0;
-  if (bulk == 0) calls = 20 + random.below(60);
+  drawn.counter_clients = one_of(std::size_t{1}, std::size_t{4});
+  drawn.long_wants = random.below(2) == 0;
+  if (bulk == 0) calls = random.below(4) == 0 ? 100 + random.below(300) : 20 + random.below(60);
+  if (bulk == 0 && random.below(3) == 0) shape.keys = 1;
   drawn.few_moves = random.below(3) > 0;
+  drawn.syncs = one_of(0U, 1U, 3U);
   replication = drawn;
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
@@ -88,10 +92,12 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
 }
 
 std::string ScenarioReplication::to_string() const {
-  return fmt::format(", {} replication ({}, {}{}, intents {}, rounds {}{})", test::to_string(technique),
-                     eventual ? "eventual" : "sequential", gradients ? "gradients" : "differences",
-                     leaves_some ? ", some intents stay" : "", intents, rounds,
-                     few_moves ? ", nearly no localize and lease" : "");
+  return fmt::format(
+      ", {} replication ({}, {}{}, intents {}{}, syncs {}, rounds {}{}, calls on table 0 {} : 1)",
+      test::to_string(technique), eventual ? "eventual" : "sequential",
+      gradients ? "gradients" : "differences", leaves_some ? ", some intents stay" : "", intents,
+      long_wants ? "" : " for a few calls", syncs, rounds, few_moves ? ", nearly no localize and lease" : "",
+      counter_clients);
 }
 
 std::size_t Scenario::all_workers() const {
@@ -124,7 +130,11 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
   settings.bulk = bulk;
   // A failure would be reported by any later call.
   if (refusals) settings.detached = 0;
-  if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+  if (replication) {
+    settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+    settings.long_intents = replication->long_wants;
+    settings.weights[static_cast<std::size_t>(Call::sync)] = replication->syncs;
+  }
   if (resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
   if (replication && replication->few_moves) {
     settings.weights[static_cast<std::size_t>(Call::localize)] = 0;

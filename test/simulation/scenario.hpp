@@ -18,6 +18,8 @@
 
 namespace lapse::test {
 
+struct FrameFault;
+
 // What a test fixes; everything else is drawn.
 struct ScenarioLimits {
   std::int32_t min_ranks = 2;
@@ -34,21 +36,25 @@ struct ScenarioLimits {
   bool replication = false;  // keys are wanted, and copied; what follows is for these
   std::optional<Technique> technique = {};
   std::optional<bool> eventual = {};
-  bool refusals = false;           // keys of table 0 cannot always be made or stored
-  bool wrong_owners = false;       // a lookup reads any number
-  bool holders_wait = false;       // a fault: the holder of a lease waits for further keys
-  const Router* router = nullptr;  // null: the library's
+  bool refusals = false;              // keys of table 0 cannot always be made or stored
+  bool wrong_owners = false;          // a lookup reads any number
+  bool holders_wait = false;          // a fault: the holder of a lease waits for further keys
+  const Router* router = nullptr;     // null: the library's
+  const FrameFault* fault = nullptr;  // null: what arrives is handled as it is
 };
 
 // How keys are wanted, and what is done about it.
 struct ScenarioReplication {
   bool eventual = true;  // table 0; else its wanted keys are localized, as those of table 1
   Technique technique = Technique::adaptive;
-  bool gradients = false;     // pushes of table 0 are merged as gradients, else as differences
-  std::uint32_t intents = 2;  // among the calls: their weight
-  std::uint32_t rounds = 4;   // among the events: the weight of those that have something to do
-  bool few_moves = false;     // workers seldom ask for main copies
-  bool leaves_some = false;   // some intents never end
+  bool gradients = false;           // pushes of table 0 are merged as gradients, else as differences
+  std::uint32_t intents = 2;        // among the calls: their weight
+  std::uint32_t syncs = 0;          // among the calls: their weight
+  std::uint32_t rounds = 4;         // among the events: the weight of those that have something to do
+  bool few_moves = false;           // workers seldom ask for main copies
+  bool leaves_some = false;         // some intents never end
+  bool long_wants = true;           // else every intent ends after a few calls
+  std::size_t counter_clients = 1;  // calls on table 0 for each on table 1
 
   std::string to_string() const;
 };

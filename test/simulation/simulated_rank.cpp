@@ -62,7 +62,8 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
   if (scenario.replication) {
-    protocol_.replication().set_interval(std::nullopt);  // Rounds are events of their own.
+    protocol_.replication().set_times(
+        {.interval = std::nullopt, .least = {}});  // Rounds are events of their own.
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
   }
@@ -99,11 +100,26 @@ void SimulatedRank::add_worker(const Scenario& scenario, std::size_t index, Hist
   }
   RandomEngine random(scenario.seed, 100 + index);
   const WorkloadSettings settings = scenario.workload(random);
+  std::vector<TableClient*> clients(scenario.replication ? scenario.replication->counter_clients : 1,
+                                    clients_[clients_.size() - 2].get());
+  clients.push_back(clients_.back().get());
   workloads_.push_back(std::make_unique<RandomWorkload>(
-      std::vector<TableClient*>{clients_[clients_.size() - 2].get(), clients_.back().get()}, settings, random,
+      std::move(clients), settings, random,
       std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::steps, std::move(wrong_call)),
       scenario.replication ? std::make_unique<IntentPlay>(intents_, scenario.replication->leaves_some)
-                           : nullptr));
+                           : nullptr,
+      std::make_unique<SyncPlay>(worker, histories.live, workers_of_domain(scenario))));
+}
+
+std::vector<std::size_t> SimulatedRank::workers_of_domain(const Scenario& scenario) const {
+  std::vector<std::size_t> numbers;
+  std::size_t number = 0;
+  for (std::int32_t rank = 0; rank < scenario.ranks; ++rank) {
+    const bool is_member = domains_.domain_of(Rank(rank)) == domains_.domain_of(phase_.rank);
+    for (std::size_t left = scenario.workers[static_cast<std::size_t>(rank)]; left > 0; --left, ++number)
+      if (is_member) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 void SimulatedRank::create_table(const Scenario& scenario, ElementType type, const UpdateRule& rule,

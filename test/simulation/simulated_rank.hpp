@@ -105,6 +105,7 @@ class SimulatedRank {
   void expose_owners(const Scenario& scenario, TableShard& table);
   std::optional<SharedTablePart> share(const Scenario& scenario, const SharedTableLayout::Request& request);
   void add_worker(const Scenario& scenario, std::size_t index, Histories& histories);
+  std::vector<std::size_t> workers_of_domain(const Scenario& scenario) const;
 
   InterruptedTransport transport_;
   PrivateRegionAllocator regions_;

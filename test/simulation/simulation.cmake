@@ -4,6 +4,7 @@ add_library(lapse_test_histories STATIC
   ../support/history_counters.cpp
   ../support/history_live_counters.cpp
   ../support/lease_play.cpp
+  ../support/sync_play.cpp
   ../support/random_intents.cpp
   ../support/random_policy.cpp
   ../support/random_workload.cpp
@@ -13,7 +14,7 @@ add_library(lapse_test_histories STATIC
 target_link_libraries(lapse_test_histories PUBLIC lapse::ps PRIVATE lapse_settings)
 
 lapse_test(simulation
-  SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp scenario.cpp simulated_rank.cpp simulation.cpp simulation_replicas.cpp
+  SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp frame_fault.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp replication_faults.cpp scenario.cpp simulated_rank.cpp simulation.cpp simulation_replicas.cpp
   DEPENDS lapse_test_histories
   LABELS simulation)
 lapse_test(simulation_threads

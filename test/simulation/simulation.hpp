@@ -49,7 +49,8 @@ class Simulation {
   // Frames that were delivered, by kind.
   using Frames = std::array<std::uint64_t, kFrameKinds>;
 
-  explicit Simulation(const Scenario& scenario, const Router& router);
+  // `fault`: of what arrives; null: none. It outlives the simulation.
+  Simulation(const Scenario& scenario, const Router& router, const FrameFault* fault = nullptr);
 
   // To the end. Throws InvariantViolation, HistoryViolation, ProtocolError.
   void run();
@@ -79,6 +80,7 @@ class Simulation {
   const Choice& draw();
   void carry_out(const Choice& choice);
   void deliver(const LoopbackNetwork::Choice& choice);
+  void handle_faulty(Rank from, Rank to, std::span<const std::byte> packet);
   // In the middle of a step of the rank's engine: workers of its domain,
   // and engines of the domain's other ranks.
   void interrupt(std::size_t rank);
@@ -95,9 +97,13 @@ class Simulation {
   // Runs of keys go where the router would send each key alone.
   void check_routes(Key key, std::size_t table);
   void check_replicas();
+  // Where each policy decides as it should, the only domain that wants a key owns it.
+  void check_only_domains(std::span<const TableShard* const> shards, std::span<const Key> keys,
+                          const std::function<bool(Domain, Key)>& wants) const;
   void check_end();
 
   const Scenario scenario_;
+  const FrameFault* const fault_;
   const DomainMap domains_;
   RandomEngine random_;
   LoopbackNetwork network_;

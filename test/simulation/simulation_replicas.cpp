@@ -1,11 +1,26 @@
-// What a simulation checks of replicas.
+// What a simulation checks of replicas, and its faults.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "test/simulation/frame_fault.hpp"
 #include "test/simulation/simulation.hpp"
 #include "test/support/replicas_at_rest.hpp"
 
 namespace lapse::test {
+
+void Simulation::handle_faulty(Rank from, Rank to, std::span<const std::byte> packet) {
+  SimulatedRank& rank = *ranks_[to.index()];
+  deliver_with_fault(
+      *fault_, packet,
+      [&](const FrameHeader& header) {
+        TableShard& table = rank.table(header.table);
+        return table.copies() != nullptr ? &table : nullptr;
+      },
+      [&](std::span<const std::byte> piece) { rank.handle_packet(from, piece); });
+}
 
 void Simulation::check_replicas() {
   std::vector<Key> keys;
@@ -21,6 +36,29 @@ void Simulation::check_replicas() {
              });
     };
     replicas_ += check_replicas_at_rest(shards, keys, wants);
+    const bool converges = replicable && scenario_.replication &&
+                           scenario_.replication->technique == Technique::adaptive && !scenario_.refusals &&
+                           !scenario_.little_memory;
+    if (converges) check_only_domains(shards, keys, wants);
+  }
+}
+
+void Simulation::check_only_domains(std::span<const TableShard* const> shards, std::span<const Key> keys,
+                                    const std::function<bool(Domain, Key)>& wants) const {
+  for (const Key key : keys) {
+    std::vector<Domain> wanting;
+    std::optional<Domain> owner;
+    for (std::int32_t number = 0; number < domains_.domains(); ++number) {
+      const Domain domain(number);
+      if (wants(domain, key)) wanting.push_back(domain);
+      if (shards[domains_.serving_rank(key, domain).index()]->store().word(key).role() == Role::owner)
+        owner = domain;
+    }
+    // A key of a sparse table may not exist yet.
+    if (wanting.size() != 1 || !owner || *owner == wanting.front()) continue;
+    throw InvariantViolation(
+        fmt::format("at rest, domain {} is the only one that wants key {}, which domain {} owns",
+                    wanting.front().value(), key.value(), owner->value()));
   }
 }
 

@@ -214,6 +214,26 @@ TEST_CASE("threads: keys that are wanted") {
   check_that_keys_moved(counters);
 }
 
+TEST_CASE("threads: one wanted key, which every rank changes") {
+  TableCounters counters;
+  for (const Technique technique : {Technique::adaptive, Technique::replicate}) {
+    for (const std::int32_t domain_ranks : {1, 2}) {
+      Options options = quiet_options();
+      options.domain = {DomainChoice::Kind::number, domain_ranks};
+      CHECK_NOTHROW(counters += run({.seed = 3,
+                                     .workers = {1, 1, 0, 2},
+                                     .calls = 300,
+                                     .keys = 1,
+                                     .resets = true,
+                                     .replication = ServerReplication{.technique = technique, .intents = 8}},
+                                    {.separate_bulk_lane = true, .delay_seed = 3}, options));
+    }
+  }
+  CHECK(counters.copies_in > 0);
+  CHECK(counters.deltas_out > 0);
+  CHECK(counters.refreshes_in > 0);
+}
+
 // --- ranks that share memory
 
 namespace {

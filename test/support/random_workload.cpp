@@ -10,7 +10,8 @@ namespace lapse::test {
 
 std::string_view to_string(Call call) {
   constexpr std::array<std::string_view, kCalls> kNames{
-      "pull", "push", "set", "localize", "pull_if_local", "update_if_local", "call", "lease", "intent"};
+      "pull", "push",  "set",    "localize", "pull_if_local", "update_if_local",
+      "call", "lease", "intent", "sync"};
   return kNames[static_cast<std::size_t>(call)];
 }
 
@@ -26,25 +27,34 @@ WorkloadSettings WorkloadSettings::random(RandomEngine& random, std::size_t call
   settings.synchronous = one_of(0.0, 0.2, 0.6, 1.0);
   settings.wait_for_all = one_of(0.0, 0.05, 0.2);
   settings.detached = one_of(0.0, 0.0, 0.1);
-  settings.weights = {one_of(1U, 3U, 6U),  one_of(1U, 3U, 6U), 1,
-                      one_of(1U, 4U, 12U), one_of(0U, 1U, 2U), one_of(0U, 1U, 3U),
-                      one_of(0U, 2U),      one_of(0U, 1U, 4U), 0};
+  settings.weights = {one_of(1U, 3U, 6U),
+                      one_of(1U, 3U, 6U),
+                      1,
+                      one_of(1U, 4U, 12U),
+                      one_of(0U, 1U, 2U),
+                      one_of(0U, 1U, 3U),
+                      one_of(0U, 2U),
+                      one_of(0U, 1U, 4U),
+                      0,
+                      0};
   settings.max_touches = one_of(0, 1, 5);
   return settings;
 }
 
 RandomWorkload::RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings,
                                RandomEngine random, std::unique_ptr<LeasePlay> leases,
-                               std::unique_ptr<IntentPlay> intents)
+                               std::unique_ptr<IntentPlay> intents, std::unique_ptr<SyncPlay> syncs)
     : clients_(std::move(clients)),
       settings_(settings),
       random_(random),
       leases_(std::move(leases)),
-      intents_(std::move(intents)) {}
+      intents_(std::move(intents)),
+      syncs_(std::move(syncs)) {}
 
 bool RandomWorkload::may_step() const {
   if (finished()) return false;
   if (leases_ && leases_->active()) return leases_->may_step();
+  if (syncs()) return syncs_->may_step();
   const bool last = calls_ == settings_.calls;
   const std::size_t count = last ? pending_.size() : wait_for_;
   const auto done = [](const auto& call) { return call->done(); };
@@ -59,6 +69,11 @@ void RandomWorkload::step() {
   if (leases_ && leases_->active()) {
     last_ = {};
     last_.of_lease = leases_->step(random_);
+    return;
+  }
+  if (syncs()) {
+    last_ = {};
+    last_.of_lease = syncs_->step();
     return;
   }
   const bool last = calls_ == settings_.calls;
@@ -110,6 +125,11 @@ void RandomWorkload::make_call() {
   if (last_.call == Call::lease) {
     ++calls_;
     begin_lease();
+    return;
+  }
+  if (last_.call == Call::sync) {
+    ++calls_;
+    if (syncs_) syncs_->begin();
     return;
   }
   last_.client = random_.below(clients_.size());
@@ -184,9 +204,9 @@ void RandomWorkload::begin_lease() {
 
 void RandomWorkload::begin_intent() {
   if (!intents_) return;
-  const bool to_the_end = random_.below(8) == 0;
-  const std::size_t until =
-      to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(random_.below(2) == 0 ? 6 : 40);
+  const bool to_the_end = settings_.long_intents && random_.below(8) == 0;
+  const bool is_long = settings_.long_intents && random_.below(2) == 0;
+  const std::size_t until = to_the_end ? settings_.calls + 1 : calls_ + 1 + random_.below(is_long ? 40 : 6);
   intents_->begin(*clients_[last_.client], last_.keys, until);
 }
 
@@ -195,6 +215,7 @@ std::string RandomWorkload::last_step() const {
   if (last_.of_intents) return "ends its intents";
   if (!last_.called) return "takes answers";
   if (last_.call == Call::lease) return "asks for a lease";
+  if (last_.call == Call::sync) return "will wait for copies";
   std::string keys;
   for (const Key key : last_.keys) keys += fmt::format(" {}", key.value());
   return fmt::format("{} on table {}, keys{}{}", to_string(last_.call), last_.client, keys,

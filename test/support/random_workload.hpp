@@ -13,6 +13,7 @@
 #include "test/support/lease_play.hpp"
 #include "test/support/random_intents.hpp"
 #include "test/support/random_workload_client.hpp"
+#include "test/support/sync_play.hpp"
 
 namespace lapse::test {
 
@@ -27,8 +28,10 @@ struct WorkloadSettings {
   // Of the calls, those on 10 to 100 keys, of which some may be named twice. Half of the others then name one
   // of a few keys, so that they meet with them.
   double bulk = 0;
-  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1, 2, 2, 1, 0};  // of the calls, in the order of Call
-  std::size_t max_touches = 4;                                           // of the keys under a lease
+  std::array<std::uint32_t, kCalls> weights{3, 4, 1, 2, 1,
+                                            2, 2, 1, 0, 0};  // of the calls, in the order of Call
+  std::size_t max_touches = 4;                               // of the keys under a lease
+  bool long_intents = true;  // some intents last for many calls, or to the end
 
   // Drawn from a seed.
   static WorkloadSettings random(RandomEngine& random, std::size_t calls);
@@ -38,12 +41,15 @@ struct WorkloadSettings {
 class RandomWorkload {
  public:
   // The clients outlive the workload; those that take part in leases have tables of their own. `leases` says
-  // how leases are taken, and `intents` where intents go; null: there are none.
+  // how leases are taken, `intents` where intents go, and `syncs` how copies are waited for; null: there are
+  // none.
   RandomWorkload(std::vector<TableClient*> clients, const WorkloadSettings& settings, RandomEngine random,
-                 std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr);
+                 std::unique_ptr<LeasePlay> leases, std::unique_ptr<IntentPlay> intents = nullptr,
+                 std::unique_ptr<SyncPlay> syncs = nullptr);
 
   bool finished() const {
-    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) && !has_intents();
+    return calls_ == settings_.calls && pending_.empty() && !(leases_ && leases_->active()) &&
+           !has_intents() && !syncs();
   }
   // False while the worker waits for an answer: then step() would block.
   bool may_step() const;
@@ -63,6 +69,7 @@ class RandomWorkload {
   void begin_lease();
   void begin_intent();
   bool has_intents() const { return intents_ && intents_->active(); }
+  bool syncs() const { return syncs_ && syncs_->active(); }
   void finish_answered();
 
   std::vector<TableClient*> clients_;
@@ -70,6 +77,7 @@ class RandomWorkload {
   RandomEngine random_;
   std::unique_ptr<LeasePlay> leases_;
   std::unique_ptr<IntentPlay> intents_;
+  std::unique_ptr<SyncPlay> syncs_;
   std::size_t calls_ = 0;
   std::vector<std::unique_ptr<PendingCall>> pending_;  // in program order
   std::size_t wait_for_ =
@@ -82,7 +90,7 @@ class RandomWorkload {
     Call call = Call::pull;
     std::vector<Key> keys;
     bool detached = false;
-    std::string of_lease;     // what was done about a lease
+    std::string of_lease;     // what was done about a lease, or a sync
     bool of_intents = false;  // the last intents have ended
   } last_;
 };

@@ -48,6 +48,7 @@ std::unique_ptr<PendingCall> AssignmentClient::call(Call call, std::span<const K
       break;
     case Call::lease:
     case Call::intent:
+    case Call::sync:
       break;
   }
   return nullptr;

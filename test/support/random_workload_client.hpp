@@ -13,8 +13,8 @@
 
 namespace lapse::test {
 
-enum class Call { pull, push, set, localize, pull_if_local, update_if_local, call, lease, intent };
-inline constexpr int kCalls = 9;
+enum class Call { pull, push, set, localize, pull_if_local, update_if_local, call, lease, intent, sync };
+inline constexpr int kCalls = 10;
 
 std::string_view to_string(Call call);
 
@@ -60,7 +60,7 @@ class TableClient {
   // What the server calls the key with this number.
   virtual Key name(Key key) const = 0;
   // Makes the call and returns it, finished or not. pull_if_local and update_if_local use the first key only,
-  // and return null; leases and intents are no calls of a table. Throws HistoryViolation.
+  // and return null; leases, intents and syncs are no calls of a table. Throws HistoryViolation.
   virtual std::unique_ptr<PendingCall> call(Call call, std::span<const Key> keys) = 0;
 
   // --- leases, together with other tables

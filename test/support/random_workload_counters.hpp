@@ -56,6 +56,7 @@ class CounterClient final : public TableClient {
         return call_function(keys);
       case Call::lease:
       case Call::intent:
+      case Call::sync:
         break;
     }
     return nullptr;

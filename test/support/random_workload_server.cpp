@@ -49,6 +49,7 @@ TableOptions counting_table(const std::string& name, const TableShape& shape, st
 
 TableOptions counters_table(const ServerWorkload& workload, std::size_t shortest) {
   TableOptions options = counting_table("counters", workload.shape(), shortest, workload.home);
+  if (workload.rules().eventual) options.consistency = Consistency::eventual;
   if (workload.replication && workload.replication->gradients)
     options.update_rule = UpdateRule::custom<double>(SummedGradients<double>{});
   return options;
@@ -127,11 +128,12 @@ ServerWorkloadRun::ServerWorkloadRun(ParameterServer& server, const ServerWorklo
       policy_(workload.replication ? workload.replication->technique : Technique::adaptive,
               {workload.rules().eventual, false, workload.rules().eventual},
               workload.seed + server.rank().index()) {
-  if (workload.replication && workload.replication->manage)
-    workload.replication->manage(server, intents_, policy_);
+  if (workload.replication) server.manage(intents_, policy_, {.interval = workload.replication->interval});
   if (workload.large_length > 0) {
-    large_ = server.create_table<float>(
-        counting_table("large", {.keys = workload.keys}, large_layout_.length(), workload.home));
+    TableOptions options =
+        counting_table("large", {.keys = workload.keys}, large_layout_.length(), workload.home);
+    if (workload.large_rules().eventual) options.consistency = Consistency::eventual;
+    large_ = server.create_table<float>(options);
   }
   const std::size_t rank = server.rank().index();
   std::size_t worker = 0;
@@ -171,11 +173,16 @@ void ServerWorkloadRun::work(Worker& worker, std::size_t phase) {
     settings.bulk = workload_.bulk;
     if (workload_.resets) settings.weights[static_cast<std::size_t>(Call::set)] = 4;
     const auto& replication = workload_.replication;
-    if (replication) settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+    if (replication) {
+      settings.weights[static_cast<std::size_t>(Call::intent)] = replication->intents;
+      settings.weights[static_cast<std::size_t>(Call::sync)] = replication->syncs;
+    }
     auto intents = replication ? std::make_unique<IntentPlay>(intents_, replication->leaves_some) : nullptr;
     auto leases =
         workload_.leases ? std::make_unique<LeasePlay>(worker, LeasePlay::Waiting::blocks) : nullptr;
-    RandomWorkload(clients, settings, random, std::move(leases), std::move(intents)).run();
+    RandomWorkload(clients, settings, random, std::move(leases), std::move(intents),
+                   std::make_unique<SyncPlay>(worker))
+        .run();
     // Without copies of values an ordinary barrier is as good.
     if (round % 2 == 0 || replication) {
       worker.sync_barrier();

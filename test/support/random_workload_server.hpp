@@ -1,9 +1,9 @@
 // The random workload on a server: what all its workers do, together, on one rank of any transport.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,10 +24,10 @@ struct ServerReplication {
   bool eventual = true;    // the first table, and the third
   bool gradients = false;  // pushes of the first table are merged as gradients, else as differences
   Technique technique = Technique::adaptive;
-  std::uint32_t intents = 4;  // among the calls: their weight
-  bool leaves_some = false;   // some intents do not end with the calls of their worker
-  // Has the server ask for intents in its rounds; both outlive the server's phases.
-  std::function<void(ParameterServer&, IntentSource&, const ManagementPolicy&)> manage = {};
+  std::uint32_t intents = 4;                // among the calls: their weight
+  std::uint32_t syncs = 1;                  // among the calls: their weight
+  bool leaves_some = false;                 // some intents do not end with the calls of their worker
+  std::chrono::microseconds interval{300};  // of rounds
 };
 
 // The same on every rank.

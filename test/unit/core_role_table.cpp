@@ -11,8 +11,8 @@ constexpr Role kRoles[] = {Role::absent, Role::arriving, Role::awaiting, Role::c
                            Role::owner,  Role::replica,  Role::upgrading};
 constexpr RoleEvent kEvents[] = {RoleEvent::create,    RoleEvent::localize, RoleEvent::arrive,
                                  RoleEvent::merge,     RoleEvent::instruct, RoleEvent::pass_on,
-                                 RoleEvent::keep_copy, RoleEvent::refuse,    RoleEvent::announce, RoleEvent::copy,
-                                 RoleEvent::drop,      RoleEvent::acknowledge};
+                                 RoleEvent::keep_copy, RoleEvent::refuse,   RoleEvent::announce,
+                                 RoleEvent::copy,      RoleEvent::drop,     RoleEvent::acknowledge};
 }  // namespace
 
 TEST_CASE("The transitions of roles are those of the protocol and no others") {

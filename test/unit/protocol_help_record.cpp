@@ -9,12 +9,12 @@ TEST_CASE("The serving thread leaves the polls to workers that help, and to thos
   HelpRecord::View server(record);
   CHECK_FALSE(server.is_helped());
   record.begin();
+  record.stay();
   CHECK(server.is_helped());
   CHECK(server.is_helped());
-  record.end();
+  record.end_stay();
   CHECK_FALSE(server.is_helped());
   record.begin();
-  record.end();
   CHECK(server.is_helped());
   CHECK_FALSE(server.is_helped());
 }
@@ -24,7 +24,6 @@ TEST_CASE("It polls itself for a packet that was left waiting for room, until a 
   HelpRecord::View server(record);
   record.begin();
   record.leave_packet();
-  record.end();
   CHECK(record.awaits_room());
   CHECK_FALSE(server.is_helped());
   server.take_over();
@@ -42,7 +41,6 @@ TEST_CASE("It does not count on a worker that helped before its own poll") {
   REQUIRE_FALSE(server.is_helped());
   record.begin();
   record.leave_packet();
-  record.end();
   server.take_over();
   CHECK_FALSE(server.is_helped());
 }

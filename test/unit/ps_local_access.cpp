@@ -117,7 +117,8 @@ TEST_CASE("The leading keys of a call end before the first that meets an unanswe
   Values values(5, -1);
   const std::vector<Key> keys = keys_of({0, 1, 3, 4, 11});
   const AccessRequest request = worker.pull(values);
-  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0), 0);
+  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0),
+                     0);
   access.carry_out_leading();
   CHECK_FALSE(access.at_end());
   CHECK(access.next_key() == Key(3));
@@ -130,7 +131,8 @@ TEST_CASE("A key whose latch another thread holds ends the run, unless it is to 
   Values values{1, 2, 3, 4};
   const std::vector<Key> keys = keys_of({0, 1, 12, 2});
   const AccessRequest request = pull ? worker.pull(values) : worker.push(values);
-  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0), 0);
+  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0),
+                     0);
   access.wait_for_latches(false);
   std::vector<Key> left;
   const auto note = [&](const Row& row, const Store::Word*) { left.push_back(row.key); };
@@ -162,7 +164,8 @@ TEST_CASE("Keys that are tried together end before one whose latch another threa
   Values values(6, 1);
   const std::vector<Key> keys = keys_of({0, 13, 1, 14, 2, 3});
   const AccessRequest request = worker.push(values);
-  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0), 0);
+  LocalAccess access(worker.table(), keys, request, worker.endpoint, {worker.done, worker.on_copies}, Rank(0),
+                     0);
   access.wait_for_latches(false);
   access.expect_no_arrivals();
   LocalAccess::NotLocal left;

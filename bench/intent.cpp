@@ -1,0 +1,39 @@
+// The loop of workers that announce what they access, and the techniques that make something of it: a table
+// of 100,000 keys of 25 floats, of which each worker pulls and pushes 100 in each clock.
+//
+//   case                    ranks  keys of a clock are announced   technique
+//   K ahead N                 2    N clocks before                 adaptive (AdaPM)
+//   K ahead N immediate       2    N clocks before                 acts on them at once
+//   K ahead N T               2    N clocks before                 relocation only, replication only, nups
+//   K ahead N localize        2    localize, N clocks before       localize (Lapse)
+//   K ahead 100 T             2    not used                        full replication, static partitioning
+//   K no intent               2    never                           adaptive
+//   tcp ...                   2    some of these between two hosts
+//
+// K: uniform, or zipf with exponent 1.1 and the frequent keys spread over the table. N: 0, 10, 100, 1000,
+// 10000, 100000; 100 and 1000 for other techniques. Keys were drawn beforehand; to announce them is part of
+// the loop. Each rank has one worker (--workers) and shares no memory (unless LAPSE_DOMAIN is set); pulls are
+// waited for, pushes only at the end. A run is as many clocks as take about 0.4 s, after a fifth of that to
+// warm up. The cases of a distribution run in turn: 7 runs of all of them. At the end all values are compared
+// with the sums of what was pushed.
+//
+//   metric            baseline
+//   rate              the same loop without management, on keys of the worker's own rank; keys per second of
+//                     a worker, a key that is pulled and pushed counts once
+//   cpu               none   time of all threads, also while they wait, per key pulled and pushed
+//   local             none   percentage of the keys that were accessed in memory of the own domain
+//   local operations  none   the same of the calls: all their keys
+//   bytes             none   that all ranks sent, per key pulled and pushed
+//   relocations       none   of keys, per 1,000 keys pulled and pushed
+//   copies            none   that were sent, per 1,000 keys pulled and pushed
+//   round             none   clocks that a worker advances between two rounds of its rank
+//   staleness         none   versions by which copies were behind when they were renewed, mean
+//
+// Not rate, cpu and local, but the others include the time in which a run warms up.
+#include "bench/intent_cases.hpp"
+#include "bench/support/bench.hpp"
+
+int main(int argc, char** argv) {
+  return lapse::bench::run_benchmark(argc, argv, "Keys that are announced before they are accessed",
+                                     &lapse::bench::measure_intent);
+}

@@ -1,0 +1,56 @@
+// Faults of the protocol, made by changing what arrives: no code of the library knows of them.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <span>
+
+#include "lapse/protocol/frames.hpp"
+#include "lapse/protocol/table_copies.hpp"
+#include "lapse/protocol/table_shard.hpp"
+
+namespace lapse::test {
+
+// One record, or a whole frame of a run of operations, that has come to a rank. What a fault does to it, to
+// its header, or to the key's state before and after it is handled, is as if the library's code did so.
+struct ReceivedRecord {
+  TableShard& table;
+  FrameHeader& header;
+  std::byte* bytes;
+  Key key;  // of all but answers
+
+  FrameKind kind() const { return static_cast<FrameKind>(header.kind); }
+  Role role() const { return table.store().word(key).role(); }
+  TableCopies& copies() const { return *table.copies(); }
+  Replica& replica() const LAPSE_REQUIRES(progress_role) { return copies().replica(key); }
+  // The value of a replica, or of an announced one that has no value yet.
+  std::byte* slot() const LAPSE_REQUIRES(progress_role) {
+    return table.store().address({replica().slot, false});
+  }
+  template <class Record>
+  Record as() const {
+    Record record;
+    std::memcpy(&record, bytes, sizeof record);
+    return record;
+  }
+  template <class Record>
+  void write(const Record& record) const {
+    std::memcpy(bytes, &record, sizeof record);
+  }
+};
+
+// Concerns tables that may be replicated.
+struct FrameFault {
+  // False: the record is dropped.
+  std::function<bool(ReceivedRecord&)> before = [](ReceivedRecord&) { return true; };
+  std::function<void(ReceivedRecord&)> after = [](ReceivedRecord&) {};
+};
+
+// Hands on the packet, record by record, with the fault. `table(header)`: null where the fault is not
+// concerned.
+void deliver_with_fault(const FrameFault& fault, std::span<const std::byte> packet,
+                        const std::function<TableShard*(const FrameHeader&)>& table,
+                        const std::function<void(std::span<const std::byte>)>& handle);
+
+}  // namespace lapse::test

@@ -142,7 +142,7 @@ bool ProgressEngine::turn_and_leave(Submission* own, std::size_t packets) {
 
 void ProgressEngine::leave_to_server() {
   const bool awaits_room = transport_.waits_for_room();
-  if (awaits_room) awaits_room_.store(true, std::memory_order_relaxed);
+  if (awaits_room) help_.leave_packet();
   leave();
   if (awaits_room) server_bell_.force_wake();
 }

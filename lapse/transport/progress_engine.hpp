@@ -9,11 +9,11 @@
 #include <optional>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/transport/doorbell.hpp"
+#include "lapse/transport/help_record.hpp"
 #include "lapse/transport/idle_policy.hpp"
 #include "lapse/transport/submission_queue.hpp"
 #include "lapse/transport/transport.hpp"
@@ -184,8 +184,7 @@ class ProgressEngine {
   bool turn_and_leave(Submission* own, std::size_t packets = 1) LAPSE_RELEASE(mutex_, progress_role);
   // This thread handles the packets for a while.
   void begin_to_help() LAPSE_REQUIRES(progress_role) {
-    helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    awaits_room_.store(false, std::memory_order_relaxed);
+    help_.begin();
     // Each packet would wake a server thread in deep sleep: one ring now makes it wake once and sleep
     // lightly.
     if (server_bell_.is_asleep()) server_bell_.ring();
@@ -232,9 +231,7 @@ class ProgressEngine {
     resting_.fetch_sub(1, std::memory_order_relaxed);
   }
   // No worker helps now, and a worker leaves all messages to the server thread.
-  bool must_listen() const {
-    return resting_.load(std::memory_order_relaxed) > 0 && helpers_.load(std::memory_order_relaxed) == 0;
-  }
+  bool must_listen() const { return resting_.load(std::memory_order_relaxed) > 0 && !help_.has_helpers(); }
   void pause(IdlePolicy::Step step) {
     if (step == IdlePolicy::Step::yield) std::this_thread::yield();
   }
@@ -248,12 +245,9 @@ class ProgressEngine {
   SubmissionQueue queue_;
   Doorbell own_bell_;
   Doorbell& server_bell_;  // the transport's, if it has one
-  std::atomic<std::int32_t> helpers_{0};
-  std::atomic<std::int32_t> resting_{0};  // workers that sleep in wait
-  std::atomic<std::uint64_t> helps_{0};   // how often a worker began to help; written by lock holders
-  // Packets waited for room when a worker left, and no thread has polled since; likewise.
-  std::atomic<bool> awaits_room_{false};
-  std::atomic<Clock::rep> deadline_{kNoDeadline};  // the client's, since the clock's epoch; likewise
+  HelpRecord help_;
+  std::atomic<std::int32_t> resting_{0};           // workers that sleep in wait
+  std::atomic<Clock::rep> deadline_{kNoDeadline};  // the client's, since the clock's epoch; by lock holders
   std::atomic<Doorbell*> sleeper_{nullptr};        // of the waiters that sleep, the one that fell asleep last
   Mutex mutex_;                                    // the progress lock
   // guarded by the progress lock
@@ -270,7 +264,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
   while (!done()) {
     IdlePolicy::Step step = IdlePolicy::Step::poll;
     if (settings_.helping && try_enter()) {
-      helpers_.fetch_add(1, std::memory_order_relaxed);
+      help_.stay();
       begin_to_help();
       for (;;) {
         const bool progressed = turn(1);
@@ -284,7 +278,7 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
         if (step == IdlePolicy::Step::sleep && !transport_.idle()) step = IdlePolicy::Step::yield;
         if (step != IdlePolicy::Step::poll) break;
       }
-      helpers_.fetch_sub(1, std::memory_order_relaxed);
+      help_.end_stay();
       leave_to_server();
       drive_submissions();
       // A thread that stops helping asks a sleeping waiter to help in its place. The server thread may stay
@@ -309,17 +303,13 @@ void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
 template <class Stop>
 void ProgressEngine::serve(Stop&& stop) {
   IdlePolicy idle(idle_settings());
-  std::uint64_t helps = helps_.load(std::memory_order_relaxed);
+  HelpRecord::View help(help_);
   while (!stop()) {
     bool progressed = false;
     bool must_stay = false;
-    // While a worker helps, or has helped since the last poll and is expected to again, this thread only
-    // polls again later.
-    const std::uint64_t helps_before = std::exchange(helps, helps_.load(std::memory_order_relaxed));
-    const bool helped = !awaits_room_.load(std::memory_order_relaxed) &&
-                        (helpers_.load(std::memory_order_relaxed) > 0 || helps != helps_before);
+    const bool helped = help.is_helped();
     if (!helped && try_enter()) {
-      awaits_room_.store(false, std::memory_order_relaxed);
+      help.take_over();
       progressed = turn();
       must_stay = !transport_.idle();
       leave();
@@ -336,7 +326,7 @@ void ProgressEngine::serve(Stop&& stop) {
       const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
       server_bell_.light_sleep(
           until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline), [&] {
-            return stop() || (!listens && must_listen()) || awaits_room_.load(std::memory_order_relaxed) ||
+            return stop() || (!listens && must_listen()) || help_.awaits_room() ||
                    deadline_.load(std::memory_order_relaxed) != deadline;
           });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {

@@ -11,6 +11,6 @@ lapse_test(test_protocol
 lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp DEPENDS lapse::ps)
 # The parts of the transport that carry no messages themselves.
 lapse_test(test_protocol_engine
-  SOURCES protocol_doorbell.cpp protocol_idle_policy.cpp protocol_progress_engine.cpp
+  SOURCES protocol_doorbell.cpp protocol_help_record.cpp protocol_idle_policy.cpp protocol_progress_engine.cpp
           protocol_progress_engine_deadlines.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp
   DEPENDS lapse::transport)

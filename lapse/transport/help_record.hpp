@@ -1,0 +1,64 @@
+// Whether waiting workers drive the engine in place of the server thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace lapse {
+
+// Workers that help record it; the server thread, by its view, decides whether it has to poll.
+//
+// Thread safety: begin, stay, end_stay, leave_packet and View::take_over by the holder of the progress lock;
+// the rest by any thread, a view by one. Nothing here orders memory: the doorbell of the server thread does.
+//
+// Invariant: a packet that waits for room and was left by a worker is the server thread's, until a worker
+// begins to help again: the server thread's view does not count on the help from before.
+class HelpRecord {
+ public:
+  // A worker begins to help: it polls, also for what waits for room.
+  void begin() {
+    helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    awaits_room_.store(false, std::memory_order_relaxed);
+  }
+  // It goes on to help until end_stay().
+  void stay() { helpers_.fetch_add(1, std::memory_order_relaxed); }
+  void end_stay() { helpers_.fetch_sub(1, std::memory_order_relaxed); }
+  // A thread leaves while a packet waits for room.
+  void leave_packet() { awaits_room_.store(true, std::memory_order_relaxed); }
+
+  // A packet waited for room when a thread left, and no other has taken over since.
+  bool awaits_room() const { return awaits_room_.load(std::memory_order_relaxed); }
+  bool has_helpers() const { return helpers_.load(std::memory_order_relaxed) > 0; }
+
+  // The server thread's.
+  class View {
+   public:
+    explicit View(HelpRecord& record) : record_(record), seen_(record.helps()) {}
+
+    // A worker helps, or has helped since this thread polled or asked last and is expected to again: there is
+    // no need to poll.
+    bool is_helped() {
+      const std::uint64_t before = std::exchange(seen_, record_.helps());
+      return !record_.awaits_room() && (record_.has_helpers() || seen_ != before);
+    }
+    // This thread polls, with the progress lock held.
+    void take_over() {
+      record_.awaits_room_.store(false, std::memory_order_relaxed);
+      seen_ = record_.helps();
+    }
+
+   private:
+    HelpRecord& record_;
+    std::uint64_t seen_;
+  };
+
+ private:
+  std::uint64_t helps() const { return helps_.load(std::memory_order_relaxed); }
+
+  std::atomic<std::int32_t> helpers_{0};  // workers that stay
+  std::atomic<std::uint64_t> helps_{0};   // how often a worker began to help
+  std::atomic<bool> awaits_room_{false};
+};
+
+}  // namespace lapse

@@ -44,7 +44,7 @@ TEST_CASE("A worker of a manager is a worker of its server, with a clock and int
       worker.advance_clock();
       expect(worker.current_clock() == Clock(clock), "a clock that was advanced");
     }
-    worker.barrier();
+    worker.sync_barrier();
     // What takes a worker of the server takes this one.
     [&](lapse::Worker& base) {
       std::vector<std::int64_t> values(kKeys);

@@ -67,10 +67,8 @@ void KeyReplication::unwant(TableShard& table, Key key, Clock::time_point now) {
 void KeyReplication::announce(TableShard& table, Key key) {
   TableCopies& copies = *table.copies();
   if (copies.is_refused(key)) return;
-  const std::optional<Slot> slot = copies.keys().try_prepare(key);
-  const std::optional<std::uint32_t> base = slot ? copies.try_allocate_base(key) : std::nullopt;
-  if (!base) {
-    if (slot) copies.keys().release(key, *slot);
+  Replica replica{.key = key, .owner = {}, .refreshed = {}, .unanswered = Unanswered::on};
+  if (!copies.try_prepare(replica)) {
     copies.refuse(key);
     ++table.counters().declined_copies;
     return;
@@ -78,12 +76,8 @@ void KeyReplication::announce(TableShard& table, Key key) {
   const Domain owner = table.definition()
                            .cache.look_up(table.store().word(key).hint())
                            .value_or(table.definition().homes.home(key));
-  const std::uint32_t number = copies.replicas().open({.key = key,
-                                                       .slot = slot->number,
-                                                       .base = *base,
-                                                       .owner = owner,
-                                                       .refreshed = {},
-                                                       .unanswered = Unanswered::on});
+  replica.owner = owner;
+  const std::uint32_t number = copies.replicas().open(replica);
   copies.keys().announce(key, number);
   std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
   const CopyRecord head{key.value()};
@@ -168,8 +162,7 @@ void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
                                          elements);
     SlotHead::of(content).record = SlotHead::kNoRecord;
   });
-  copies.release_base(key, replica.base);
-  replica.slot = Replica::kNone;
+  copies.release_room(replica, false);
   copies.replicas().expect(replica, Unanswered::off);
   if (!changed) {
     outbox_.cancel();

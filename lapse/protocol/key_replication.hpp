@@ -138,7 +138,6 @@ class KeyReplication {
   void drop(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   bool send_delta(TableShard& table, Key key, std::uint32_t number, Entry entry)
       LAPSE_REQUIRES(progress_role);
-  void release_copy(TableShard& table, Replica& replica) LAPSE_REQUIRES(progress_role);
   // The replica's record is closed, and the key is absent: localizes that wait for the key begin.
   void close(TableShard& table, Key key, std::uint32_t number, bool localize, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
@@ -183,7 +182,7 @@ class KeyReplication {
   void leave(TableShard& table, Key key, const KeyQueue::Instruct& instruct, const Leaving& leaving,
              std::byte* content) LAPSE_REQUIRES(progress_role);
   static void finish_leaving(TableShard& table, const Leaving& leaving) LAPSE_REQUIRES(progress_role);
-  void cancel_leaving(TableShard& table, Key key, const Leaving& leaving) LAPSE_REQUIRES(progress_role);
+  void cancel_leaving(TableShard& table, const Leaving& leaving) LAPSE_REQUIRES(progress_role);
 
   // --- messages
 

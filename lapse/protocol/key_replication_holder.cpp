@@ -38,6 +38,7 @@ void KeyReplication::take_snapshot(TableShard& table, const VersionRecord& recor
   TableCopies& copies = *table.copies();
   const std::uint32_t number = copies.replica_number(key);
   Replica& replica = copies.replicas().at(number);
+  copies.take_room(replica);
   const Slot slot{replica.slot, false};
   std::byte* const to = table.store().address(slot);
   // A REFRESH may have overtaken it.
@@ -61,7 +62,9 @@ void KeyReplication::take_refresh(TableShard& table, const VersionRecord& record
   const Key key(record.key);
   const Role role = table.store().word(key).role();
   if (role == Role::awaiting) {
-    std::byte* const to = table.store().address({table.copies()->replica(key).slot, false});
+    Replica& replica = table.copies()->replica(key);
+    table.copies()->take_room(replica);
+    std::byte* const to = table.store().address({replica.slot, false});
     if (SlotHead::version_of(to) >= record.version()) return;
     std::memcpy(to, content, table.content_bytes(key));
     SlotHead::set_version(to, record.version());
@@ -107,14 +110,14 @@ void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Doma
   const std::uint32_t number = copies.replica_number(key);
   Replica& replica = copies.replicas().at(number);
   if (replica.wanted || wants(table, key)) {
-    release_copy(table, replica);
+    copies.release_room(replica);
     copies.keys().refuse(key);
     close(table, key, number, true, now);
     return;
   }
   ++table.counters().declined_copies;
   copies.keys().drop(key, number);
-  release_copy(table, replica);
+  copies.release_room(replica);
   copies.replicas().expect(replica, Unanswered::off);
   std::byte* const record =
       append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
@@ -126,7 +129,7 @@ void KeyReplication::take_refusal(TableShard& table, Key key, Clock::time_point 
   if (table.store().word(key).role() != Role::awaiting) throw_unexpected(table, key, "the refusal of a copy");
   TableCopies& copies = *table.copies();
   const std::uint32_t number = copies.replica_number(key);
-  release_copy(table, copies.replicas().at(number));
+  copies.release_room(copies.replicas().at(number));
   copies.keys().refuse(key);
   if (table.wanted().count(key) > 0) copies.refuse(key);
   ++table.counters().refused_copies;
@@ -171,13 +174,6 @@ void KeyReplication::close(TableShard& table, Key key, std::uint32_t number, boo
   } else if (wants(table, key)) {
     want(table, key, now);
   }
-}
-
-void KeyReplication::release_copy(TableShard& table, Replica& replica) {
-  TableCopies& copies = *table.copies();
-  copies.keys().release(replica.key, {replica.slot, false});
-  copies.release_base(replica.key, replica.base);
-  replica.slot = Replica::kNone;
 }
 
 }  // namespace lapse

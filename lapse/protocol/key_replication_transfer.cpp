@@ -21,12 +21,9 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
   Leaving leaving;
   leaving.main = copies.main_number(key, content);
   if (wants(table, key)) {
-    const auto base = KeyCopies::is_shared(slot) && copies.keys().make_markable(slot)
-                          ? copies.try_allocate_base(key)
-                          : std::optional<std::uint32_t>();
-    if (base) {
-      leaving.replica = copies.replicas().open(
-          {.key = key, .slot = slot.number, .base = *base, .owner = instruct.next, .refreshed = now});
+    Replica replica{.key = key, .slot = slot.number, .owner = instruct.next, .refreshed = now};
+    if (KeyCopies::is_shared(slot) && copies.keys().make_markable(slot) && copies.try_take_base(replica)) {
+      leaving.replica = copies.replicas().open(replica);
     } else {
       copies.refuse(key);
       ++table.counters().declined_copies;
@@ -90,11 +87,11 @@ void KeyReplication::finish_leaving(TableShard& table, const Leaving& leaving) {
   if (leaving.replica) ++table.counters().copies_in;
 }
 
-void KeyReplication::cancel_leaving(TableShard& table, Key key, const Leaving& leaving) {
+void KeyReplication::cancel_leaving(TableShard& table, const Leaving& leaving) {
   outbox_.cancel();
   if (!leaving.replica) return;
   TableCopies& copies = *table.copies();
-  copies.release_base(key, copies.replicas().at(*leaving.replica).base);
+  copies.release_room(copies.replicas().at(*leaving.replica), false);
   copies.replicas().close(*leaving.replica);
 }
 
@@ -122,7 +119,7 @@ bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruc
       finish_leaving(table, leaving);
       return true;
     }
-    cancel_leaving(table, key, leaving);
+    cancel_leaving(table, leaving);
     if (result == KeyCopies::Result::leased) return false;
   }
 }
@@ -163,7 +160,7 @@ Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
   bool changed = false;
   if (word.role() == Role::upgrading) {
     const std::uint32_t number = copies.replica_number(key);
-    const Replica replica = copies.replicas().at(number);
+    Replica& replica = copies.replicas().at(number);
     slot = word.slot();
     SlotHead head;
     std::memcpy(&head, moved, sizeof head);
@@ -175,7 +172,7 @@ Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
       });
     });
     copies.keys().take_mark(slot);
-    copies.release_base(key, replica.base);
+    copies.release_room(replica, false);
     copies.replicas().close(number);
   } else {
     slot = table.store().arrival_slot(key, table.arrivals().prepared(word.low()));

@@ -164,9 +164,11 @@ void Relocation::take_localizes(TableShard& table, const Records& records, std::
   const Domain requester(records.header.domain);
   const Domain self = table.self_domain();
   instructs_.clear();
+  const bool may_stay = table.copies() != nullptr && table.wanted().size() > 0;
   for (const Key key : keys) {
     check_home(table, key);
     table.prefetch_owner(key);
+    if (may_stay) table.wanted().prefetch(key);
   }
   std::size_t left = 0;
   const KeyRun run(table.store(), table.definition().members() == 1);
@@ -192,6 +194,7 @@ void Relocation::take_instructs(TableShard& table, const Records& records, std::
     InstructRecord record;
     std::memcpy(&record, records.first + i * sizeof record, sizeof record);
     run.prefetch_value(keys[i]);
+    if (table.copies() != nullptr) table.wanted().prefetch(keys[i]);
     leaving_[i] = {keys[i], record.relocations};
   }
   transfer(table, std::span(leaving_.data(), keys.size()), Domain(records.header.domain), records.now);
@@ -202,6 +205,8 @@ void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, D
   KeyRun run(table.store(), table.definition().members() == 1);
   const FrameHeader header = transfer_header(table, run.moved_bytes());
   const bool may_stay = table.copies() != nullptr && table.wanted().size() > 0;
+  const std::uint32_t offered =
+      table.copies() != nullptr ? TableCopies::record_of_only(next) : SlotHead::kNoRecord;
   const bool one_rank = table.definition().domains.members(next).size() == 1;
   while (!leaving.empty()) {
     const Rank to = table.serving_rank(leaving.front().key, next);
@@ -212,7 +217,7 @@ void Relocation::transfer(TableShard& table, std::span<const Leaving> leaving, D
         const auto [key, relocations] = leaving[room.filled()];
         if (!one_rank && table.serving_rank(key, next) != to) break;
         if (may_stay && table.wanted().count(key) > 0) break;
-        if (!run.transfer(key, room.next() + sizeof(TransferRecord), next)) break;
+        if (!run.transfer(key, room.next() + sizeof(TransferRecord), next, offered)) break;
         const TransferRecord head{.key = key.value(), .relocations = relocations};
         std::memcpy(room.next(), &head, sizeof head);
       }

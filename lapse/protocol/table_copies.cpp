@@ -77,12 +77,42 @@ std::uint32_t TableCopies::base_units(Key key) const {
   return static_cast<std::uint32_t>(padded(merger_.base_bytes(store_.sizes().length(key))) / kUnitBytes);
 }
 
-std::optional<std::uint32_t> TableCopies::try_allocate_base(Key key) {
-  return needs_bases_ ? bases_->try_allocate(base_units(key)) : std::uint32_t{0};
+bool TableCopies::try_prepare(Replica& replica) {
+  std::optional<std::uint32_t> slot;
+  if (!keys_.try_prepare(replica.key, slot)) return false;
+  if (slot) {
+    replica.slot = *slot;
+    if (try_take_base(replica)) return true;
+    keys_.release(replica.key, {*slot, false});
+    return false;
+  }
+  if (!needs_bases_ || bases_->try_promise()) return true;
+  keys_.cancel();
+  return false;
 }
 
-void TableCopies::release_base(Key key, std::uint32_t base) {
-  if (needs_bases_) bases_->release(base, base_units(key));
+void TableCopies::take_room(Replica& replica) {
+  if (replica.slot != Replica::kNone) return;
+  replica.slot = keys_.take_slot();
+  if (needs_bases_) replica.base = bases_->take_promised();
+}
+
+void TableCopies::release_room(Replica& replica, bool with_slot) {
+  if (replica.slot == Replica::kNone) {
+    keys_.cancel();
+    if (needs_bases_) bases_->withdraw_promise();
+    return;
+  }
+  if (with_slot) keys_.release(replica.key, {replica.slot, false});
+  if (needs_bases_) bases_->release(replica.base, base_units(replica.key));
+  replica.slot = Replica::kNone;
+}
+
+bool TableCopies::try_take_base(Replica& replica) {
+  if (!needs_bases_) return true;
+  const auto base = bases_->try_allocate(base_units(replica.key));
+  replica.base = base.value_or(Replica::kNone);
+  return base.has_value();
 }
 
 bool TableCopies::any_marked() const {

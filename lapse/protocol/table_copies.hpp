@@ -50,10 +50,10 @@ class TableCopies {
   // Most main copies that get a member are offered to it, and soon go there: as long as it is the only one, it
   // is noted in the slot, without a record. It shows no copy, so it is never dirty. There are no members yet.
   static void set_only_member(std::byte* content, Domain member) {
-    SlotHead::of(content).record = kMainBit | kOnlyBit | static_cast<std::uint32_t>(member.value());
+    SlotHead::of(content).record = record_of_only(member);
   }
-  static bool is_only_member(const std::byte* content, Domain member) {
-    return SlotHead::of(content).record == (kMainBit | kOnlyBit | static_cast<std::uint32_t>(member.value()));
+  static std::uint32_t record_of_only(Domain member) {
+    return kMainBit | kOnlyBit | static_cast<std::uint32_t>(member.value());
   }
   static bool has_only_member(const std::byte* content) {
     const std::uint32_t record = SlotHead::of(content).record;
@@ -67,11 +67,17 @@ class TableCopies {
     SlotHead::of(content).record = number | kMainBit;
   }
 
-  // --- bases
+  // --- memory of copies: a slot, and a base where changes are merged by differences
 
-  // Room for the base of a key; nothing where there is no memory. Gradients need none: then it is any number.
-  std::optional<std::uint32_t> try_allocate_base(Key key) LAPSE_REQUIRES(progress_role);
-  void release_base(Key key, std::uint32_t base) LAPSE_REQUIRES(progress_role);
+  // Keeps room for a copy of the key; false where there is none. Where all values have one length, slot and
+  // base are chosen by take_room: many announced keys come without a copy.
+  bool try_prepare(Replica& replica) LAPSE_REQUIRES(progress_role);
+  // The copy has a slot and a base from now on; its value has version 0 at first.
+  void take_room(Replica& replica) LAPSE_REQUIRES(progress_role);
+  // There will be no copy, or it is not used any more; `with_slot`: its slot is released, too.
+  void release_room(Replica& replica, bool with_slot = true) LAPSE_REQUIRES(progress_role);
+  // For a slot that holds a value already; false where there is no memory.
+  bool try_take_base(Replica& replica) LAPSE_REQUIRES(progress_role);
   std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }
 
   // --- keys for which this domain has been refused a copy, or has declined one, while it wants them

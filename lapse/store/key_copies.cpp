@@ -6,14 +6,29 @@
 
 namespace lapse {
 
-std::optional<Slot> KeyCopies::try_prepare(Key key) {
-  const std::optional<std::uint32_t> number = store_.slots_.try_allocate(store_.sizes_.units(key));
-  if (!number) return std::nullopt;
-  const Slot slot{*number, false};
-  SlotHead::clear(store_.address(slot));
-  if (make_markable(slot) && store_.words_.find_or_try_insert(key) != nullptr) return slot;
-  store_.release_slot(key, slot);
-  return std::nullopt;
+bool KeyCopies::try_prepare(Key key, std::optional<std::uint32_t>& slot) {
+  const bool uniform = store_.sizes_.uniform();
+  slot.reset();
+  if (uniform) {
+    if (!store_.slots_.try_promise()) return false;
+  } else {
+    slot = store_.slots_.try_allocate(store_.sizes_.units(key));
+    if (!slot) return false;
+    SlotHead::clear(store_.shared_address(*slot));
+  }
+  if (store_.cover_slots(false) && store_.words_.find_or_try_insert(key) != nullptr) return true;
+  if (uniform) {
+    cancel();
+  } else {
+    release(key, {*slot, false});
+  }
+  return false;
+}
+
+std::uint32_t KeyCopies::take_slot() {
+  const std::uint32_t slot = store_.slots_.take_promised();
+  SlotHead::clear(store_.shared_address(slot));
+  return slot;
 }
 
 void KeyCopies::publish(Key key, RoleEvent event, Role role, std::uint32_t low) {

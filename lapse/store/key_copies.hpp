@@ -29,9 +29,14 @@ class KeyCopies {
 
   // --- keys whose value no other thread can see
 
-  // A slot for a copy, in memory that the domain shares, and a slot word; nothing where there is no room.
-  std::optional<Slot> try_prepare(Key key);
-  // The slot is not used after all.
+  // Keeps a slot word, and room for a copy in memory that the domain shares; false where there is none. Values
+  // of one length: the slot is chosen by take_slot. Else it is the one that `slot` is set to.
+  bool try_prepare(Key key, std::optional<std::uint32_t>& slot);
+  // The slot for the copy, of values of one length. It shows version 0.
+  std::uint32_t take_slot();
+  // There will be no copy after try_prepare, whose slot was not chosen.
+  void cancel() { store_.slots_.withdraw_promise(); }
+  // The slot is not used any more.
   void release(Key key, Slot slot) { store_.release_slot(key, slot); }
   // absent -> awaiting, after try_prepare; the slot word stores `record`.
   void announce(Key key, std::uint32_t record) { publish(key, RoleEvent::announce, Role::awaiting, record); }

@@ -82,13 +82,16 @@ class KeyRun {
   }
 
   // owner, open -> absent: as Store::transfer_ownership. False, and nothing has happened, where the key is
-  // not local, leased, latched or in private memory, or has copies on other domains.
-  bool transfer(Key key, std::byte* to, Domain next) {
+  // not local, leased, latched or in private memory, or has copies on other domains, unless the record in the
+  // head of its slot is `allowed`.
+  bool transfer(Key key, std::byte* to, Domain next, std::uint32_t allowed = SlotHead::kNoRecord) {
     static_assert(next_role(Role::owner, RoleEvent::instruct) == Role::absent);
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
-    if (!before.is_open_owner() || !before.is_readable() || before.is_replicated()) [[unlikely]]
+    if (!before.is_open_owner() || !before.is_readable()) [[unlikely]]
       return false;
+    std::byte* const content = store_.shared_address(before.low());
+    if (before.is_replicated() && SlotHead::of(content).record != allowed) return false;
     // From here on no thread begins to use the value, and none was writing: the latch was free.
     std::uint64_t bits = before.bits();
     if (!word.compare_exchange_strong(bits, before.absent(next).bits(), std::memory_order_acq_rel,
@@ -96,7 +99,12 @@ class KeyRun {
       return false;
     // What is written into the freed slot later must not be seen before the change of the word.
     std::atomic_thread_fence(std::memory_order_release);
-    std::memcpy(to, store_.shared_address(before.low()) - head_bytes_, moved_bytes());
+    std::memcpy(to, content - head_bytes_, moved_bytes());
+    if (before.is_replicated()) {
+      // A released slot has no record and no mark.
+      SlotHead::of(content).record = SlotHead::kNoRecord;
+      if (store_.marks_.test(before.low())) store_.marks_.take(before.low(), 1, [](std::uint64_t) {});
+    }
     store_.slots_.release(before.low());
     --keys_;
     return true;

@@ -21,6 +21,8 @@ class HelpRecord {
     helps_.store(helps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     awaits_room_.store(false, std::memory_order_relaxed);
   }
+  // A worker wanted to help, and another thread drives the engine: it is expected to come back. Any thread.
+  void ask() { asks_.fetch_add(1, std::memory_order_relaxed); }
   // It goes on to help until end_stay().
   void stay() { helpers_.fetch_add(1, std::memory_order_relaxed); }
   void end_stay() { helpers_.fetch_sub(1, std::memory_order_relaxed); }
@@ -54,10 +56,13 @@ class HelpRecord {
   };
 
  private:
-  std::uint64_t helps() const { return helps_.load(std::memory_order_relaxed); }
+  std::uint64_t helps() const {
+    return helps_.load(std::memory_order_relaxed) + asks_.load(std::memory_order_relaxed);
+  }
 
   std::atomic<std::int32_t> helpers_{0};  // workers that stay
   std::atomic<std::uint64_t> helps_{0};   // how often a worker began to help
+  std::atomic<std::uint64_t> asks_{0};    // how often a worker could not
   std::atomic<bool> awaits_room_{false};
 };
 

@@ -118,9 +118,18 @@ bool ProgressEngine::try_submit(Submission& submission) {
 }
 
 bool ProgressEngine::help(Submission& submission) {
-  if (!settings_.helping || !try_enter()) return false;
+  if (!settings_.helping) return false;
+  if (!try_enter()) {
+    help_.ask();
+    return false;
+  }
   begin_to_help();
-  turn_and_leave(&submission, kPacketsPerTurn);
+  help_.stay();
+  turn(kPacketsPerTurn, &submission);
+  const bool busy = !transport_.idle();
+  help_.end_stay();
+  leave_to_server();
+  if (busy) server_bell_.ring();
   drive_submissions();
   return true;
 }
@@ -132,8 +141,8 @@ void ProgressEngine::submit_in_place(Submission& submission) {
   drive_submissions();
 }
 
-bool ProgressEngine::turn_and_leave(Submission* own, std::size_t packets) {
-  const bool progressed = turn(packets, own);
+bool ProgressEngine::turn_and_leave(Submission* own) {
+  const bool progressed = turn(1, own);
   const bool busy = !transport_.idle();
   leave_to_server();
   if (busy) server_bell_.ring();

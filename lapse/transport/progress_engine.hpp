@@ -181,7 +181,7 @@ class ProgressEngine {
   void carry_out(Submission& submission) LAPSE_REQUIRES(progress_role);
   // One turn of a thread that does not stay, with `own` as its last submission; true when something was done
   // or is in flight.
-  bool turn_and_leave(Submission* own, std::size_t packets = 1) LAPSE_RELEASE(mutex_, progress_role);
+  bool turn_and_leave(Submission* own) LAPSE_RELEASE(mutex_, progress_role);
   // This thread handles the packets for a while.
   void begin_to_help() LAPSE_REQUIRES(progress_role) {
     help_.begin();

@@ -76,6 +76,10 @@ class TableCopies {
   void take_room(Replica& replica) LAPSE_REQUIRES(progress_role);
   // There will be no copy, or it is not used any more; `with_slot`: its slot is released, too.
   void release_room(Replica& replica, bool with_slot = true) LAPSE_REQUIRES(progress_role);
+  // There will be no copy, but a main copy: the room for a slot, which was not chosen, is kept for it.
+  void keep_slot_only() LAPSE_REQUIRES(progress_role) {
+    if (needs_bases_) bases_->withdraw_promise();
+  }
   // For a slot that holds a value already; false where there is no memory.
   bool try_take_base(Replica& replica) LAPSE_REQUIRES(progress_role);
   std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }

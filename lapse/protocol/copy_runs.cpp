@@ -71,6 +71,17 @@ void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_po
   }
 }
 
+void CopyRuns::unwant(TableShard& table, std::span<const Key> keys, Clock::time_point now) {
+  const KeyRun run(table.store(), table.definition().members() == 1);
+  while (!keys.empty()) {
+    const std::span part = keys.first(std::min(kKeysAtOnce, keys.size()));
+    keys = keys.subspan(part.size());
+    for (const Key key : part) table.store().prefetch_word(key);
+    for (const Key key : part) run.prefetch_head(key);
+    for (const Key key : part) keys_.unwant(table, key, now);
+  }
+}
+
 void CopyRuns::announce(TableShard& table, std::span<const Key> keys) {
   TableCopies& copies = *table.copies();
   KeyRun run(table.store(), table.definition().members() == 1);

@@ -35,6 +35,9 @@ class CopyRuns {
   // The domain begins to want keys that this rank serves.
   void want(TableShard& table, std::span<const Key> keys, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
+  // The domain ceases to want them.
+  void unwant(TableShard& table, std::span<const Key> keys, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
   // The records of a frame ON or OFFER (that does not go to members). Keys are served by this rank.
   void take_ons(TableShard& table, const FrameHeader& header, const std::byte* records, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);

@@ -56,8 +56,10 @@ class KeyReplication {
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
 
   // What is done about an absent key that the domain begins to want.
-  ManagementPolicy::Wanted step_of(const TableShard& table, Key key) const {
-    return policy_ == nullptr ? ManagementPolicy::Wanted::announce : policy_->wanted(table.id(), key);
+  ManagementPolicy::Wanted step_of(const TableShard& table, Key key) const LAPSE_REQUIRES(progress_role) {
+    if (policy_ == nullptr) return ManagementPolicy::Wanted::announce;
+    const TableCopies* const copies = table.copies();
+    return policy_->wanted(table.id(), key, copies != nullptr && copies->sole_wants().likely());
   }
   // Whether the owner gives the key to the only domain that wants it.
   bool offers(const TableShard& table, Key key, ManagementPolicy::Change change) const {

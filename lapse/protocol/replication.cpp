@@ -65,7 +65,10 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
   } else {
     table.wanted().unwant(keys, changed_);
   }
-  if (on && changed_.size() > 1 && CopyRuns::suits(table)) return runs_.want(table, changed_, now_);
+  if (changed_.size() > 1 && CopyRuns::suits(table)) {
+    if (on) return runs_.want(table, changed_, now_);
+    return runs_.unwant(table, changed_, now_);
+  }
   for (std::size_t i = 0; i < changed_.size(); ++i) {
     if (i + 2 * kWantsAhead < changed_.size()) table.store().prefetch_far(changed_[i + 2 * kWantsAhead]);
     if (i + kWantsAhead < changed_.size()) table.store().prefetch_word(changed_[i + kWantsAhead]);

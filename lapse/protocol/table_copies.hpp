@@ -11,6 +11,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/main_copies.hpp"
 #include "lapse/protocol/replica_table.hpp"
+#include "lapse/protocol/sole_wants.hpp"
 #include "lapse/store/copy_merger.hpp"
 #include "lapse/store/key_copies.hpp"
 #include "lapse/store/region.hpp"
@@ -94,6 +95,11 @@ class TableCopies {
     if (!refused_.empty()) refused_.erase(key.value());
   }
 
+  // --- what the policy is to know
+
+  SoleWants& sole_wants() LAPSE_REQUIRES(progress_role) { return sole_wants_; }
+  const SoleWants& sole_wants() const LAPSE_REQUIRES(progress_role) { return sole_wants_; }
+
   // --- what the next round visits
 
   // Replicas that were changed, and could not send a DELTA yet.
@@ -121,6 +127,7 @@ class TableCopies {
   MainCopies mains_ LAPSE_GUARDED_BY(progress_role);
   std::unordered_set<std::uint64_t> refused_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> marked_ LAPSE_GUARDED_BY(progress_role);
+  SoleWants sole_wants_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

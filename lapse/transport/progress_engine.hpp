@@ -324,11 +324,13 @@ void ProgressEngine::serve(Stop&& stop) {
       // Another worker may have helped a moment ago and come back soon: then the light sleep is short.
       const bool listens = must_listen();
       const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
-      server_bell_.light_sleep(
-          until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline), [&] {
-            return stop() || (!listens && must_listen()) || help_.awaits_room() ||
-                   deadline_.load(std::memory_order_relaxed) != deadline;
-          });
+      // A deadline that has passed is the helper's. It may have lost its processor: then it gets this one.
+      const std::chrono::microseconds limit =
+          until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline);
+      server_bell_.light_sleep(std::max(limit, settings_.idle.sleep_min / 2), [&] {
+        return stop() || (!listens && must_listen()) || help_.awaits_room() ||
+               deadline_.load(std::memory_order_relaxed) != deadline;
+      });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {
       sleep(idle, [&] { return stop() || !queue_.empty() || poll_once(); });
     } else {

@@ -12,6 +12,14 @@ namespace adapm {
 
 using lapse::Clock;
 
+namespace {
+constexpr Clock kLast(std::numeric_limits<std::int64_t>::max());
+
+Clock later(Clock clock, std::int64_t clocks) {
+  return clock.value() > kLast.value() - clocks ? kLast : Clock(clock.value() + clocks);
+}
+}  // namespace
+
 std::int64_t poisson_quantile(double mean, double probability) {
   if (mean <= 0) return 0;
   // Integers only, rounded upwards: the probability of not exceeding the result is at least the wanted one.
@@ -22,7 +30,7 @@ std::int64_t poisson_quantile(double mean, double probability) {
 }
 
 ActionTimer::ActionTimer(const Settings& settings, Clock now)
-    : settings_(settings), rate_(settings.initial_rate), last_(now) {
+    : settings_(settings), rate_(settings.initial_rate), last_(now), horizon_(kLast) {
   const auto check = [](bool right, const char* name, double value, const char* expected) {
     if (!right)
       throw lapse::UsageError(fmt::format("action timing: {} is {}: expected {}", name, value, expected));
@@ -45,8 +53,8 @@ Clock ActionTimer::begin_round(Clock now) {
     window_rate_ = rate;
     window_ = poisson_quantile(2 * rate, settings_.quantile);  // this round and the next
   }
-  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-  return Clock(now.value() > kLast - window_ ? kLast : now.value() + window_);
+  const auto step = static_cast<std::int64_t>(kRatesPerStep * rate_) + kClocksPerStep;
+  return horizon_ = std::min(later(now, window_), later(std::max(horizon_, now), step));
 }
 
 }  // namespace adapm

@@ -34,12 +34,19 @@ class ActionTimer {
   double rate() const { return rate_; }
 
  private:
+  // The longest step of the horizon in a round. A round that has much to do takes long; the worker gets far
+  // meanwhile, and the next round would have as much to do, or more: instead, a wider window is reached in
+  // several rounds. A worker at the estimated rate never has to wait for that.
+  static constexpr double kRatesPerStep = 2;
+  static constexpr std::int64_t kClocksPerStep = 2;
+
   Settings settings_;
   double rate_;
   lapse::Clock last_;
   // The quantile for a rate, of the last round: rounds in which nothing changes are frequent.
   double window_rate_ = -1;
   std::int64_t window_ = 0;
+  lapse::Clock horizon_;  // that was returned last; at first, nothing holds it back
 };
 
 // The smallest number that a random number of a Poisson distribution does not exceed with this probability.

@@ -12,6 +12,8 @@ namespace lapse {
 
 namespace {
 constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
+// A peer may be slow; what it has not answered after this time is not waited for.
+constexpr std::chrono::milliseconds kLongestRound{5};
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -99,21 +101,29 @@ void Replication::take_wants(TableShard& table, const FrameHeader& header, const
 
 // --- rounds
 
-bool Replication::awaits_keys() const {
-  return std::ranges::any_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
-    const TableCopies* const copies = table->copies();
-    return table->arrivals().in_use() > 0 ||
-           (copies != nullptr && copies->replicas().unanswered(Replica::Unanswered::on) > 0);
-  });
+std::size_t Replication::keys_on_their_way() const {
+  std::size_t keys = 0;
+  for (const auto& table : registry_.tables()) {
+    keys += table->arrivals().in_use();
+    if (const TableCopies* const copies = table->copies())
+      keys += copies->replicas().unanswered(Replica::Unanswered::on);
+  }
+  return keys;
+}
+
+bool Replication::round_goes_on(Clock::time_point now) const {
+  return now - last_round_ < kLongestRound && keys_on_their_way() > asked_ / 4;
 }
 
 void Replication::handle_submission(Submission&) {
-  // A peer may be slow; what it has not answered after this time is not waited for.
-  constexpr std::chrono::milliseconds kLongestRound{5};
   const auto now = Clock::now();
-  const auto since = now - last_round_;
-  if (since < times_.least || (since < kLongestRound && awaits_keys())) return;
+  if (now - last_round_ < times_.least || round_goes_on(now)) return;
   round(now);
+}
+
+void Replication::handle_deadline(Clock::time_point now) {
+  if (!round_goes_on(now)) return round(now);
+  set_deadline(std::min<Clock::time_point>(now + *times_.interval, last_round_ + kLongestRound));
 }
 
 void Replication::round(Clock::time_point now) {
@@ -122,6 +132,7 @@ void Replication::round(Clock::time_point now) {
   ++counters_.rounds;
   if (source_ != nullptr) source_->begin_round(*this);
   send_changes(now);
+  asked_ = keys_on_their_way();
   const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
   set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
 }

@@ -62,7 +62,7 @@ class Replication final : public ProtocolModule, public WantSink {
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   void end_turn() override LAPSE_REQUIRES(progress_role);
-  void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role) { round(now); }
+  void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role);
   bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
@@ -86,8 +86,10 @@ class Replication final : public ProtocolModule, public WantSink {
   void change(TableId table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
   // Of keys that this rank serves.
   void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
-  // Keys that this rank has asked for have not come yet.
-  bool awaits_keys() const LAPSE_REQUIRES(progress_role);
+  // Keys that this rank has asked for and that have not come yet.
+  std::size_t keys_on_their_way() const LAPSE_REQUIRES(progress_role);
+  // A round lasts until most of them have come, within bounds. Not all: a few go from domain to domain first.
+  bool round_goes_on(Clock::time_point now) const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
   void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
@@ -104,6 +106,7 @@ class Replication final : public ProtocolModule, public WantSink {
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
+  std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.
   std::vector<Key> served_ LAPSE_GUARDED_BY(progress_role);

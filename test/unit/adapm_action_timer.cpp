@@ -47,11 +47,24 @@ TEST_CASE("The window follows the clocks of past rounds (AdaPM, algorithm 1)") {
   };
   std::int64_t clock = 0;
   for (const auto& [advanced, rate, window] :
-       {Round{0, 10, 39}, {5, 9.5, 37}, {0, 9.5, 37}, {40, 12.55, 115}, {12, 12.495, 46}}) {
+       {Round{0, 10, 39}, {5, 9.5, 37}, {0, 9.5, 37}, {40, 12.55, 27}, {12, 12.495, 41}, {12, 12.4455, 45}}) {
     clock += advanced;
     CHECK(timer.begin_round(Clock(clock)).value() == clock + window);
     CHECK(timer.rate() == Approx(rate));
   }
+}
+
+TEST_CASE("The horizon moves on by about twice the estimated rate in a round") {
+  ActionTimer timer({});
+  CHECK(timer.begin_round(Clock(0)) == Clock(39));
+  // One round in which the worker got far: algorithm 1 alone would ask for 907 clocks at once.
+  CHECK(timer.begin_round(Clock(400)) == Clock(400 + 2 * 49 + 2));
+  CHECK(poisson_quantile(2 * 400, 0.9999) == 907);
+  // A worker that is as fast as that every time is followed.
+  std::int64_t clock = 400;
+  std::int64_t horizon = 0;
+  for (int round = 0; round < 20; ++round) horizon = timer.begin_round(Clock(clock += 400)).value();
+  CHECK(horizon == clock + 907);
 }
 
 TEST_CASE("Clocks go on from phase to phase, and to the end") {

@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// A hash table of counts, with 16 bytes for an entry: one and a third to four entries for a key while there
-// come to be more keys, at most eight when most have gone. Only changes from and to zero matter to others.
+// A hash table of counts, with 16 bytes for an entry and one and a third to three entries for a key. Only
+// changes from and to zero matter to others.
 //
 // Linear probing; an entry that is removed leaves no gap (Knuth, volume 3, section 6.4, algorithm R). The
 // table grows and shrinks without a pause: while it does, every change moves some entries from the old array

@@ -15,8 +15,10 @@ void TechniquePolicy::allow_replicas(TableId table) {
 
 // --- adaptive
 
-AdaptivePolicy::Wanted AdaptivePolicy::wanted(TableId table, Key /*key*/) const {
-  return may_replicate(table) ? Wanted::announce : Wanted::localize;
+AdaptivePolicy::Wanted AdaptivePolicy::wanted(TableId table, Key /*key*/, bool likely_alone) const {
+  // It would be offered: that is a round trip more. Where it is wanted by its owner after all, that one keeps
+  // a replica, and where it has members, they move with it.
+  return may_replicate(table) && !likely_alone ? Wanted::announce : Wanted::localize;
 }
 AdaptivePolicy::Decision AdaptivePolicy::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
   return Decision::offer;
@@ -24,7 +26,8 @@ AdaptivePolicy::Decision AdaptivePolicy::decide(TableId /*table*/, Key /*key*/, 
 
 // --- relocation only
 
-RelocationPolicy::Wanted RelocationPolicy::wanted(TableId /*table*/, Key /*key*/) const {
+RelocationPolicy::Wanted RelocationPolicy::wanted(TableId /*table*/, Key /*key*/,
+                                                  bool /*likely_alone*/) const {
   return Wanted::localize;
 }
 RelocationPolicy::Decision RelocationPolicy::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
@@ -33,7 +36,7 @@ RelocationPolicy::Decision RelocationPolicy::decide(TableId /*table*/, Key /*key
 
 // --- replication only, full replication
 
-ReplicationPolicy::Wanted ReplicationPolicy::wanted(TableId table, Key /*key*/) const {
+ReplicationPolicy::Wanted ReplicationPolicy::wanted(TableId table, Key /*key*/, bool /*likely_alone*/) const {
   if (may_replicate(table)) return Wanted::announce;
   return relocates_others_ ? Wanted::localize : Wanted::nothing;
 }
@@ -51,7 +54,7 @@ bool FixedChoicePolicy::is_frequent(TableId table, Key key) const {
   const auto found = frequent_.find(table);
   return found != frequent_.end() && found->second.contains(key);
 }
-FixedChoicePolicy::Wanted FixedChoicePolicy::wanted(TableId table, Key key) const {
+FixedChoicePolicy::Wanted FixedChoicePolicy::wanted(TableId table, Key key, bool /*likely_alone*/) const {
   return may_replicate(table) && is_frequent(table, key) ? Wanted::announce : Wanted::localize;
 }
 FixedChoicePolicy::Decision FixedChoicePolicy::decide(TableId /*table*/, Key /*key*/,
@@ -61,7 +64,7 @@ FixedChoicePolicy::Decision FixedChoicePolicy::decide(TableId /*table*/, Key /*k
 
 // --- none
 
-NoManagement::Wanted NoManagement::wanted(TableId /*table*/, Key /*key*/) const {
+NoManagement::Wanted NoManagement::wanted(TableId /*table*/, Key /*key*/, bool /*likely_alone*/) const {
   return Wanted::nothing;
 }
 NoManagement::Decision NoManagement::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {

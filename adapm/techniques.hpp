@@ -30,14 +30,14 @@ class TechniquePolicy : public lapse::ManagementPolicy {
 // as long as it wants the key. A key that cannot be replicated moves to each domain that begins to want it.
 class AdaptivePolicy final : public TechniquePolicy {
  public:
-  Wanted wanted(lapse::TableId table, lapse::Key key) const override;
+  Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
 };
 
 // AdaPM without replication: a key moves to each domain that begins to want it.
 class RelocationPolicy final : public TechniquePolicy {
  public:
-  Wanted wanted(lapse::TableId table, lapse::Key key) const override;
+  Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
 };
 
@@ -46,7 +46,7 @@ class RelocationPolicy final : public TechniquePolicy {
 class ReplicationPolicy final : public TechniquePolicy {
  public:
   explicit ReplicationPolicy(bool relocates_others) : relocates_others_(relocates_others) {}
-  Wanted wanted(lapse::TableId table, lapse::Key key) const override;
+  Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
 
  private:
@@ -61,7 +61,7 @@ class FixedChoicePolicy final : public TechniquePolicy {
   void set_frequent(lapse::TableId table, std::span<const lapse::Key> keys);
   bool is_frequent(lapse::TableId table, lapse::Key key) const;
 
-  Wanted wanted(lapse::TableId table, lapse::Key key) const override;
+  Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
 
  private:
@@ -71,7 +71,7 @@ class FixedChoicePolicy final : public TechniquePolicy {
 // Static partitioning, and manual localize: nothing is done.
 class NoManagement final : public TechniquePolicy {
  public:
-  Wanted wanted(lapse::TableId table, lapse::Key key) const override;
+  Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
 };
 

@@ -38,9 +38,7 @@ void KeyReplication::want(TableShard& table, Key key, Clock::time_point now) {
   // Other roles note it only: the count has been raised.
   if (acquisition(table.store().word(key).role()) != Acquisition::begin || table.is_uninitialized(key))
     return;
-  const ManagementPolicy::Wanted step =
-      policy_ == nullptr ? ManagementPolicy::Wanted::announce : policy_->wanted(table.id(), key);
-  switch (step) {
+  switch (step_of(table, key)) {
     case ManagementPolicy::Wanted::nothing:
       return;
     case ManagementPolicy::Wanted::announce:

@@ -55,6 +55,20 @@ class KeyReplication {
   // Between phases; the policy outlives its use. Without one: announce, and offer.
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
 
+  // What is done about an absent key that the domain begins to want.
+  ManagementPolicy::Wanted step_of(const TableShard& table, Key key) const LAPSE_REQUIRES(progress_role) {
+    if (policy_ == nullptr) return ManagementPolicy::Wanted::announce;
+    const TableCopies* const copies = table.copies();
+    return policy_->wanted(table.id(), key, copies != nullptr && copies->sole_wants().likely());
+  }
+  // Whether the owner gives the key to the only domain that wants it.
+  bool offers(const TableShard& table, Key key, ManagementPolicy::Change change) const {
+    return policy_ == nullptr ||
+           policy_->decide(table.id(), key, change) == ManagementPolicy::Decision::offer;
+  }
+  // Whether the domain wants the key, and has not been refused a copy.
+  static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
+
   // --- wants of the domain
 
   // The domain begins, or ceases, to want the key (rules 12, 17).
@@ -124,9 +138,6 @@ class KeyReplication {
 
   [[noreturn]] static void throw_unexpected(const TableShard& table, Key key, std::string_view message);
 
-  // Whether the domain wants the key, and has not been refused a copy.
-  static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
-
   // --- holder
 
   void announce(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
@@ -146,8 +157,6 @@ class KeyReplication {
 
   bool take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot, std::byte* content)
       LAPSE_REQUIRES(progress_role);
-  // Whether the owner gives the key to the only domain that wants it.
-  bool offers(const TableShard& table, Key key, ManagementPolicy::Change change) const;
   bool take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content)
       LAPSE_REQUIRES(progress_role);
   bool take_delta(TableShard& table, Key key, const CopyMessage& message, std::byte* content)

@@ -54,6 +54,7 @@ void KeyReplication::take_snapshot(TableShard& table, const VersionRecord& recor
   replica.bit = false;
   copies.keys().show(key, slot);
   ++table.counters().copies_in;
+  copies.sole_wants().count_shared();
   advance(table, key, now);
 }
 

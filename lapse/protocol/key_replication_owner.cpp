@@ -91,10 +91,6 @@ void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) 
   copies.keys().clear_mark(key);
 }
 
-bool KeyReplication::offers(const TableShard& table, Key key, ManagementPolicy::Change change) const {
-  return policy_ == nullptr || policy_->decide(table.id(), key, change) == ManagementPolicy::Decision::offer;
-}
-
 bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot, std::byte* content) {
   TableCopies& copies = *table.copies();
   if (content == nullptr && table.store().is_sparse()) {

@@ -177,6 +177,11 @@ Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
   } else {
     slot = table.store().arrival_slot(key, table.arrivals().prepared(word.low()));
     std::memcpy(table.store().address(slot) - head_bytes, moved, table.sizes().moved_bytes(key));
+    if (members.empty()) {
+      copies.sole_wants().count_alone(1);
+    } else {
+      copies.sole_wants().count_shared();
+    }
   }
   std::byte* const content = table.store().address(slot);
   SlotHead::of(content).pushes = 0;

@@ -21,7 +21,8 @@ class ManagementPolicy {
     localize,  // it asks the home for the key, once
     announce,  // it lets the owner decide
   };
-  virtual Wanted wanted(TableId table, Key key) const = 0;
+  // `likely_alone`: hardly any of the last keys that came to the domain was wanted by others, too.
+  virtual Wanted wanted(TableId table, Key key, bool likely_alone) const = 0;
 
   // What has changed at the owner of a key.
   enum class Change : std::uint8_t {

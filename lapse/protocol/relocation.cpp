@@ -69,6 +69,7 @@ class Arrived {
     sum_ += took;
     longest_ = std::max(longest_, took);
   }
+  std::uint64_t keys() const { return keys_; }
   void count_in(TableCounters& counters) const {
     const auto number = [](std::chrono::nanoseconds time) {
       return static_cast<std::uint64_t>(time.count());
@@ -267,6 +268,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
   }
   notification.send();
   arrived.count_in(table.counters());
+  if (TableCopies* const copies = table.copies()) copies->sole_wants().count_alone(arrived.keys());
 }
 
 // --- frames

@@ -64,6 +64,10 @@ class ReplicaTable {
     free_.push_back(number);
     --in_use_;
   }
+  // For a record that is used soon.
+  void prefetch(std::uint32_t number) const LAPSE_REQUIRES(progress_role) {
+    __builtin_prefetch(records_.data() + number, 1);
+  }
   // Valid until the next open.
   Replica& at(std::uint32_t number) LAPSE_REQUIRES(progress_role) { return records_[number]; }
   const Replica& at(std::uint32_t number) const LAPSE_REQUIRES(progress_role) { return records_[number]; }

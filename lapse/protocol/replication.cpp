@@ -65,6 +65,10 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
   } else {
     table.wanted().unwant(keys, changed_);
   }
+  if (changed_.size() > 1 && CopyRuns::suits(table)) {
+    if (on) return runs_.want(table, changed_, now_);
+    return runs_.unwant(table, changed_, now_);
+  }
   for (std::size_t i = 0; i < changed_.size(); ++i) {
     if (i + 2 * kWantsAhead < changed_.size()) table.store().prefetch_far(changed_[i + 2 * kWantsAhead]);
     if (i + kWantsAhead < changed_.size()) table.store().prefetch_word(changed_[i + kWantsAhead]);
@@ -207,6 +211,17 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     throw ProtocolError("a message about copies has a wrong length");
   if (of_domain) return take_wants(table, header, records);
   now_ = Clock::now();
+  if (header.count > 1 && CopyRuns::suits(table)) {
+    const bool to_members = (header.flags & FrameHeader::kToMember) != 0;
+    if (kind == FrameKind::on) {
+      runs_.take_ons(table, header, records, now_);
+      return request_end_turn();
+    }
+    if (kind == FrameKind::offer && !to_members) {
+      runs_.take_offers(table, header, records, now_);
+      return request_end_turn();
+    }
+  }
   const bool asks_wants = kind == FrameKind::on || kind == FrameKind::offer || kind == FrameKind::snapshot;
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     prefetch_ahead(table, header, records, i);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/copy_runs.hpp"
 #include "lapse/protocol/intent_source.hpp"
 #include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -48,8 +49,8 @@ class Replication final : public ProtocolModule, public WantSink {
                                           {FrameKind::want},
                                           {FrameKind::unwant}};
 
-  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys)
-      : registry_(registry), outbox_(outbox), keys_(keys) {}
+  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation)
+      : registry_(registry), outbox_(outbox), keys_(keys), runs_(registry, outbox, keys, relocation) {}
 
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
@@ -97,6 +98,7 @@ class Replication final : public ProtocolModule, public WantSink {
   const Registry& registry_;
   Outbox& outbox_;
   KeyReplication& keys_;
+  CopyRuns runs_;
   RoundTimes times_;
   IntentSource* source_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);

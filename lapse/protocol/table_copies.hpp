@@ -11,6 +11,7 @@
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/main_copies.hpp"
 #include "lapse/protocol/replica_table.hpp"
+#include "lapse/protocol/sole_wants.hpp"
 #include "lapse/store/copy_merger.hpp"
 #include "lapse/store/key_copies.hpp"
 #include "lapse/store/region.hpp"
@@ -77,6 +78,10 @@ class TableCopies {
   void take_room(Replica& replica) LAPSE_REQUIRES(progress_role);
   // There will be no copy, or it is not used any more; `with_slot`: its slot is released, too.
   void release_room(Replica& replica, bool with_slot = true) LAPSE_REQUIRES(progress_role);
+  // There will be no copy, but a main copy: the room for a slot, which was not chosen, is kept for it.
+  void keep_slot_only() LAPSE_REQUIRES(progress_role) {
+    if (needs_bases_) bases_->withdraw_promise();
+  }
   // For a slot that holds a value already; false where there is no memory.
   bool try_take_base(Replica& replica) LAPSE_REQUIRES(progress_role);
   std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }
@@ -90,6 +95,11 @@ class TableCopies {
   void forget_refusal(Key key) LAPSE_REQUIRES(progress_role) {
     if (!refused_.empty()) refused_.erase(key.value());
   }
+
+  // --- what the policy is to know
+
+  SoleWants& sole_wants() LAPSE_REQUIRES(progress_role) { return sole_wants_; }
+  const SoleWants& sole_wants() const LAPSE_REQUIRES(progress_role) { return sole_wants_; }
 
   // --- what the next round visits
 
@@ -118,6 +128,7 @@ class TableCopies {
   MainCopies mains_ LAPSE_GUARDED_BY(progress_role);
   std::unordered_set<std::uint64_t> refused_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::uint32_t> marked_ LAPSE_GUARDED_BY(progress_role);
+  SoleWants sole_wants_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

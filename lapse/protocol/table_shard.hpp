@@ -135,6 +135,10 @@ class TableShard {
         store_.is_sparse() ? store_.make_number(key) : definition_.homes.home_index(key);
     return ownership_.relocate(index, next);
   }
+  // At the home of a key of a dense table: its owner.
+  Domain owner_by_table(Key key) const LAPSE_REQUIRES(progress_role) {
+    return ownership_.owner(definition_.homes.home_index(key));
+  }
   // At the home of a key of a dense table, for a call of relocate that follows soon.
   void prefetch_owner(Key key) const LAPSE_REQUIRES(progress_role) {
     if (definition_.homes.computes_index()) ownership_.prefetch(definition_.homes.home_index(key));

@@ -62,17 +62,15 @@ void WantedKeys::move_some() {
 
 void WantedKeys::make_room(std::size_t keys) {
   const std::size_t wanted = size_ + keys;
-  if (4 * wanted > 3 * table_.entries.size()) begin_resize(std::bit_ceil(std::max(kFewest, 2 * wanted)));
+  if (2 * wanted > table_.entries.size()) begin_resize(std::bit_ceil(std::max(kFewest, 2 * wanted)));
 }
 
 void WantedKeys::want(std::span<const Key> keys, std::vector<Key>& on) {
   on.reserve(on.size() + keys.size());
   make_room(keys.size());
+  for (const Key key : keys.first(std::min(kAhead, keys.size()))) prefetch(key);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + kAhead < keys.size()) {
-      table_.prefetch(keys[i + kAhead]);
-      old_.prefetch(keys[i + kAhead]);
-    }
+    if (i + kAhead < keys.size()) prefetch(keys[i + kAhead]);
     if (!old_.entries.empty()) move_some();
     if (Entry* const entry = find(keys[i])) {
       ++entry->count;
@@ -86,11 +84,9 @@ void WantedKeys::want(std::span<const Key> keys, std::vector<Key>& on) {
 
 void WantedKeys::unwant(std::span<const Key> keys, std::vector<Key>& off) {
   off.reserve(off.size() + keys.size());
+  for (const Key key : keys.first(std::min(kAhead, keys.size()))) prefetch(key);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + kAhead < keys.size()) {
-      table_.prefetch(keys[i + kAhead]);
-      old_.prefetch(keys[i + kAhead]);
-    }
+    if (i + kAhead < keys.size()) prefetch(keys[i + kAhead]);
     if (!old_.entries.empty()) move_some();
     Entry* const entry = find(keys[i]);
     if (entry == nullptr || --entry->count > 0) continue;
@@ -102,10 +98,11 @@ void WantedKeys::unwant(std::span<const Key> keys, std::vector<Key>& off) {
     --size_;
     off.push_back(keys[i]);
   }
-  // Not soon again: after a halving, half of the entries are free.
-  if (table_.entries.size() == kFewest || 8 * size_ >= table_.entries.size() || !old_.entries.empty()) return;
+  // Not soon again: four times as many keys have room after that.
+  if (table_.entries.size() == kFewest || 16 * size_ >= table_.entries.size() || !old_.entries.empty())
+    return;
   try {
-    begin_resize(std::max(kFewest, std::bit_ceil(4 * size_)));
+    begin_resize(std::max(kFewest, std::bit_ceil(8 * size_)));
   } catch (const std::bad_alloc&) {
     // It stays as large as it is.
   }

@@ -11,8 +11,8 @@
 
 namespace lapse {
 
-// A hash table of counts, with 16 bytes for an entry and one and a third to three entries for a key. Only
-// changes from and to zero matter to others.
+// A hash table of counts, with 16 bytes for an entry and two to four entries for a key, up to sixteen where
+// many have ceased to be wanted. Only changes from and to zero matter to others.
 //
 // Linear probing; an entry that is removed leaves no gap (Knuth, volume 3, section 6.4, algorithm R). The
 // table grows and shrinks without a pause: while it does, every change moves some entries from the old array
@@ -49,7 +49,7 @@ class WantedKeys {
   };
   static_assert(sizeof(Entry) == 16);
   static constexpr std::size_t kFewest = 64;
-  static constexpr std::size_t kAhead = 8;
+  static constexpr std::size_t kAhead = 16;
   // Entries of the old array that are passed at each change: it is empty before the new one is full again.
   static constexpr std::size_t kPassed = 8;
 

@@ -53,17 +53,45 @@ class KeyRun {
   // absent -> arriving, after try_prepare_arrivals. The key is absent.
   void begin_arrival(Key key, std::uint32_t arrival) {
     static_assert(next_role(Role::absent, RoleEvent::localize) == Role::arriving);
+    leave_absent(key, Role::arriving, arrival);
+  }
+
+  // absent -> awaiting, after KeyCopies::try_prepare. The key is absent.
+  void announce(Key key, std::uint32_t record) {
+    static_assert(next_role(Role::absent, RoleEvent::announce) == Role::awaiting);
+    leave_absent(key, Role::awaiting, record);
+  }
+  // awaiting -> arriving; the room for the copy is that of the value now. The key is awaiting.
+  void localize_awaited(Key key, std::uint32_t arrival) {
+    static_assert(next_role(Role::awaiting, RoleEvent::localize) == Role::arriving);
+    static_assert(!others_write_word(Role::awaiting));
     Store::Word& word = words_[key.index()];
-    std::uint64_t bits = word.load(std::memory_order_relaxed);
-    if (alone_) {
-      // Then hints change under the progress lock only.
-      word.store(SlotWord(bits).with_role(Role::arriving, arrival).bits(), std::memory_order_release);
-      return;
-    }
-    // Meanwhile another rank may change the hint.
-    while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(Role::arriving, arrival).bits(),
-                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
-    }
+    const SlotWord before(word.load(std::memory_order_relaxed));
+    word.store(before.with_role(Role::arriving, arrival).bits(), std::memory_order_release);
+  }
+  // Gives an open main copy that no other domain holds copies of a record, in the head of its slot, and a new
+  // version. False, and nothing has happened, for other keys, and where the slot is latched or cannot be
+  // marked.
+  bool offer(Key key, std::uint32_t record) const {
+    Store::Word& word = words_[key.index()];
+    const SlotWord before(word.load(std::memory_order_relaxed));
+    if (!before.is_open_owner() || !before.is_readable() || before.is_replicated() ||
+        !store_.marks_.is_covered(before.low()))
+      return false;
+    std::uint64_t bits = before.bits();
+    if (!word.compare_exchange_strong(bits, before.with_latch().bits(), std::memory_order_acquire,
+                                      std::memory_order_relaxed))
+      return false;
+    std::byte* const content = store_.shared_address(before.low());
+    SlotHead::of(content).record = record;
+    SlotHead::raise_version(content);
+    word.store(before.with_replicated(true).bits(), std::memory_order_release);
+    return true;
+  }
+  // The head of the slot of a key that is local.
+  void prefetch_head(Key key) const {
+    const SlotWord word(words_[key.index()].load(std::memory_order_relaxed));
+    if (word.is_readable()) __builtin_prefetch(store_.shared_address(word.low()) - head_bytes_, 1);
   }
 
   // arriving -> owner, open: of what transfer has written, without copies on other domains. The key is
@@ -112,6 +140,20 @@ class KeyRun {
 
  private:
   static constexpr std::size_t kPrefetchBytes = 512;
+
+  void leave_absent(Key key, Role role, std::uint32_t low) {
+    Store::Word& word = words_[key.index()];
+    std::uint64_t bits = word.load(std::memory_order_relaxed);
+    if (alone_) {
+      // Then hints change under the progress lock only.
+      word.store(SlotWord(bits).with_role(role, low).bits(), std::memory_order_release);
+      return;
+    }
+    // Meanwhile another rank may change the hint.
+    while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(role, low).bits(),
+                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+  }
 
   Store& store_;
   Store::Word* words_;

@@ -30,6 +30,7 @@ class SlotMarks {
   const DirtySet& all() const { return own_ ? own_->marks() : shared_; }
   // Makes the unit markable; false where there is no memory.
   bool cover(std::uint64_t unit) { return own_ ? own_->cover(unit + 1) : unit < shared_.units(); }
+  bool is_covered(std::uint64_t unit) const { return unit < covered(); }
   bool test(std::uint64_t unit) const { return unit < covered() && all().test(unit); }
   // As those of DirtySet.
   template <class F>

@@ -92,7 +92,7 @@ TEST_CASE("random policies keep to what their technique may answer") {
   const auto answers = [](Technique technique, std::uint32_t table) {
     const RandomPolicy policy(technique, {true, false}, 1);
     std::map<Wanted, int> counts;
-    for (std::uint64_t key = 0; key < 200; ++key) ++counts[policy.wanted(TableId(table), Key(key))];
+    for (std::uint64_t key = 0; key < 200; ++key) ++counts[policy.wanted(TableId(table), Key(key), false)];
     return counts;
   };
   CHECK(answers(Technique::adaptive, 0) == std::map<Wanted, int>{{Wanted::announce, 200}});

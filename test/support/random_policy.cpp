@@ -10,7 +10,7 @@ std::string_view to_string(Technique technique) {
   return kNames[static_cast<std::size_t>(technique)];
 }
 
-ManagementPolicy::Wanted RandomPolicy::wanted(TableId table, Key) const {
+ManagementPolicy::Wanted RandomPolicy::wanted(TableId table, Key, bool) const {
   const bool adversarial = technique_ == Technique::adversarial;
   if (!replicable_.at(table.value())) {
     return adversarial && draw(3) == 0 ? Wanted::nothing : Wanted::localize;

@@ -28,7 +28,7 @@ class RandomPolicy final : public ManagementPolicy {
   RandomPolicy(Technique technique, std::vector<bool> replicable, std::uint64_t seed)
       : technique_(technique), replicable_(std::move(replicable)), state_(seed) {}
 
-  Wanted wanted(TableId table, Key key) const override;
+  Wanted wanted(TableId table, Key key, bool likely_alone) const override;
   Decision decide(TableId table, Key key, Change change) const override;
 
  private:

@@ -38,12 +38,23 @@ TEST_CASE("What each technique does about a key that a domain wants") {
     INFO(to_string(technique));
     const auto policy = make_policy(technique);
     policy->allow_replicas(kReplicated);
-    CHECK(policy->wanted(kReplicated, Key(5)) == replicated);
-    CHECK(policy->wanted(kOther, Key(5)) == other);
-    CHECK(policy->wanted(TableId(100), Key(5)) == other);
+    CHECK(policy->wanted(kReplicated, Key(5), false) == replicated);
+    CHECK(policy->wanted(kOther, Key(5), false) == other);
+    CHECK(policy->wanted(TableId(100), Key(5), false) == other);
     for (const Change change : {Change::joined, Change::dropped})
       CHECK(policy->decide(kReplicated, Key(5), change) == decision);
   }
+}
+
+TEST_CASE("A key that is likely to be wanted by no other domain is localized at once") {
+  AdaptivePolicy policy;
+  policy.allow_replicas(kReplicated);
+  CHECK(policy.wanted(kReplicated, Key(5), true) == Wanted::localize);
+  CHECK(policy.wanted(kOther, Key(5), true) == Wanted::localize);
+  // Nothing else asks for that.
+  ReplicationPolicy replication(true);
+  replication.allow_replicas(kReplicated);
+  CHECK(replication.wanted(kReplicated, Key(5), true) == Wanted::announce);
 }
 
 TEST_CASE("NuPS replicates the frequent keys and relocates the others") {
@@ -55,8 +66,8 @@ TEST_CASE("NuPS replicates the frequent keys and relocates the others") {
   for (std::uint64_t key = 0; key < 10; ++key) {
     const bool is_frequent = key == 3 || key == 8;
     CHECK(policy.is_frequent(kReplicated, Key(key)) == is_frequent);
-    CHECK(policy.wanted(kReplicated, Key(key)) == (is_frequent ? Wanted::announce : Wanted::localize));
-    CHECK(policy.wanted(kOther, Key(key)) == Wanted::localize);
+    CHECK(policy.wanted(kReplicated, Key(key), false) == (is_frequent ? Wanted::announce : Wanted::localize));
+    CHECK(policy.wanted(kOther, Key(key), false) == Wanted::localize);
   }
   CHECK(policy.decide(kReplicated, Key(3), Change::joined) == Decision::serve);
 }

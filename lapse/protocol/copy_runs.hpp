@@ -18,9 +18,9 @@
 
 namespace lapse {
 
-// What a key goes through that one domain wants, until it is localized: ON, OFFER, LOCALIZE. That is the plain
-// case, in dense tables whose values have one length: the key is absent, then open and without copies, then
-// awaited by nothing but the want. Every other key goes through KeyReplication, in its turn.
+// What a key goes through that one domain wants, until it is localized: ON, OFFER, LOCALIZE. That is the
+// plain case, in dense tables whose values have one length: the key is absent, then open and without copies,
+// then awaited by nothing but the want. Every other key goes through KeyReplication, in its turn.
 //
 // Thread safety: the holder of the progress lock.
 class CopyRuns {

@@ -96,8 +96,8 @@ struct FrameHeader {
   // failed; push_run: the bits of the scale; answers to runs: number of the first item
   std::int32_t origin = 0;
   // localize: requester; instruct: new owner; refuse: home; answers: domain that executed; runs: number of
-  // the first item, after which they are consecutive; on, delta, off: domain that wants the key; snapshot,
-  // offer, refresh, acknowledge: owner
+  // the first item, after which they are consecutive; on, delta, off, want, unwant: domain that wants the
+  // key; snapshot, offer, refuse_copy, refresh, acknowledge: owner
   std::int32_t domain = 0;
   // operations, localize_for, answers: the requester's operation; leases: its worker; collectives: round;
   // inquiries: number of the question; refresh: number of the receiver's last sync that the sender has

@@ -1,5 +1,5 @@
 // Copies of one key: who wants it, who holds a copy, and how copies are merged. The rules are numbered in
-// docs/model/README.md.
+// docs/model/replication.md; docs/replication.md describes the whole.
 #pragma once
 
 #include <chrono>

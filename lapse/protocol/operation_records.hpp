@@ -55,7 +55,8 @@ struct CallRecord {
 };
 static_assert(sizeof(CallRecord) == sizeof(OperationRecord));
 
-// push_answer: this. pull_answer: this, then the value's elements. call_answer: this, then the result.
+// push_answer: this. pull_answer: this, then the value's elements. call_answer: this, then the result. In
+// tables whose keys can have copies, the version of the main copy (8 bytes) stands behind this in all three.
 // failed_answer: this, then the message of the exception.
 struct AnswerRecord {
   std::uint32_t item = 0;

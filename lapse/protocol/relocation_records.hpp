@@ -26,7 +26,7 @@ static_assert(sizeof(InstructRecord) == 16);
 struct TransferRecord {
   std::uint64_t key = 0;
   std::uint32_t relocations = 0;
-  std::uint32_t members = 0;
+  std::uint32_t members = 0;  // transfer: 0
 };
 static_assert(sizeof(TransferRecord) == 16);
 

@@ -30,7 +30,7 @@ struct Replica {
   Clock::time_point refreshed;
   Unanswered unanswered = Unanswered::nothing;
   bool bit = false;      // of the last DELTA
-  bool wanted = false;   // a worker has localized the key, or requested a lease of it
+  bool wanted = false;   // the main copy is: a worker has localized the key, or requested a lease of it
   bool offered = false;  // the owner has offered the main copy
   bool marked = false;   // changed since the last DELTA, and the mark has been taken
   // On which side of the last cut (ReplicaTable): what has been sent, and what is to be sent.
@@ -40,8 +40,8 @@ struct Replica {
 
 // Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
 //
-// A *cut* separates changes of copies that are not merged yet from those that come later. Of one that began
-// before the cut is notified when it has been merged, however many follow it.
+// A *cut* separates changes of copies that are not merged yet from those that come later: waits_for_cut is
+// true until the former have been merged, however many of the latter there are.
 class ReplicaTable {
  public:
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {

@@ -17,7 +17,7 @@ struct SlotHead {
   static constexpr std::uint32_t kNoRecord = 0xffffffff;
 
   std::uint64_t version = 0;         // of the main copy that this slot shows
-  std::uint32_t record = kNoRecord;  // number of the holder's record, or of the owner's
+  std::uint32_t record = kNoRecord;  // number of the holder's record, or what TableCopies notes of members
   std::uint32_t pushes = 0;          // gradients in the slot's sum
 
   // The head of the slot whose value is at `content`.

@@ -193,9 +193,9 @@ class Store : public SlotAccess {
     guard.published = true;
   }
   // Keeps what a key needs to come to this domain: a slot word, room for its value, and for the mark of a
-  // main copy that other domains hold copies of. Throws OutOfMemory,
-  // or what the application's function of lengths throws; then nothing has changed. Where all values have
-  // one length, the slot itself is chosen when the value comes; else it is the one that is returned.
+  // main copy that other domains hold copies of. Throws OutOfMemory, or what the application's function of
+  // lengths throws; then nothing has changed. Where all values have one length, the slot itself is chosen
+  // when the value comes; else it is the one that is returned.
   Slot prepare_arrival(Key key);
   // The slot for the value that has come, after prepare_arrival.
   Slot arrival_slot(Key key, Slot prepared) {

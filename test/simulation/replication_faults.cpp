@@ -1,4 +1,4 @@
-// Faults of replication that the simulation must find: each drops one rule (docs/model/README.md).
+// Faults of replication that the simulation must find: each drops one rule (docs/model/replication.md).
 #include <array>
 #include <cstring>
 #include <string>

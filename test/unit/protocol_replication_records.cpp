@@ -96,6 +96,23 @@ TEST_CASE("records of replication: a key that all domains want is served by its 
                                               {FrameKind::transfer, 1}});
 }
 
+TEST_CASE("records of replication: a change goes to all members, and acknowledges where it came from") {
+  Wants wants;
+  for (std::size_t rank = 0; rank < 4; ++rank) wants.begin(rank);
+  wants.ranks.take_records();
+  for (const std::size_t changed : {0, 2}) {
+    CHECK(wants.ranks.push(changed, kKey, 5));
+    for (const std::size_t rank : {2, 0, 1, 3, 0}) {
+      wants.ranks.round(rank);
+      wants.ranks.deliver_all();
+    }
+    Records expected{{FrameKind::refresh, 3}};
+    if (changed != 0) expected[FrameKind::delta] = 1;
+    CHECK(wants.ranks.take_records() == expected);
+  }
+  for (std::size_t rank = 0; rank < 4; ++rank) CHECK(wants.ranks.value(rank, kKey) == 10);
+}
+
 TEST_CASE(
     "records of replication: clean copies send nothing, and changed ones one DELTA and one REFRESH each") {
   constexpr std::uint64_t kKeys = 100'000;

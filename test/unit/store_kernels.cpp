@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/random.hpp"
 #include "lapse/store/update_kernel.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/store_kernel_numbers.hpp"
 
 using lapse::Isa;
 using lapse::isa_available;
@@ -18,25 +18,11 @@ using lapse::kAllIsas;
 using lapse::kernels_for;
 using lapse::UpdateKernel;
 using lapse::UpdateRule;
+using lapse::test::kernel_numbers;
+using lapse::test::kKernelOffsets;
+using lapse::test::kMaxKernelLength;
 
 namespace {
-
-constexpr std::size_t kMaxLength = 130;
-// Elements before an array, so that it is aligned to nothing more than an element.
-constexpr std::size_t kOffsets = 5;
-
-// Numbers of different sizes and signs; large ones for integers, so that products overflow.
-template <class T>
-std::vector<T> numbers(std::uint64_t seed, std::size_t count) {
-  const lapse::PositionalRandom random(seed);
-  std::vector<T> result(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double exponent = random.uniform(lapse::Key(1), i) * 6 - 3;
-    const double number = (random.uniform(lapse::Key(0), i) - 0.5) * std::pow(10, exponent);
-    result[i] = static_cast<T>(std::is_integral_v<T> ? number * 1e6 : number);
-  }
-  return result;
-}
 
 // The product, rounded before anything is added to it.
 template <class T>
@@ -86,11 +72,11 @@ template <class T>
 void check_arithmetic(Isa isa) {
   const auto& kernels = kernels_for<T>(isa);
   const T factor = static_cast<T>(-2.7);
-  for (std::size_t length = 0; length <= kMaxLength; ++length) {
-    const std::size_t offset = length % kOffsets;
-    const std::size_t count = offset + length + kOffsets;
-    const std::vector<T> before = numbers<T>(2 * length, count);
-    const std::vector<T> update = numbers<T>(2 * length + 1, count);
+  for (std::size_t length = 0; length <= kMaxKernelLength; ++length) {
+    const std::size_t offset = length % kKernelOffsets;
+    const std::size_t count = offset + length + kKernelOffsets;
+    const std::vector<T> before = kernel_numbers<T>(2 * length, count);
+    const std::vector<T> update = kernel_numbers<T>(2 * length + 1, count);
 
     std::vector<T> added = before;
     std::vector<T> scaled = before;
@@ -116,11 +102,11 @@ template <class T>
 std::vector<T> pushed(const UpdateRule& rule, Isa isa, std::size_t length, std::size_t offset) {
   const UpdateKernel kernel(rule, lapse::element_type<T>(), isa);
   const std::size_t content = length + rule.state_elements(length);
-  std::vector<T> slot = numbers<T>(length, offset + content + kOffsets);
+  std::vector<T> slot = kernel_numbers<T>(length, offset + content + kKernelOffsets);
   std::byte* value = reinterpret_cast<std::byte*>(slot.data() + offset);
   kernel.initialise(value, length);
   for (std::uint64_t push = 0; push < 5; ++push) {
-    const std::vector<T> update = numbers<T>(1000 + push, offset + length);
+    const std::vector<T> update = kernel_numbers<T>(1000 + push, offset + length);
     kernel.apply(value, reinterpret_cast<const std::byte*>(update.data() + offset), length,
                  push == 3 && kernel.accepts_scale() ? 0.3F : 1.0F);
   }
@@ -130,14 +116,14 @@ std::vector<T> pushed(const UpdateRule& rule, Isa isa, std::size_t length, std::
 template <class T>
 void check_rules_equal(const std::vector<UpdateRule>& rules) {
   for (const UpdateRule& rule : rules) {
-    for (std::size_t length = 0; length <= kMaxLength; ++length) {
-      const std::size_t offset = length % kOffsets;
+    for (std::size_t length = 0; length <= kMaxKernelLength; ++length) {
+      const std::size_t offset = length % kKernelOffsets;
       const std::vector<T> portable = pushed<T>(rule, Isa::portable, length, offset);
       // The bytes around the value stay.
-      const std::vector<T> before = numbers<T>(length, portable.size());
+      const std::vector<T> before = kernel_numbers<T>(length, portable.size());
       CHECK(
           std::equal(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(offset), portable.begin()));
-      CHECK(std::equal(before.end() - kOffsets, before.end(), portable.end() - kOffsets));
+      CHECK(std::equal(before.end() - kKernelOffsets, before.end(), portable.end() - kKernelOffsets));
       for (const Isa isa : kAllIsas) {
         if (!isa_available(isa)) continue;
         CAPTURE(rule.to_string(), length, lapse::isa_name(isa));
@@ -178,8 +164,8 @@ TEST_CASE("Update rules give the same bits with every instruction set") {
 }
 
 TEST_CASE("The sum of products is accurate") {
-  const std::vector<float> a = numbers<float>(1, 100000);
-  const std::vector<float> b = numbers<float>(2, 100000);
+  const std::vector<float> a = kernel_numbers<float>(1, 100000);
+  const std::vector<float> b = kernel_numbers<float>(2, 100000);
   double exact = 0;
   double magnitude = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -5,33 +5,19 @@
 #include <limits>
 #include <vector>
 
-#include "lapse/core/random.hpp"
 #include "lapse/store/kernels.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/store_kernel_numbers.hpp"
 
 using lapse::Isa;
 using lapse::isa_available;
 using lapse::kAllIsas;
 using lapse::kernels_for;
+using lapse::test::kernel_numbers;
+using lapse::test::kKernelOffsets;
+using lapse::test::kMaxKernelLength;
 
 namespace {
-
-constexpr std::size_t kMaxCopyLength = 130;
-// Elements before an array, so that it is aligned to nothing more than an element.
-constexpr std::size_t kCopyOffsets = 5;
-
-// Numbers of different sizes and signs.
-template <class T>
-std::vector<T> copy_numbers(std::uint64_t seed, std::size_t count) {
-  const lapse::PositionalRandom random(seed);
-  std::vector<T> result(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double exponent = random.uniform(lapse::Key(1), i) * 6 - 3;
-    const double number = (random.uniform(lapse::Key(0), i) - 0.5) * std::pow(10, exponent);
-    result[i] = static_cast<T>(std::is_integral_v<T> ? number * 1e6 : number);
-  }
-  return result;
-}
 
 template <class T>
 T total_of(T a, T b) {
@@ -95,12 +81,12 @@ void check_copies(Isa isa) {
   const auto at = [](std::vector<T>& v, std::size_t offset) {
     return reinterpret_cast<std::byte*>(v.data() + offset);
   };
-  for (std::size_t length = 0; length <= kMaxCopyLength; ++length) {
-    const std::size_t offset = length % kCopyOffsets;
-    const std::size_t count = offset + length + kCopyOffsets;
-    const std::vector<T> main = copy_numbers<T>(3 * length, count);
-    std::vector<T> value = copy_numbers<T>(3 * length + 1, count);
-    std::vector<T> base = copy_numbers<T>(3 * length + 2, count);
+  for (std::size_t length = 0; length <= kMaxKernelLength; ++length) {
+    const std::size_t offset = length % kKernelOffsets;
+    const std::size_t count = offset + length + kKernelOffsets;
+    const std::vector<T> main = kernel_numbers<T>(3 * length, count);
+    std::vector<T> value = kernel_numbers<T>(3 * length + 1, count);
+    std::vector<T> base = kernel_numbers<T>(3 * length + 2, count);
     mix_in_equal_and_special(value, base);
     CAPTURE(length);
 
@@ -126,7 +112,7 @@ void check_copies(Isa isa) {
     CHECK(same_numbers(out, expected_out));
     // Now they are equal, also where they are no numbers.
     CHECK_FALSE(kernels.difference_rebase(at(v, offset), at(b, offset), at(out, offset), length));
-    CHECK(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(offset), out.end() - kCopyOffsets,
+    CHECK(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(offset), out.end() - kKernelOffsets,
                       [](T x) { return equal_bits(x, T{0}); }));
 
     v = value;

@@ -47,8 +47,9 @@ class TableCopies {
     const auto number = main_number(key, content);
     return number ? &mains_.at(*number) : nullptr;
   }
-  // Most main copies that get a member are offered to it, and soon go there: as long as it is the only one, it
-  // is noted in the slot, without a record. It shows no copy, so it is never dirty. There are no members yet.
+  // Most main copies that get a member are offered to it, and soon go there: as long as it is the only
+  // one, it is noted in the slot, without a record. It shows no copy, so it is never dirty. There are no
+  // members yet.
   static void set_only_member(std::byte* content, Domain member) {
     SlotHead::of(content).record = record_of_only(member);
   }

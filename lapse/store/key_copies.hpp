@@ -29,8 +29,8 @@ class KeyCopies {
 
   // --- keys whose value no other thread can see
 
-  // Keeps a slot word, and room for a copy in memory that the domain shares; false where there is none. Values
-  // of one length: the slot is chosen by take_slot. Else it is the one that `slot` is set to.
+  // Keeps a slot word, and room for a copy in memory that the domain shares; false where there is none.
+  // Values of one length: the slot is chosen by take_slot. Else it is the one that `slot` is set to.
   bool try_prepare(Key key, std::optional<std::uint32_t>& slot);
   // The slot for the copy, of values of one length. It shows version 0.
   std::uint32_t take_slot();

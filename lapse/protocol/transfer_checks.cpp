@@ -56,11 +56,17 @@ void check_members(const TableShard& table, const FrameHeader& header, const Tra
   }
   const std::size_t members = std::size_t{record.members} * sizeof(MemberRecord);
   check_transfer(header, padded_bytes(moved) + members);
-  for (std::uint32_t i = 0; i < record.members; ++i) {
+  const auto domain_of = [&](std::uint32_t number) {
     MemberRecord member;
-    std::memcpy(&member, bytes + sizeof record + padded_bytes(moved) + i * sizeof member, sizeof member);
-    if (member.domain < 0 || member.domain >= table.definition().domains.domains() ||
-        member.domain == table.self_domain().value())
+    std::memcpy(&member, bytes + sizeof record + padded_bytes(moved) + number * sizeof member, sizeof member);
+    return member.domain;
+  };
+  for (std::uint32_t i = 0; i < record.members; ++i) {
+    const std::int32_t domain = domain_of(i);
+    bool is_new = true;
+    for (std::uint32_t before = 0; before < i; ++before) is_new = is_new && domain_of(before) != domain;
+    if (!is_new || domain < 0 || domain >= table.definition().domains.domains() ||
+        domain == table.self_domain().value())
       throw ProtocolError("a transfer names a member that cannot be one");
   }
 }

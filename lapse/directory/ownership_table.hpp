@@ -44,8 +44,11 @@ class OwnershipTable {
 
   Domain owner(std::uint64_t index) const { return index < size_ ? entry(index).owner : self_; }
 
-  // Where the entries are adjacent.
-  void prefetch(std::uint64_t index) const { __builtin_prefetch(fixed_ + index, 1); }
+  // Nothing where the entries are not adjacent, or there is no such entry: that of a key that is at home at
+  // another domain.
+  void prefetch(std::uint64_t index) const {
+    if (index < entries().size()) __builtin_prefetch(fixed_ + index, 1);
+  }
 
   struct Change {
     Domain old_owner;

@@ -262,6 +262,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
     } else {
       TransferRecord record;
       std::memcpy(&record, from, sizeof record);
+      check_no_members(record);
       keys_.arrive(table, record, moved, records.now);
     }
     from += records.header.record_bytes;
@@ -276,14 +277,7 @@ void Relocation::take_transfers(TableShard& table, const Records& records, std::
 void Relocation::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
   TableShard& table = registry_.table(header.table);
   const auto kind = static_cast<FrameKind>(header.kind);
-  const std::uint32_t expected = kind == FrameKind::localize   ? std::uint32_t{sizeof(LocalizeRecord)}
-                                 : kind == FrameKind::instruct ? std::uint32_t{sizeof(InstructRecord)}
-                                                               : header.record_bytes;
-  if (header.record_bytes < sizeof(LocalizeRecord) || header.record_bytes != expected || header.domain < 0 ||
-      header.domain >= table.definition().domains.domains()) {
-    throw ProtocolError(
-        "a message about relocations has a wrong length or names a domain that does not exist");
-  }
+  check_relocation(table, header);
   Records part{header, records, header.count, Clock::now()};
   if (kind == FrameKind::transfer_with_members && table.copies() == nullptr)
     throw ProtocolError("a message transfers a key with members, which its table cannot have");

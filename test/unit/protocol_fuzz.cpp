@@ -16,11 +16,19 @@
 namespace lapse {
 namespace {
 
+using test::FuzzCopies;
 using test::FuzzRank;
 using test::kRanks;
 
 constexpr FrameKind kRuns[] = {FrameKind::pull_run, FrameKind::push_run, FrameKind::set_run,
                                FrameKind::pull_run_answer, FrameKind::push_run_answer};
+
+// Within a domain there are none: here each rank is one. REFUSE_COPY comes for want of memory alone.
+constexpr FrameKind kOfCopies[] = {FrameKind::on,          FrameKind::delta,
+                                   FrameKind::off,         FrameKind::snapshot,
+                                   FrameKind::offer,       FrameKind::refresh,
+                                   FrameKind::acknowledge, FrameKind::sync,
+                                   FrameKind::sync_answer, FrameKind::transfer_with_members};
 
 using Packet = std::vector<std::byte>;
 
@@ -104,6 +112,7 @@ struct Outcome {
   std::array<std::uint64_t, kFrameKinds> damaged{};
   std::uint64_t max_records = 0;  // of a run
   std::uint64_t handled = 0;
+  std::uint64_t thrown = 0;  // by the rule of the application
   std::uint64_t refused = 0;
   std::uint64_t unfinished = 0;
 };
@@ -140,13 +149,14 @@ void damage(Packet& packet, RandomEngine& random) {
 }
 
 // Lets workers call and delivers packets. One packet in `damage_one_in` is damaged,
-// repeated or misdirected (0: none).
-void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outcome& outcome) {
+// repeated or misdirected (0: none). With copies, workers make twice as many calls about them.
+void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, FuzzCopies copies,
+               Outcome& outcome) {
   RandomEngine random(seed);
   LoopbackNetwork network(kRanks, seed % 2 == 1);
   std::vector<std::unique_ptr<FuzzRank>> ranks;
   for (std::int32_t rank = 0; rank < kRanks; ++rank) {
-    ranks.push_back(std::make_unique<FuzzRank>(network, Rank(rank)));
+    ranks.push_back(std::make_unique<FuzzRank>(network, Rank(rank), copies, seed));
   }
   const auto attempt = [&](auto&& step) {
     try {
@@ -154,6 +164,22 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outco
       ++outcome.handled;
     } catch (const ProtocolError&) {
       ++outcome.refused;
+    } catch (const UserCodeFailed&) {
+      ++outcome.thrown;
+    }
+  };
+  const auto call = [&] {
+    FuzzRank& rank = *ranks[random.below(kRanks)];
+    switch (copies == FuzzCopies::none ? 0 : random.below(6)) {
+      case 2:
+      case 3:
+        return rank.toggle(random);
+      case 4:
+        return rank.push_to_copies(random);
+      case 5:
+        return rank.sync(random);
+      default:
+        return rank.call(random);
     }
   };
   const auto handle = [&](Rank to, Rank from, const Packet& packet) {
@@ -165,15 +191,20 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outco
     attempt([&] { protocol.end_turn(); });
   };
   for (auto& rank : ranks) rank->collective_call();
-  for (int made = 0;;) {
+  constexpr int kLastRounds = 4;
+  for (int made = 0, rounds = 0;;) {
     if (made < calls && random.below(3) == 0) {
-      attempt([&] { ranks[random.below(kRanks)]->call(random); });
+      attempt(call);
       ++made;
       continue;
     }
     const auto choices = network.deliverable();
     if (choices.empty()) {
-      if (made == calls) break;
+      if (made < calls) continue;
+      // What waits for a round: a DELTA for its REFRESH.
+      if (copies == FuzzCopies::none || rounds == kLastRounds) break;
+      ++rounds;
+      for (auto& rank : ranks) attempt([&] { rank->round(); });
       continue;
     }
     const auto choice = choices[random.below(choices.size())];
@@ -203,7 +234,8 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, Outco
 
 TEST_CASE("Undamaged traffic is handled and every operation ends") {
   lapse::Outcome outcome;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) lapse::run_world(seed, 0, 60, outcome);
+  for (std::uint64_t seed = 0; seed < 100; ++seed)
+    lapse::run_world(seed, 0, 60, lapse::FuzzCopies::none, outcome);
   CHECK(outcome.refused == 0);
   CHECK(outcome.handled > 10'000);
   CHECK(outcome.unfinished == 0);
@@ -214,7 +246,8 @@ TEST_CASE("Undamaged traffic is handled and every operation ends") {
 
 TEST_CASE("Damaged packets are handled or refused with a ProtocolError") {
   lapse::Outcome outcome;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) lapse::run_world(seed, 8, 60, outcome);
+  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+    lapse::run_world(seed, 8, 60, lapse::FuzzCopies::none, outcome);
   // Both happen: the damage is neither always found at once nor never.
   CHECK(outcome.refused > 5'000);
   CHECK(outcome.handled > 100'000);
@@ -224,6 +257,35 @@ TEST_CASE("Damaged packets are handled or refused with a ProtocolError") {
 
 TEST_CASE("Much damage") {
   lapse::Outcome outcome;
-  for (std::uint64_t seed = 5000; seed < 6000; ++seed) lapse::run_world(seed, 2, 60, outcome);
+  for (std::uint64_t seed = 5000; seed < 6000; ++seed)
+    lapse::run_world(seed, 2, 60, lapse::FuzzCopies::none, outcome);
   CHECK(outcome.refused > 5'000);
+}
+
+TEST_CASE("Undamaged traffic of copies is handled and every operation ends") {
+  lapse::Outcome outcome;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    lapse::run_world(seed, 0, 120, lapse::FuzzCopies::library, outcome);
+  CHECK(outcome.refused == 0);
+  CHECK(outcome.thrown == 0);
+  CHECK(outcome.unfinished == 0);
+  for (const lapse::FrameKind kind : lapse::kOfCopies) {
+    INFO("kind " << static_cast<int>(kind));
+    CHECK(outcome.frames.at(static_cast<std::size_t>(kind)) > 100);
+  }
+}
+
+TEST_CASE("Damaged packets of copies are handled or refused with a ProtocolError") {
+  lapse::Outcome outcome;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const auto copies = seed % 2 == 0 ? lapse::FuzzCopies::library : lapse::FuzzCopies::all;
+    lapse::run_world(seed, seed % 3 == 0 ? 2 : 8, 120, copies, outcome);
+  }
+  CHECK(outcome.refused > 5'000);
+  CHECK(outcome.handled > 100'000);
+  CHECK(outcome.thrown > 0);
+  for (const lapse::FrameKind kind : lapse::kOfCopies) {
+    INFO("kind " << static_cast<int>(kind));
+    CHECK(outcome.damaged.at(static_cast<std::size_t>(kind)) > 100);
+  }
 }

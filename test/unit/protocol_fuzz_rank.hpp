@@ -18,7 +18,10 @@
 #include "lapse/core/random.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/ps/operation_builder.hpp"
+#include "lapse/store/copy_merger.hpp"
 #include "lapse/transport/loopback/network.hpp"
+#include "test/support/random_intents.hpp"
+#include "test/support/random_policy.hpp"
 #include "test/support/table_shard_builder.hpp"
 
 namespace lapse::test {
@@ -47,6 +50,13 @@ inline constexpr std::array<FuzzTable, 5> kTables{{
     {ElementType::int32, 4, false, false, true},
 }};
 
+// Which tables have copies.
+enum class FuzzCopies {
+  none,
+  library,  // those with a rule of the library
+  all,      // also the one whose rule refuses updates: it may refuse a merge
+};
+
 // Adds, and refuses some updates.
 struct CapriciousRule {
   std::string name() const { return "capricious"; }
@@ -56,7 +66,7 @@ struct CapriciousRule {
   }
   void apply(std::span<std::int32_t> value, std::span<std::int32_t> state,
              std::span<const std::int32_t> update, float) const {
-    if (value[0] % 7 == 3) throw std::runtime_error("not today");
+    if (value[0] % 7 == 4) throw std::runtime_error("not today");
     for (std::size_t i = 0; i < value.size(); ++i) value[i] ^= state[i] ^ update[i];
     ++value[0];
   }
@@ -65,18 +75,26 @@ struct CapriciousRule {
 // One rank without threads: its protocol, and workers with calls that the test makes.
 class FuzzRank {
  public:
-  FuzzRank(LoopbackNetwork& network, Rank self)
-      : domains_(DomainMap::of_ranks(kRanks)), protocol_(network.endpoint(self), router_) {
+  FuzzRank(LoopbackNetwork& network, Rank self, FuzzCopies copies, std::uint64_t seed)
+      : domains_(DomainMap::of_ranks(kRanks)),
+        policy_(Technique::adversarial, replicable(copies), mix_bits(seed + self.index())),
+        protocol_(network.endpoint(self), router_) {
     const Domain domain(self.value());
     for (std::uint32_t id = 0; id < kTables.size(); ++id) {
       const FuzzTable& kind = kTables[id];
       HomeMap homes = kind.sparse ? HomeMap::sparse_hash(kRanks, domain)
                       : id == 0   ? HomeMap::hash(kKeys, kRanks, domain)
                                   : HomeMap::range(kKeys, kRanks, domain);
-      const UpdateRule rule = kind.custom   ? UpdateRule::custom<std::int32_t>(CapriciousRule{})
-                              : kind.sparse ? UpdateRule::adagrad()
-                                            : UpdateRule::add();
-      const ValueLayout layout{kind.type, kind.length, rule.state_size()};
+      const UpdateRule rule = kind.custom        ? UpdateRule::custom<std::int32_t>(CapriciousRule{})
+                              : kind.own_lengths ? UpdateRule::adagrad()
+                              : kind.sparse
+                                  ? (copies == FuzzCopies::none ? UpdateRule::adagrad() : UpdateRule::adam())
+                                  : UpdateRule::add();
+      const ValueLayout layout{
+          .type = kind.type,
+          .length = kind.length,
+          .state = rule.state_size(),
+          .copies = replicable(copies)[id] ? CopyMerger::copies(rule.merge()) : Copies::none};
       ValueSizes sizes = kind.own_lengths
                              ? ValueSizes::computed(layout, [](Key key) { return 1 + key.value() % 3; })
                              : ValueSizes(layout);
@@ -102,6 +120,9 @@ class FuzzRank {
     const auto combine = [](Bytes& into, const Bytes& from) {
       if (into.size() != from.size()) throw ProtocolError("contributions of different lengths");
     };
+    protocol_.replication().set_times({.interval = std::nullopt});
+    protocol_.replication().set_policy(&policy_);
+    protocol_.replication().set_source(&intents_);
     protocol_.worker_collective().start(all, self, combine);
     protocol_.termination().start();
   }
@@ -169,6 +190,48 @@ class FuzzRank {
     }
   }
 
+  // --- copies
+
+  // The rank's workers begin to want some keys, or cease to want some that they wanted; then a round begins.
+  void toggle(RandomEngine& random) {
+    if (random.below(2) == 0 || wants_.empty()) {
+      wants_.push_back(
+          {TableId(static_cast<std::uint32_t>(random.below(kTables.size()))), draw_keys(random)});
+      intents_.want(wants_.back().table, wants_.back().keys);
+    } else {
+      std::swap(wants_[random.below(wants_.size())], wants_.back());
+      intents_.unwant(wants_.back().table, wants_.back().keys);
+      wants_.pop_back();
+    }
+    round();
+  }
+  void round() {
+    protocol_.replication().round(Replication::Clock::now());
+    protocol_.end_turn();
+  }
+  // A worker changes copies that are here.
+  void push_to_copies(RandomEngine& random) {
+    TableShard& table = *protocol_.registry().tables()[random.below(kTables.size())];
+    for (const Key key : draw_keys(random)) {
+      Store::Word* const word = table.store().find(key);
+      if (word == nullptr) continue;
+      const std::vector<std::byte> update(table.value_bytes(key), std::byte{1});
+      try {
+        static_cast<void>(table.push_any(*word, key, update.data(), 1.0F));
+      } catch (const std::runtime_error&) {
+        // The rule has refused it.
+      }
+    }
+  }
+  // A worker waits for copies, unless it does so already.
+  void sync(RandomEngine& random) {
+    SyncRequest& request = protocol_.registry().workers()[random.below(kWorkers)]->sync_request();
+    if (!request.finished || !protocol_.synchronization().has_work()) return;
+    request.finished = false;
+    protocol_.synchronization().handle_submission(request);
+    protocol_.end_turn();
+  }
+
   // Gives back what is finished, so that operation objects are used again.
   void release_finished() {
     std::erase_if(calls_, [](const Call& call) {
@@ -177,7 +240,12 @@ class FuzzRank {
       return true;
     });
   }
-  std::size_t unfinished() const { return calls_.size(); }
+  std::size_t unfinished() {
+    std::size_t syncs = 0;
+    for (const auto& worker : protocol_.registry().workers())
+      syncs += worker->sync_request().finished ? 0 : 1;
+    return calls_.size() + syncs;
+  }
 
   void collective_call() {
     contribution_.bytes.assign(8, std::byte{1});
@@ -186,6 +254,17 @@ class FuzzRank {
   }
 
  private:
+  struct Want {
+    TableId table;
+    std::vector<Key> keys;
+  };
+  static std::vector<bool> replicable(FuzzCopies copies) {
+    std::vector<bool> all;
+    for (const FuzzTable& kind : kTables)
+      all.push_back(copies == FuzzCopies::all || (copies == FuzzCopies::library && !kind.custom));
+    return all;
+  }
+
   struct Call {
     WorkerEndpoint* worker;
     OperationState* operation;
@@ -194,9 +273,12 @@ class FuzzRank {
   PrivateRegionAllocator regions_;
   DomainMap domains_;
   Router router_;
+  RandomPolicy policy_;
+  RandomIntents intents_;
   RankProtocol protocol_;
   Contribution contribution_;
   std::vector<Call> calls_;
+  std::vector<Want> wants_;
   std::vector<std::unique_ptr<std::byte[]>> destinations_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/intent_source.hpp"
 #include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -48,8 +49,8 @@ class Replication final : public ProtocolModule, public WantSink {
                                           {FrameKind::want},
                                           {FrameKind::unwant}};
 
-  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys)
-      : registry_(registry), outbox_(outbox), keys_(keys) {}
+  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys, const Failure& failure)
+      : registry_(registry), outbox_(outbox), keys_(keys), failure_(failure) {}
 
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
@@ -65,6 +66,7 @@ class Replication final : public ProtocolModule, public WantSink {
   bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
+  // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
   void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // The part of a round that sends what has changed.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
@@ -97,6 +99,7 @@ class Replication final : public ProtocolModule, public WantSink {
   const Registry& registry_;
   Outbox& outbox_;
   KeyReplication& keys_;
+  const Failure& failure_;
   RoundTimes times_;
   IntentSource* source_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);

@@ -10,3 +10,8 @@ lapse_test(test_adapm_copies
   RANKS 3 4
   DOMAINS rank 2
   TIMEOUT 60)
+lapse_test(test_adapm_failures
+  SOURCES adapm_failures.cpp
+  DEPENDS lapse::adapm
+  RANKS 2 3
+  TIMEOUT 60)

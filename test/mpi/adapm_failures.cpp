@@ -1,7 +1,9 @@
 // Hard moments of copies: what merging them cannot do, what there is no room for.
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -245,3 +247,56 @@ TEST_CASE("Intents on more keys than a sparse table may have are declined, and f
     manager.close();
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+namespace {
+
+std::size_t data_bytes() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t pages[6] = {};
+  for (std::size_t& number : pages) in >> number;
+  return pages[5] * 4096;
+}
+
+}  // namespace
+
+TEST_CASE("A rank that has no memory for copies declines them, and the job goes on") {
+  ParameterManager manager(MPI_COMM_WORLD, ranks_alone());
+  constexpr std::uint64_t kMany = 20'000;
+  constexpr std::size_t kLength = 1024;
+  TableOptions options = copied_table(false, kMany, manager.ranks());
+  options.length = kLength;
+  const auto table = manager.create_table<float>(options);
+  const Rank last(manager.ranks() - 1);
+  rlimit before{};
+  getrlimit(RLIMIT_DATA, &before);
+  manager.run_workers(1, [&](Worker& worker) {
+    const std::vector<float> ones(kLength, 1);
+    std::vector<float> value(kLength);
+    const auto keys = copied_keys(false, kMany, worker.ranks());
+    if (worker.rank() == last) {
+      rlimit limit = before;
+      limit.rlim_cur = data_bytes() + (std::size_t{24} << 20);
+      setrlimit(RLIMIT_DATA, &limit);
+      for (std::size_t first = 0; first < kMany; first += 500) {
+        worker.intent(table, std::span(keys).subspan(first, 500), Clock(0), Clock(1000));
+        worker.advance_clock();
+      }
+    }
+    worker.sync_barrier();
+    for (std::size_t i = 0; i < kMany; i += 50) worker.push(table, keys[i], ones);
+    worker.sync_barrier();
+    for (std::size_t i = 0; i < kMany; i += 50) {
+      worker.pull(table, keys[i], value).wait();
+      expect(value.front() == static_cast<float>(worker.count()), "the pushes of all");
+    }
+    worker.barrier();
+    if (worker.rank() == last) setrlimit(RLIMIT_DATA, &before);
+  });
+  const auto total = manager.statistics().server.table_total(table.id());
+  CHECK(total.declined_copies > 0);
+  CHECK(total.copies_in > 0);
+  CHECK(total.copies_here == 0);
+  manager.close();
+}
+#endif

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "adapm/worker_intents.hpp"
@@ -62,7 +63,13 @@ void IntentHandle::signal(const lapse::TableHandle& table, std::span<const Key> 
   const TechniqueTraits traits = adapm::traits(technique_);
   const bool is_acted_on = traits.acts_on_intents || (traits.replicates_always && table.is_sparse());
   const Intent intent{.table = table.id(), .type = type, .start = start, .end = end, .range = range};
-  if (intents_->signal(phase_, intent, keys, is_acted_on)) return;
+  try {
+    if (intents_->signal(phase_, intent, keys, is_acted_on)) return;
+  } catch (const std::bad_alloc&) {
+    throw lapse::OutOfMemory(
+        fmt::format("no memory on rank {} for an intent of worker {} on {} keys of table '{}'", rank_.value(),
+                    worker_, keys.size(), table.name()));
+  }
   throw lapse::UsageError(fmt::format("an intent of worker {} on rank {} on table '{}' after its phase",
                                       worker_, rank_.value(), table.name()));
 }

@@ -30,7 +30,8 @@ class IntentHandle {
   // this call, or begins a round, for this worker. An intent whose start has passed is acted on at once; one
   // whose end has passed, or is its start, is ignored and counted.
   // Throws UsageError for an end before its start, for a table of another server and after the worker's phase
-  // has ended, ClosedError after the manager was closed, KeyOutOfRange; then nothing is signaled.
+  // has ended, ClosedError after the manager was closed, KeyOutOfRange, OutOfMemory where the keys cannot be
+  // copied; then nothing is signaled.
   template <lapse::Element T>
   void intent(const lapse::Table<T>& table, std::span<const lapse::Key> keys, lapse::Clock start,
               lapse::Clock end, IntentType type = IntentType::read_write) const {

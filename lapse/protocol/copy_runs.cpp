@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "lapse/protocol/table_copies.hpp"
 #include "lapse/store/key_run.hpp"
@@ -97,15 +98,16 @@ void CopyRuns::announce(TableShard& table, std::span<const Key> keys) {
     const Key key = keys[i];
     if (copies.is_refused(key)) continue;
     Replica replica{.key = key, .owner = {}, .refreshed = {}, .unanswered = Replica::Unanswered::on};
-    if (!copies.try_prepare(replica)) {
+    const bool by_home = homes_[i] == self;
+    replica.owner =
+        by_home ? table.owner_by_table(key) : cache.look_up(run.word(key).hint()).value_or(homes_[i]);
+    const std::optional<std::uint32_t> number = copies.try_open(replica);
+    if (!number) {
       copies.refuse(key);
       ++table.counters().declined_copies;
       continue;
     }
-    const bool by_home = homes_[i] == self;
-    replica.owner =
-        by_home ? table.owner_by_table(key) : cache.look_up(run.word(key).hint()).value_or(homes_[i]);
-    run.announce(key, copies.replicas().open(replica));
+    run.announce(key, *number);
     (by_home ? by_home_ : records_).add(table.serving_rank(key, replica.owner), {key.value()});
   }
   records_.append_to(outbox_, copy_header(FrameKind::on, table, self, sizeof(CopyRecord)));

@@ -66,17 +66,17 @@ void KeyReplication::announce(TableShard& table, Key key) {
   TableCopies& copies = *table.copies();
   if (copies.is_refused(key)) return;
   Replica replica{.key = key, .owner = {}, .refreshed = {}, .unanswered = Unanswered::on};
-  if (!copies.try_prepare(replica)) {
-    copies.refuse(key);
-    ++table.counters().declined_copies;
-    return;
-  }
   const Domain owner = table.definition()
                            .cache.look_up(table.store().word(key).hint())
                            .value_or(table.definition().homes.home(key));
   replica.owner = owner;
-  const std::uint32_t number = copies.replicas().open(replica);
-  copies.keys().announce(key, number);
+  const std::optional<std::uint32_t> number = copies.try_open(replica);
+  if (!number) {
+    copies.refuse(key);
+    ++table.counters().declined_copies;
+    return;
+  }
+  copies.keys().announce(key, *number);
   std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
   const CopyRecord head{key.value()};
   std::memcpy(record, &head, sizeof head);

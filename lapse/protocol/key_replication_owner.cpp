@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -122,11 +123,17 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
     if (done) send_record(table, FrameKind::offer, key, from);
     return done;
   }
-  if (first && !open_main(table, key, content)) return false;
-  MainCopy& main = *copies.main(key, value);
-  if (main.find(from) != nullptr) {
-    throw ProtocolError(fmt::format("domain {} announces key {} of table '{}' a second time", from.value(),
-                                    key.value(), table.name()));
+  try {
+    if (first && !open_main(table, key, content)) return false;
+    MainCopy& main = *copies.main(key, value);
+    if (main.find(from) != nullptr) {
+      throw ProtocolError(fmt::format("domain {} announces key {} of table '{}' a second time", from.value(),
+                                      key.value(), table.name()));
+    }
+    main.add({.domain = from});
+  } catch (const std::bad_alloc&) {
+    send_record(table, FrameKind::refuse_copy, key, from);
+    return true;
   }
   const std::size_t bytes = table.content_bytes(key);
   std::byte* const record = outbox_.append(
@@ -140,10 +147,13 @@ bool KeyReplication::take_on(TableShard& table, Key key, Domain from, Slot slot,
   if (!done) {
     // A worker has leased the key meanwhile: ON waits for the end of the lease.
     outbox_.cancel();
-    if (first) close_main(table, key, value);
+    if (first) {
+      close_main(table, key, value);
+    } else {
+      copies.main(key, value)->remove(from);
+    }
     return false;
   }
-  main.add({.domain = from});
   ++table.counters().copies_out;
   return true;
 }

@@ -33,11 +33,10 @@ void MainCopy::remove(Domain domain) {
 }
 
 std::uint32_t MainCopies::open(Key key) {
+  const bool is_new = free_.empty();
+  if (is_new) records_.emplace_back(key);
   ++in_use_;
-  if (free_.empty()) {
-    records_.emplace_back(key);
-    return static_cast<std::uint32_t>(records_.size() - 1);
-  }
+  if (is_new) return static_cast<std::uint32_t>(records_.size() - 1);
   const std::uint32_t number = free_.back();
   free_.pop_back();
   records_[number] = MainCopy(key);

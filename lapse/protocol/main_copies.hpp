@@ -52,6 +52,7 @@ class MainCopy {
 // Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
 class MainCopies {
  public:
+  // Throws std::bad_alloc; then nothing has happened.
   std::uint32_t open(Key key) LAPSE_REQUIRES(progress_role);
   void close(std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // Valid until the next open.

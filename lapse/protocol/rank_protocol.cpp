@@ -12,7 +12,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
       key_replication_(registry(), outbox(), router, access_, key_relocation_, leases_),
       key_relocation_(registry(), outbox(), access_, localize_answers_, leases_, key_replication_),
       relocation_(registry(), outbox(), localize_answers_, key_relocation_),
-      replication_(registry(), outbox(), key_replication_, relocation_),
+      replication_(registry(), outbox(), key_replication_, relocation_, failure()),
       synchronization_(registry(), outbox(), replication_),
       localize_requests_(registry(), outbox(), localize_answers_, relocation_),
       leases_(registry(), outbox(), key_relocation_),

@@ -44,13 +44,13 @@ struct Replica {
 // true until the former have been merged, however many of the latter there are.
 class ReplicaTable {
  public:
+  // Throws std::bad_alloc; then nothing has happened.
   std::uint32_t open(const Replica& replica) LAPSE_REQUIRES(progress_role) {
+    const bool is_new = free_.empty();
+    if (is_new) records_.push_back(replica);
     ++in_use_;
     ++expected_[index(replica.unanswered)];
-    if (free_.empty()) {
-      records_.push_back(replica);
-      return static_cast<std::uint32_t>(records_.size() - 1);
-    }
+    if (is_new) return static_cast<std::uint32_t>(records_.size() - 1);
     const std::uint32_t number = free_.back();
     free_.pop_back();
     records_[number] = replica;

@@ -127,6 +127,7 @@ void Replication::handle_deadline(Clock::time_point now) {
 }
 
 void Replication::round(Clock::time_point now) {
+  if (failure_.raised()) return set_deadline(std::nullopt);
   now_ = now;
   last_round_ = now;
   ++counters_.rounds;
@@ -189,7 +190,8 @@ bool Replication::has_copies() const {
 
 void Replication::end_turn() {
   // A frame may have brought the first copy.
-  if (times_.interval && !next_deadline() && has_copies()) set_deadline(Clock::now() + *times_.interval);
+  if (times_.interval && !next_deadline() && !failure_.raised() && has_copies())
+    set_deadline(Clock::now() + *times_.interval);
 }
 
 bool Replication::idle(IdleLevel level) const {

@@ -11,6 +11,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/copy_runs.hpp"
+#include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/intent_source.hpp"
 #include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/outbox.hpp"
@@ -49,8 +50,13 @@ class Replication final : public ProtocolModule, public WantSink {
                                           {FrameKind::want},
                                           {FrameKind::unwant}};
 
-  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation)
-      : registry_(registry), outbox_(outbox), keys_(keys), runs_(registry, outbox, keys, relocation) {}
+  Replication(const Registry& registry, Outbox& outbox, KeyReplication& keys, Relocation& relocation,
+              const Failure& failure)
+      : registry_(registry),
+        outbox_(outbox),
+        keys_(keys),
+        runs_(registry, outbox, keys, relocation),
+        failure_(failure) {}
 
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
@@ -66,6 +72,7 @@ class Replication final : public ProtocolModule, public WantSink {
   bool idle(IdleLevel level) const override LAPSE_REQUIRES(progress_role);
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
+  // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
   void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // The part of a round that sends what has changed.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
@@ -101,6 +108,7 @@ class Replication final : public ProtocolModule, public WantSink {
   Outbox& outbox_;
   KeyReplication& keys_;
   CopyRuns runs_;
+  const Failure& failure_;
   RoundTimes times_;
   IntentSource* source_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);

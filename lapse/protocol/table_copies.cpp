@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include "lapse/core/error.hpp"
 
@@ -23,7 +24,8 @@ TableCopies::TableCopies(Store& store, const UpdateKernel& rule)
     : store_(store),
       keys_(store),
       merger_(rule, store.sizes().layout()),
-      needs_bases_(store.sizes().layout().copies == Copies::differences) {
+      needs_bases_(store.sizes().layout().copies == Copies::differences),
+      reserve_(keys_.committed_bytes()) {
   if (!needs_bases_) return;
   const ValueSizes& sizes = store.sizes();
   const bool uniform = sizes.uniform();
@@ -75,6 +77,34 @@ std::optional<std::uint32_t> TableCopies::replica_in(Slot slot) {
 std::uint32_t TableCopies::base_units(Key key) const {
   if (store_.sizes().uniform()) return 1;
   return static_cast<std::uint32_t>(padded(merger_.base_bytes(store_.sizes().length(key))) / kUnitBytes);
+}
+
+std::optional<std::uint32_t> TableCopies::try_open(Replica replica) {
+  if (!reserve_.allows(committed_bytes()) || !try_prepare(replica)) return std::nullopt;
+  try {
+    return replicas_.open(replica);
+  } catch (const std::bad_alloc&) {
+    release_room(replica);
+    return std::nullopt;
+  }
+}
+
+std::optional<std::uint32_t> TableCopies::try_open_in_slot(Replica replica) {
+  if (!reserve_.allows(committed_bytes()) || !try_take_base(replica)) return std::nullopt;
+  try {
+    return replicas_.open(replica);
+  } catch (const std::bad_alloc&) {
+    release_room(replica, false);
+    return std::nullopt;
+  }
+}
+
+void TableCopies::refuse(Key key) {
+  try {
+    refused_.insert(key.value());
+  } catch (const std::bad_alloc&) {
+    // The key is announced again when it is wanted anew, which is right, too.
+  }
 }
 
 bool TableCopies::try_prepare(Replica& replica) {

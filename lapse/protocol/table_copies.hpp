@@ -14,6 +14,7 @@
 #include "lapse/protocol/sole_wants.hpp"
 #include "lapse/store/copy_merger.hpp"
 #include "lapse/store/key_copies.hpp"
+#include "lapse/store/memory_reserve.hpp"
 #include "lapse/store/region.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/store.hpp"
@@ -71,9 +72,9 @@ class TableCopies {
 
   // --- memory of copies: a slot, and a base where changes are merged by differences
 
-  // Keeps room for a copy of the key; false where there is none. Where all values have one length, slot and
-  // base are chosen by take_room: many announced keys come without a copy.
-  bool try_prepare(Replica& replica) LAPSE_REQUIRES(progress_role);
+  // Opens a record, and keeps room for a copy of the key; nothing where there is no memory for it. Where all
+  // values have one length, slot and base are chosen by take_room: many announced keys come without a copy.
+  std::optional<std::uint32_t> try_open(Replica replica) LAPSE_REQUIRES(progress_role);
   // The copy has a slot and a base from now on; its value has version 0 at first.
   void take_room(Replica& replica) LAPSE_REQUIRES(progress_role);
   // There will be no copy, or it is not used any more; `with_slot`: its slot is released, too.
@@ -82,8 +83,8 @@ class TableCopies {
   void keep_slot_only() LAPSE_REQUIRES(progress_role) {
     if (needs_bases_) bases_->withdraw_promise();
   }
-  // For a slot that holds a value already; false where there is no memory.
-  bool try_take_base(Replica& replica) LAPSE_REQUIRES(progress_role);
+  // As try_open, for a copy in the slot that the record names, which holds a value already.
+  std::optional<std::uint32_t> try_open_in_slot(Replica replica) LAPSE_REQUIRES(progress_role);
   std::byte* base(std::uint32_t base) const { return needs_bases_ ? bases_->address(base) : nullptr; }
 
   // --- keys for which this domain has been refused a copy, or has declined one, while it wants them
@@ -91,7 +92,7 @@ class TableCopies {
   bool is_refused(Key key) const LAPSE_REQUIRES(progress_role) {
     return !refused_.empty() && refused_.contains(key.value());
   }
-  void refuse(Key key) LAPSE_REQUIRES(progress_role) { refused_.insert(key.value()); }
+  void refuse(Key key) LAPSE_REQUIRES(progress_role);
   void forget_refusal(Key key) LAPSE_REQUIRES(progress_role) {
     if (!refused_.empty()) refused_.erase(key.value());
   }
@@ -117,6 +118,11 @@ class TableCopies {
   static constexpr std::uint32_t kOnlyBit = std::uint32_t{1} << 30;
 
   std::uint32_t base_units(Key key) const;
+  bool try_prepare(Replica& replica) LAPSE_REQUIRES(progress_role);
+  bool try_take_base(Replica& replica) LAPSE_REQUIRES(progress_role);
+  std::size_t committed_bytes() const {
+    return keys_.committed_bytes() + (bases_ ? bases_->committed_bytes() : 0);
+  }
 
   Store& store_;
   KeyCopies keys_;
@@ -124,6 +130,7 @@ class TableCopies {
   bool needs_bases_;
   PrivateRegionAllocator regions_;
   std::optional<SlabAllocator> bases_;
+  MemoryReserve reserve_ LAPSE_GUARDED_BY(progress_role);
   ReplicaTable replicas_ LAPSE_GUARDED_BY(progress_role);
   MainCopies mains_ LAPSE_GUARDED_BY(progress_role);
   std::unordered_set<std::uint64_t> refused_ LAPSE_GUARDED_BY(progress_role);

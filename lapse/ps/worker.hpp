@@ -45,6 +45,9 @@ enum class Locality : std::uint8_t {
 // operation. Per key, a worker's operations take effect in the order of its calls, synchronous or not,
 // wherever the key is and while it moves (I3, I4). Different keys are not ordered against each other.
 //
+// What each call does where the domain has a copy of the value that is not the main one is a table in
+// docs/adaptive-management.md.
+//
 // Every call checks its arguments before anything is applied: KeyOutOfRange, LengthMismatch, UsageError for a
 // table of another server. Every call throws PeerFailed once this rank has heard of the failure of some rank,
 // also a call that only touches memory.
@@ -152,8 +155,8 @@ class Worker {
            read_if_local(table.handle(), key, bytes(value), value.size());
   }
   // Calls f(std::span<T>) on the value in place, alone with it. f must not block and must not call the
-  // server. False, and no call, as above, and for a key of a sparse table that does not exist yet. Counts as
-  // one push. When f throws, what it wrote stays.
+  // server. False, and no call, as above, for a key of a sparse table that does not exist yet, and for a copy
+  // whose pushes are merged as gradients. Counts as one push. When f throws, what it wrote stays.
   template <Element T, class F>
   bool update_if_local(const Table<T>& table, Key key, F&& f) {
     const TableHandle& handle = table.handle();

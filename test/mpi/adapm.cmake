@@ -4,3 +4,14 @@ lapse_test(test_adapm_manager
   RANKS 1 2 3
   DOMAINS rank 2
   TIMEOUT 60)
+lapse_test(test_adapm_copies
+  SOURCES adapm_calls.cpp adapm_phases.cpp adapm_rules.cpp adapm_sync.cpp
+  DEPENDS lapse::adapm
+  RANKS 3 4
+  DOMAINS rank 2
+  TIMEOUT 60)
+lapse_test(test_adapm_failures
+  SOURCES adapm_failures.cpp
+  DEPENDS lapse::adapm
+  RANKS 2 3
+  TIMEOUT 60)

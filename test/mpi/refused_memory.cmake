@@ -1,6 +1,6 @@
 lapse_test(refused_memory
-  SOURCES refused_memory.cpp
-  DEPENDS lapse::ps
+  SOURCES refused_memory.cpp refused_memory_allocator.cpp refused_memory_copies.cpp
+  DEPENDS lapse::adapm
   RANKS 2
   DOMAINS rank
   TIMEOUT 60)

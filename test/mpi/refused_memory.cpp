@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <new>
@@ -14,84 +13,23 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi/transport.hpp"
+#include "test/mpi/refused_memory.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
-#include "test/support/simulation_borrowed_transport.hpp"
 #include "test/support/thrown_text.hpp"
 
 using namespace lapse;
+using lapse::test::allocations_left;
 using lapse::test::contains;
 using lapse::test::count_local;
 using lapse::test::expect;
+using lapse::test::GrantedTransport;
 using lapse::test::key_range;
-
-namespace {
-
-// So many allocations of this thread until one fails; 0: none fails.
-thread_local std::size_t allocations_left = 0;
-
-}  // namespace
-
-// What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
-void* operator new(std::size_t bytes) {
-  if (allocations_left > 0 && --allocations_left == 0) throw std::bad_alloc();
-  void* const memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-// NOLINTEND(cppcoreguidelines-no-malloc)
 
 namespace {
 
 constexpr std::uint64_t kKeys = 3000;
 using Values = std::vector<std::int64_t>;
-
-// Grants its thread all memory as long as it lives.
-class Granted {
- public:
-  Granted() = default;
-  ~Granted() { allocations_left = before_; }
-  Granted(const Granted&) = delete;
-  Granted& operator=(const Granted&) = delete;
-
- private:
-  std::size_t before_ = std::exchange(allocations_left, 0);
-};
-
-// A worker that calls the server may also receive what other ranks have sent, and how many packets are in
-// flight is chance: what they need is granted, so that memory is refused to the worker's own call alone.
-class GrantedTransport final : public test::BorrowedTransport {
- public:
-  explicit GrantedTransport(Transport& transport) : BorrowedTransport(transport), transport_(transport) {}
-
-  std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role) {
-    const Granted granted;
-    return transport_.poll(handler, limit);
-  }
-  void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role) {
-    const Granted granted;
-    transport_.send(to, std::move(packet), lane);
-  }
-  PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) {
-    const Granted granted;
-    return transport_.acquire_buffer();
-  }
-  PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role) {
-    const Granted granted;
-    return transport_.begin_packet(to, lane, bytes);
-  }
-
- private:
-  Transport& transport_;
-};
 
 // Calls with the first allocation refused, then with the second, and so on until the call asks for no further
 // memory; returns how many were refused. Every call for which memory is refused ends with OutOfMemory.

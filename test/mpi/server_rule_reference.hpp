@@ -32,6 +32,8 @@ class RuleReference {
     kernel_.initialise(bytes(key), length_);
   }
 
+  std::span<const T> value(Key key) { return {elements(bytes(key)), length_}; }
+  std::span<const T> state(Key key) { return {elements(bytes(key)) + length_, elements_ - length_}; }
   bool equal_value(Key key, std::span<const T> value) {
     return value.size() == length_ && std::memcmp(bytes(key), value.data(), value.size_bytes()) == 0;
   }
@@ -41,6 +43,7 @@ class RuleReference {
   }
 
  private:
+  static const T* elements(const std::byte* bytes) { return reinterpret_cast<const T*>(bytes); }
   std::byte* bytes(Key key) {
     const auto [found, is_new] = contents_.try_emplace(key.value(), elements_);
     auto* content = reinterpret_cast<std::byte*>(found->second.data());

@@ -22,6 +22,7 @@
 #include "test/mpi/case_program.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
+#include "test/mpi/shared_memory_copies.hpp"
 
 namespace {
 
@@ -245,6 +246,8 @@ void run(std::string_view name) {
   if (name == "filled") return filled();
   if (name == "full") return full();
   if (name == "killed") return killed();
+  if (name == "copies") return lapse::test::copies_in_little_memory();
+  if (name == "killed_in_rounds") return lapse::test::killed_in_rounds();
   if (name == "hosts") return hosts();
   throw std::runtime_error("unknown case");
 }

@@ -9,6 +9,8 @@
 #   unknown_osc       a component that does not exist: MPI_Init itself ends the job
 #   one_core          all ranks on one core
 #   killed            a rank is killed in the middle of a phase
+#   copies            /dev/shm of 64 MB, where there is not room for all copies that ranks want
+#   killed_in_rounds  as killed, while copies are merged and refreshed
 set -u
 environment=$1
 program=$2
@@ -107,9 +109,22 @@ case $environment in
     ends_well
     warns_once "core"
     ;;
-  killed)
+  copies)
+    with_shared_memory 64m
+    for domain in rank 2; do
+      export LAPSE_DOMAIN=$domain
+      run copies
+      ends_well
+      check "copies" [ "$(lines '^[1-9][0-9]* copies came, [0-9]+ declined, 0 refused$')" -eq 1 ]
+      check "an empty /dev/shm" [ -z "$(ls /dev/shm)" ]
+    done
+    # Ranks of a domain share copies: there is not room for all.
+    check "declined copies" [ "$(lines ' [1-9][0-9]* declined')" -eq 1 ]
+    warns_once "table 'values' on [^ ]+: /dev/shm has room for [0-9.]+ MB of its values.*--shm-size.*domain=rank"
+    ;;
+  killed | killed_in_rounds)
     with_shared_memory 256m
-    run killed
+    run "$environment"
     check "a failure" [ "$status" -ne 0 ]
     check "no time limit" [ "$status" -ne 124 ]
     check "the signal" [ "$(lines 'signal 9')" -ge 1 ]

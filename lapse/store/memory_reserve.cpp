@@ -1,0 +1,21 @@
+#include "lapse/store/memory_reserve.hpp"
+
+#include "lapse/store/available_memory.hpp"
+
+namespace lapse {
+
+bool MemoryReserve::check(std::uint64_t committed_bytes) {
+  if (refused_ > 0 && refused_ < kRefusalsPerCheck) {
+    ++refused_;
+    return false;
+  }
+  if (available_memory().bytes < MemoryBudget::kReserveBytes) {
+    refused_ = 1;
+    return false;
+  }
+  refused_ = 0;
+  checked_bytes_ = committed_bytes;
+  return true;
+}
+
+}  // namespace lapse

@@ -1,0 +1,195 @@
+// wait_sync and sync_barrier while there are copies, and ranks that stand still, fail or have no workers.
+#include <mpi.h>
+
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <random>
+
+#include "lapse/core/error.hpp"
+#include "test/mpi/adapm_copies.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/stops_now_and_then.hpp"
+#include "test/support/thrown_text.hpp"
+
+using namespace adapm;
+using lapse::Clock;
+using lapse::Key;
+using lapse::Lease;
+using lapse::PeerFailed;
+using lapse::Rank;
+using lapse::test::contains;
+using lapse::test::copied_keys;
+using lapse::test::copied_table;
+using lapse::test::copies_by_intents;
+using lapse::test::expect;
+using lapse::test::make_local;
+using lapse::test::thrown_text;
+
+namespace {
+
+constexpr std::uint64_t kKeys = 20;
+
+int rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+// Random pushes to random keys, all by integers. Then every worker waits for its copies: behind a barrier the
+// main copies hold every push, and behind a second wait so do all copies.
+class Rounds {
+ public:
+  // `announces`: random intents move main copies. `moves`: those are not found on ranks with workers.
+  Rounds(const lapse::Table<std::int64_t>& table, std::int32_t ranks, bool announces, bool moves)
+      : table_(table), keys_(copied_keys(false, kKeys, ranks)), announces_(announces), moves_(moves) {}
+
+  void run(Worker& worker, int rounds, std::uint64_t seed) const {
+    std::mt19937_64 random(seed * 1000 + worker.index());
+    for (int round = 0; round < rounds; ++round) {
+      if (announces_) announce(worker, random);
+      push(worker, random);
+      worker.wait_sync();
+      worker.barrier();
+      // No worker pushes until all have read.
+      std::vector<std::int64_t> pushed{pushed_[worker.index()], 0};
+      if (worker.local_index() == 0)
+        worker.for_each_local(table_,
+                              [&](Key, std::span<const std::int64_t> value) { pushed[1] += value[0]; });
+      worker.all_reduce(std::span<std::int64_t>(pushed));
+      expect(moves_ || pushed[1] == pushed[0], "all pushes in the main copies, " + std::to_string(pushed[0]) +
+                                                   ", found " + std::to_string(pushed[1]));
+      worker.wait_sync();
+      std::vector<std::int64_t> values(kKeys);
+      worker.pull(table_, keys_, values).wait();
+      const std::int64_t total = std::accumulate(values.begin(), values.end(), std::int64_t{0});
+      expect(total == pushed[0],
+             "all pushes in the copies, " + std::to_string(pushed[0]) + ", found " + std::to_string(total));
+      std::vector<std::int64_t> greatest(values);
+      worker.all_reduce(std::span<std::int64_t>(greatest), lapse::Reduce::max);
+      expect(values == greatest, "equal copies");
+      worker.barrier();
+    }
+  }
+
+ private:
+  void announce(Worker& worker, std::mt19937_64& random) const {
+    for (int i = 0; i < 4; ++i) {
+      const auto start = Clock(worker.current_clock().value() + static_cast<std::int64_t>(random() % 4));
+      worker.intent(table_, keys_[random() % kKeys], start, Clock(start.value() + 3));
+    }
+    worker.advance_clock();
+  }
+  void push(Worker& worker, std::mt19937_64& random) const {
+    for (int i = 0; i < 50; ++i) {
+      const auto more = static_cast<std::int64_t>(random() % 100);
+      worker.push(table_, keys_[random() % kKeys], std::vector<std::int64_t>{more});
+      pushed_[worker.index()] += more;
+    }
+  }
+
+  const lapse::Table<std::int64_t> table_;
+  const std::vector<Key> keys_;
+  const bool announces_;
+  const bool moves_;
+  mutable std::vector<std::int64_t> pushed_ = std::vector<std::int64_t>(64);  // by worker
+};
+
+void check_failed(const std::function<void(Worker&, const lapse::Table<std::int64_t>&)>& f,
+                  std::string_view expected) {
+  ParameterManager manager(MPI_COMM_WORLD, copies_by_intents());
+  const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
+  const std::string text = thrown_text<PeerFailed>([&] {
+    manager.run_workers(1, [&](Worker& worker) {
+      make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
+      f(worker, table);
+    });
+  });
+  INFO(text);
+  CHECK(contains(text, expected));
+  manager.close();
+}
+
+}  // namespace
+
+TEST_CASE("After wait_sync pushes are in the main copies, and copies are as new as those") {
+  std::optional<lapse::test::StopsNowAndThen> stops;
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank_of_world() == ranks - 1) {
+    stops.emplace(5);
+    REQUIRE(stops->begun());
+  }
+  int goes_on = 1;
+  for (std::uint64_t seed = 1; goes_on != 0; ++seed) {
+    Options options = copies_by_intents();
+    const bool announces = seed % 2 == 0;
+    if (announces) options.technique = Technique::adaptive;
+    ParameterManager manager(MPI_COMM_WORLD, options);
+    const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, ranks));
+    const Rounds rounds(table, ranks, announces, announces);
+    manager.run_workers(seed % 3 == 0 ? 2 : 1, [&](Worker& worker) {
+      if (!announces) make_local(worker, table, copied_keys(false, kKeys, ranks));
+      rounds.run(worker, 10, seed);
+    });
+    manager.close();
+    goes_on = stops && !stops->finished() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &goes_on, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  }
+}
+
+TEST_CASE("wait_sync of a few workers, in a phase with ranks that have none") {
+  for (const int parity : {0, 1}) {
+    ParameterManager manager(MPI_COMM_WORLD, copies_by_intents());
+    const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
+    const Rounds rounds(table, manager.ranks(), false, true);
+    manager.run_workers(rank_of_world() % 2 == parity ? 2 : 0, [&](Worker& worker) {
+      make_local(worker, table, copied_keys(false, kKeys, worker.ranks()));
+      rounds.run(worker, 20, 1);
+      // The others are in a barrier.
+      if (worker.index() == 0) {
+        for (int i = 0; i < 20; ++i) {
+          worker.push(table, Key(static_cast<std::uint64_t>(i)), std::vector<std::int64_t>{1});
+          worker.wait_sync();
+        }
+      }
+      worker.barrier();
+    });
+    manager.close();
+  }
+}
+
+TEST_CASE("A worker that fails ends the wait_sync and the sync_barrier of others") {
+  check_failed(
+      [](Worker& worker, const lapse::Table<std::int64_t>&) {
+        if (worker.index() + 1 == worker.count()) throw std::runtime_error("before the sync_barrier");
+        worker.sync_barrier();
+      },
+      "before the sync_barrier");
+  check_failed(
+      [](Worker& worker, const lapse::Table<std::int64_t>& table) {
+        for (int i = 0;; ++i) {
+          worker.push(table, Key(static_cast<std::uint64_t>(i) % kKeys), std::vector<std::int64_t>{1});
+          if (worker.index() + 1 == worker.count() && i == 50) throw std::runtime_error("between two waits");
+          worker.wait_sync();
+        }
+      },
+      "between two waits");
+  // Copies are not refreshed while their main copy is leased, so the others wait.
+  check_failed(
+      [](Worker& worker, const lapse::Table<std::int64_t>& table) {
+        const std::vector<Key> key{Key(0)};
+        if (worker.index() + 1 == worker.count()) {
+          const Lease lease = worker.lease(table, key);
+          MPI_Barrier(MPI_COMM_WORLD);
+          MPI_Barrier(MPI_COMM_WORLD);
+          throw std::runtime_error("under the lease");
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        worker.push(table, Key(0), std::vector<std::int64_t>{1});
+        MPI_Barrier(MPI_COMM_WORLD);
+        worker.wait_sync();
+        worker.barrier();
+      },
+      "under the lease");
+}

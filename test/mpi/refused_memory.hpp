@@ -1,0 +1,53 @@
+// A program whose allocator refuses memory when a test says so.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "test/support/simulation_borrowed_transport.hpp"
+
+namespace lapse::test {
+
+// So many allocations of this thread until one fails; 0: none fails.
+extern thread_local std::size_t allocations_left;
+
+// Grants its thread all memory as long as it lives.
+class Granted {
+ public:
+  Granted() = default;
+  ~Granted() { allocations_left = before_; }
+  Granted(const Granted&) = delete;
+  Granted& operator=(const Granted&) = delete;
+
+ private:
+  std::size_t before_ = std::exchange(allocations_left, 0);
+};
+
+// A worker that calls the server may also receive what other ranks have sent, and how many packets are in
+// flight is chance: what they need is granted, so that memory is refused to the worker's own call alone.
+class GrantedTransport final : public BorrowedTransport {
+ public:
+  explicit GrantedTransport(Transport& transport) : BorrowedTransport(transport), transport_(transport) {}
+
+  std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    return transport_.poll(handler, limit);
+  }
+  void send(Rank to, PacketBuffer packet, Lane lane) override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    transport_.send(to, std::move(packet), lane);
+  }
+  PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    return transport_.acquire_buffer();
+  }
+  PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role) {
+    const Granted granted;
+    return transport_.begin_packet(to, lane, bytes);
+  }
+
+ private:
+  Transport& transport_;
+};
+
+}  // namespace lapse::test

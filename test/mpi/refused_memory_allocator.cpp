@@ -1,0 +1,30 @@
+// The allocator of the program. Beside no other code, so that the compiler does not inline half of it.
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "test/mpi/refused_memory.hpp"
+
+namespace lapse::test {
+
+thread_local std::size_t allocations_left = 0;
+
+}  // namespace lapse::test
+
+// What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
+void* operator new(std::size_t bytes) {
+  std::size_t& left = lapse::test::allocations_left;
+  if (left > 0 && --left == 0) throw std::bad_alloc();
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+// NOLINTEND(cppcoreguidelines-no-malloc)

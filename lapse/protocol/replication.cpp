@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/prefetch.hpp"
@@ -116,10 +117,28 @@ void Replication::round(Clock::time_point now) {
   now_ = now;
   last_round_ = now;
   ++counters_.rounds;
+  take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
   send_changes(now);
+  if (copies_over_time_.is_due(now)) sample_copies(now);
   const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
   set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
+}
+
+void Replication::take_reads() {
+  for (const auto& worker : registry_.workers()) {
+    worker->read_samples().take([this](const ReadSamples::Sample& sample) {
+      progress_role.assert_held();  // Called in place.
+      KeyReplication::note_read(registry_.table(sample.table.value()), sample.key, sample.at);
+    });
+  }
+}
+
+void Replication::sample_copies(Clock::time_point now) {
+  std::vector<std::uint64_t> copies;
+  for (const auto& table : registry_.tables())
+    copies.push_back(table->copies() == nullptr ? 0 : table->copies()->replicas().in_use());
+  copies_over_time_.add(now, std::move(copies));
 }
 
 void Replication::send_changes(Clock::time_point now) {
@@ -207,6 +226,8 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     throw ProtocolError("a message about copies has a wrong length");
   if (of_domain) return take_wants(table, header, records);
   now_ = Clock::now();
+  // Before the copies are renewed.
+  if (kind == FrameKind::refresh) take_reads();
   const bool asks_wants = kind == FrameKind::on || kind == FrameKind::offer || kind == FrameKind::snapshot;
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
     prefetch_ahead(table, header, records, i);

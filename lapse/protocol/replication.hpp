@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/level_series.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/intent_source.hpp"
 #include "lapse/protocol/key_replication.hpp"
@@ -72,6 +73,8 @@ class Replication final : public ProtocolModule, public WantSink {
   // then their main copies are leased.
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
+  // How many copies this rank has held, by table.
+  const LevelSeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents
@@ -89,6 +92,9 @@ class Replication final : public ProtocolModule, public WantSink {
   bool awaits_keys() const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
+  // Reads of copies that workers have noted.
+  void take_reads() LAPSE_REQUIRES(progress_role);
+  void sample_copies(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
   void take_record(TableShard& table, const FrameHeader& header, const std::byte* record)
@@ -100,6 +106,7 @@ class Replication final : public ProtocolModule, public WantSink {
   RoundTimes times_;
   IntentSource* source_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
+  LevelSeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table

@@ -37,6 +37,10 @@ std::int32_t Worker::ranks() const {
 
 // --- accesses ---
 
+void Worker::sample_read(const TableHandle& table, Key key) {
+  core_->sample_read(table.state(), key);
+}
+
 Operation Worker::begin_pull(const TableHandle& table, std::span<const Key> keys, std::byte* values,
                              std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);

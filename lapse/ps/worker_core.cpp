@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "lapse/ps/call_count.hpp"
 #include "lapse/ps/direct_call.hpp"
 #include "lapse/ps/lease_hold.hpp"
 #include "lapse/ps/lease_taker.hpp"
@@ -94,10 +95,9 @@ void WorkerCore::throw_out_of_memory(const TableHandle& table, std::size_t keys)
 Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const Key> keys,
                                        const AccessRequest& request) {
   TableShard& state = table.state();
-  TableCounters& counters = gate_.counters(table);
-  const bool pull = request.operation.kind == OperationKind::pull;
-  const LocalAccess::Counts counts{pull ? counters.local_pulls : counters.local_pushes,
-                                   pull ? counters.copy_pulls : counters.copy_pushes};
+  const CallCount count(*this, gate_.counters(table), state, keys,
+                        request.operation.kind == OperationKind::pull);
+  const LocalAccess::Counts counts = count.keys();
   const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request, counts) : 0;
   if (first == keys.size()) return {};
   sweep_required();

@@ -80,6 +80,9 @@ class WorkerCore {
   // Whether the worker may use the domain's copy of the key, if there is one.
   bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
+  // The worker has read the domain's copy of the key: its staleness shall be counted. Only what this rank
+  // serves is.
+  void sample_read(const TableShard& table, Key key);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 

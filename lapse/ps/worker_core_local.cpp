@@ -39,6 +39,10 @@ void WorkerCore::sweep_required() {
   });
 }
 
+void WorkerCore::sample_read(const TableShard& table, Key key) {
+  if (table.serves(key)) endpoint_.read_samples().note({table.id(), key, ReadSamples::Clock::now()});
+}
+
 const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
   LeaseRequest& request = endpoint_.lease_request();
   const auto& items = request.items;

@@ -66,6 +66,8 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
   } else {
     table.wanted().unwant(keys, changed_);
   }
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->wanted(table.id(), changed_, on);
   for (std::size_t i = 0; i < changed_.size(); ++i) {
     if (i + 2 * kWantsAhead < changed_.size()) table.store().prefetch_far(changed_[i + 2 * kWantsAhead]);
     if (i + kWantsAhead < changed_.size()) table.store().prefetch_word(changed_[i + kWantsAhead]);
@@ -121,6 +123,8 @@ void Replication::round(Clock::time_point now) {
   if (source_ != nullptr) source_->begin_round(*this);
   send_changes(now);
   if (copies_over_time_.is_due(now)) sample_copies(now);
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->round_ended();
   const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
   set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
 }
@@ -198,7 +202,7 @@ void Replication::end_turn() {
 
 bool Replication::idle(IdleLevel level) const {
   if (level == IdleLevel::answered) return true;
-  if (source_ != nullptr && source_->pending()) return false;
+  if (has_pending_wants()) return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
     return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&

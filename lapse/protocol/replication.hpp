@@ -12,6 +12,7 @@
 #include "lapse/core/level_series.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/intent_source.hpp"
+#include "lapse/protocol/key_observer.hpp"
 #include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -55,6 +56,9 @@ class Replication final : public ProtocolModule, public WantSink {
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
   void set_source(IntentSource* source);
+  void set_observer(KeyObserver* observer) { observer_ = observer; }
+  // Whether the next round finds wants that have begun or ended, whatever workers do until then.
+  bool has_pending_wants() const { return source_ != nullptr && source_->pending(); }
   void set_times(const RoundTimes& times) { times_ = times; }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -105,6 +109,7 @@ class Replication final : public ProtocolModule, public WantSink {
   KeyReplication& keys_;
   RoundTimes times_;
   IntentSource* source_ = nullptr;
+  KeyObserver* observer_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
   LevelSeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began

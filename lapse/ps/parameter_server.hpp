@@ -23,6 +23,7 @@
 namespace lapse {
 
 class IntentSource;
+class KeyObserver;
 class ManagementPolicy;
 class Transport;
 struct RoundTimes;
@@ -98,6 +99,10 @@ class ParameterServer {
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
   // done about them, and when rounds of communication begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
+
+  // For libraries on top of the server, between phases: what learns of accesses of this rank's workers, which
+  // take the long way to memory from then on, and of its wants. The observer outlives the server.
+  void observe(KeyObserver& observer);
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
   struct MemoryUse {

@@ -212,7 +212,8 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
               .rank = rank(),
               .ranks = ranks(),
               .local_workers = static_cast<std::size_t>(workers),
-              .stalls = &stalls_};
+              .stalls = &stalls_,
+              .observer = observer_};
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
     const std::size_t count = loads[static_cast<std::size_t>(other)].workers;

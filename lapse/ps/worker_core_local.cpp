@@ -76,6 +76,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
     gate_.counters(table).copy_pulls += found.is_copy() ? 1 : 0;
   }
   ++gate_.counters(table).local_pulls;
+  observe(state, std::span(&key, 1), Store::Reach::any);
   return true;
 }
 

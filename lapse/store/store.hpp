@@ -15,6 +15,7 @@
 #include "lapse/store/key_words.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/region.hpp"
+#include "lapse/store/role_watch.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/slot_access.hpp"
 #include "lapse/store/slot_head.hpp"
@@ -165,6 +166,9 @@ class Store : public SlotAccess {
 
   // --- roles ---
 
+  // While no engine runs. The watch outlives the engine; null: none.
+  void set_role_watch(RoleWatch* watch) { role_watch_ = watch; }
+
   SlotWord word(Key key) const { return words_.load(key); }
   // What this domain stores about a sparse key: nothing when it has no slot word.
   struct Known {
@@ -311,6 +315,10 @@ class Store : public SlotAccess {
   // meanwhile other threads may change an absent key's hint, no more.
   template <class AfterEvent>
   void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event);
+  void watch_role(Key key, Role before, Role after) const {
+    if (role_watch_ != nullptr) [[unlikely]]
+      role_watch_->changed(key, before, after);
+  }
   [[noreturn]] static void throw_illegal_event(Key key, Role role, RoleEvent event);
   void count_here(Key key, bool here) {
     const auto bytes = static_cast<std::int64_t>(sizes_.content_bytes(key));
@@ -333,6 +341,7 @@ class Store : public SlotAccess {
 
   // constant
   ValueSizes sizes_;
+  RoleWatch* role_watch_ = nullptr;
   // own rules
   KeyWords words_;
   SlabAllocator slots_;

@@ -40,8 +40,8 @@ class KeyTrace final : public lapse::KeyObserver {
 
   // Times are counted from now on.
   void start() { start_ = Clock::now(); }
-  // The object outlives the table's engine. Throws ConfigurationError where the table cannot have a key that is
-  // to be traced.
+  // The object outlives the table's engine. Throws ConfigurationError where the table cannot have a key that
+  // is to be traced.
   void add_table(const lapse::TableHandle& table);
   // Writes what is not in the file yet. False where that has failed once.
   bool flush();

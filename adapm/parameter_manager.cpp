@@ -95,7 +95,9 @@ void ParameterManager::report() {
   if (!options_.statistics_report && options_.statistics_file.empty()) return;
   const Statistics all = statistics();
   if (rank() != lapse::Rank(0)) return;
-  if (options_.statistics_report) logger.info("statistics:\n{}", all.to_text());
+  // Whatever is logged else: the option asks for it.
+  if (options_.statistics_report)
+    lapse::Logger(rank(), lapse::LogLevel::info).info("statistics:\n{}", all.to_text());
   if (options_.statistics_file.empty()) return;
   std::ofstream file(options_.statistics_file);
   file << all.to_json() << '\n';

@@ -80,8 +80,8 @@ class ParameterManager {
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
 
-  // Collective. As ParameterServer::close. Before, prints and writes what the options say: statistics, and the
-  // rest of a trace.
+  // Collective. As ParameterServer::close. Before, prints and writes what the options say: statistics, and
+  // the rest of a trace.
   void close();
 
  private:

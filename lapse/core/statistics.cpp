@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "lapse/core/access_shares.hpp"
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/json.hpp"
@@ -43,7 +44,7 @@ std::string counters_json(const RankCounters& counters) {
   return counters_fields(counters) + "}";
 }
 std::string counters_json(const TableCounters& counters) {
-  const std::optional<AccessShares> shares = Statistics::shares(counters);
+  const std::optional<AccessShares> shares = access_shares(counters);
   const auto share = [&](double AccessShares::*member) {
     return shares ? fmt::format("{:.6f}", *shares.*member) : std::string("null");
   };
@@ -69,16 +70,29 @@ std::string kinds_json(const std::vector<MessageKind>& kinds) {
 }
 
 // How many copies of a table a rank held, over time.
-std::string copies_json(const std::vector<LevelSample>& samples, std::size_t table) {
+std::string copies_json(const std::vector<CopySample>& samples, std::size_t table) {
   std::string json;
-  for (const LevelSample& sample : samples) {
+  for (const CopySample& sample : samples) {
     json += fmt::format("{}[{:.3f}, {}]", json.empty() ? "" : ", ", sample.seconds,
-                        table < sample.levels.size() ? sample.levels[table] : 0);
+                        table < sample.copies.size() ? sample.copies[table] : 0);
   }
   return "[" + json + "]";
 }
 
 }  // namespace
+
+std::optional<AccessShares> access_shares(const TableCounters& counters) {
+  const std::uint64_t all = keys_accessed(counters);
+  if (all == 0) return std::nullopt;
+  const std::uint64_t copies = counters.copy_pulls + counters.copy_pushes;
+  const std::uint64_t local = counters.local_pulls + counters.local_pushes;
+  return AccessShares{.local = ratio(local, all),
+                      .main = ratio(local - std::min(copies, local), all),
+                      .copy = ratio(copies, all),
+                      .queued = ratio(counters.queued_accesses, all),
+                      .remote = ratio(counters.remote_pulls + counters.remote_pushes, all),
+                      .remote_operations = ratio(counters.remote_operations, counters.operations)};
+}
 
 Statistics Statistics::collect(std::vector<std::string> table_names, std::vector<RankStatistics> ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -108,23 +122,6 @@ RankCounters Statistics::rank_total() const {
 
 std::optional<double> Statistics::local_share(TableId table) const {
   return local_share_of(table_total(table));
-}
-
-std::optional<AccessShares> Statistics::shares(TableId table) const {
-  return shares(table_total(table));
-}
-
-std::optional<AccessShares> Statistics::shares(const TableCounters& counters) {
-  const std::uint64_t all = keys_accessed(counters);
-  if (all == 0) return std::nullopt;
-  const std::uint64_t copies = counters.copy_pulls + counters.copy_pushes;
-  const std::uint64_t local = counters.local_pulls + counters.local_pushes;
-  return AccessShares{.local = ratio(local, all),
-                      .main = ratio(local - std::min(copies, local), all),
-                      .copy = ratio(copies, all),
-                      .queued = ratio(counters.queued_accesses, all),
-                      .remote = ratio(counters.remote_pulls + counters.remote_pushes, all),
-                      .remote_operations = ratio(counters.remote_operations, counters.operations)};
 }
 
 std::vector<MessageKind> Statistics::message_kinds() const {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lapse/core/access_shares.hpp"
+#include "lapse/core/copy_series.hpp"
 #include "lapse/core/counters.hpp"
 #include "lapse/core/statistics.hpp"
 
@@ -58,7 +61,7 @@ Lines totals_of_tables(const Statistics& statistics) {
   };
   for (const ShareRow& row : kShares) {
     add(row.name, [&](const TableCounters& total) {
-      const auto shares = Statistics::shares(total);
+      const auto shares = access_shares(total);
       return shares ? percent(*shares.*row.member) : std::string("-");
     });
   }
@@ -91,7 +94,7 @@ Extremes extremes(const std::vector<std::optional<double>>& values) {
   return found;
 }
 
-// Of one table: what tells ranks apart.
+// Of one table: in what ranks differ.
 Lines table_by_rank(const Statistics& statistics, std::size_t table) {
   Lines lines{{fmt::format("'{}' by rank", statistics.table_names[table]), "smallest", "on rank", "largest",
                "on rank"}};
@@ -109,7 +112,7 @@ Lines table_by_rank(const Statistics& statistics, std::size_t table) {
     add(
         row.name,
         [&](const RankStatistics& rank) {
-          const auto shares = Statistics::shares(rank.tables[table]);
+          const auto shares = access_shares(rank.tables[table]);
           return shares ? std::optional(*shares.*row.member) : std::nullopt;
         },
         percent);
@@ -124,9 +127,9 @@ Lines table_by_rank(const Statistics& statistics, std::size_t table) {
         },
         whole);
   };
-  add_copies("copies, mean over time", [](const LevelSummary& copies) { return copies.mean; });
+  add_copies("copies, mean over time", [](const CopySummary& copies) { return copies.mean; });
   add_copies("copies, most at a time",
-             [](const LevelSummary& copies) { return static_cast<double>(copies.largest); });
+             [](const CopySummary& copies) { return static_cast<double>(copies.largest); });
   for (const auto member : {&TableCounters::relocations_in, &TableCounters::copies_in}) {
     const auto field = std::ranges::find(kTableCounterFields, member, &CounterField<TableCounters>::member);
     add(

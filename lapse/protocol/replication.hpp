@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "lapse/core/level_series.hpp"
+#include "lapse/core/copy_series.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/intent_source.hpp"
 #include "lapse/protocol/key_observer.hpp"
@@ -78,7 +78,7 @@ class Replication final : public ProtocolModule, public WantSink {
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   // How many copies this rank has held, by table.
-  const LevelSeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
+  const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents
@@ -111,7 +111,7 @@ class Replication final : public ProtocolModule, public WantSink {
   IntentSource* source_ = nullptr;
   KeyObserver* observer_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
-  LevelSeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
+  CopySeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table

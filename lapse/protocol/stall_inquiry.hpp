@@ -70,10 +70,10 @@ static_assert(sizeof(WorkerInquiryAnswer) == 96);
 // The home records the domain that was the last to ask for the key. Where the key has not arrived there, it
 // may still be leased by a domain that is to pass it on, and no table records which: the serving rank of
 // every domain is asked about the key. Where it has arrived and is not leased, a message is missing that
-// some rank has not sent on, and no table records that rank: every rank is asked for a sign of life. Where the
-// table may have copies, the rank that serves the key for the worker's own domain is asked, too. A question
-// about workers, or about ranks that are not synced, goes to every rank. A question ends when all ranks have answered, or after
-// kPatience.
+// some rank has not sent on, and no table records that rank: every rank is asked for a sign of life. Where
+// the table may have copies, the rank that serves the key for the worker's own domain is asked, too.
+// A question about workers, or about ranks that are not synced, goes to every rank. A question ends when all
+// ranks have answered, or after kPatience.
 //
 // Thread safety: the holder of the progress lock.
 //

@@ -100,8 +100,7 @@ class ParameterServer {
   // done about them, and when rounds of communication begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
 
-  // For libraries on top of the server, between phases: what learns of accesses of this rank's workers, which
-  // take the long way to memory from then on, and of its wants. The observer outlives the server.
+  // The same for what learns of these wants, and of all accesses, which are slower from then on.
   void observe(KeyObserver& observer);
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.

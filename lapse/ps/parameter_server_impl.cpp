@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics_archive.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/environment_warnings.hpp"
 #include "lapse/ps/rank_statistics.hpp"

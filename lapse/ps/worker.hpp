@@ -245,10 +245,8 @@ class Worker {
       return false;
     TableCounters& counters = gate_.counters(table);
     ++counters.local_pulls;
-    if (found.is_copy()) [[unlikely]] {
-      if (++counters.copy_pulls % kReadsPerSample == 0) [[unlikely]]
-        sample_read(table, key);
-    }
+    if (found.is_copy() && ++counters.copy_pulls % kReadsPerSample == 0) [[unlikely]]
+      sample_read(table, key);
     return true;
   }
   template <Element T>

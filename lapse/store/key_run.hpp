@@ -58,14 +58,14 @@ class KeyRun {
     if (alone_) {
       // Then hints change under the progress lock only.
       word.store(SlotWord(bits).with_role(Role::arriving, arrival).bits(), std::memory_order_release);
-      store_.watch_role(key, Role::absent, Role::arriving);
+      store_.role_changed(key, Role::absent, Role::arriving);
       return;
     }
     // Meanwhile another rank may change the hint.
     while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(Role::arriving, arrival).bits(),
                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
-    store_.watch_role(key, Role::absent, Role::arriving);
+    store_.role_changed(key, Role::absent, Role::arriving);
   }
 
   // arriving -> owner, open: of what transfer has written, without copies on other domains. The key is
@@ -80,7 +80,7 @@ class KeyRun {
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
     word.store(before.owner(slot).bits(), std::memory_order_release);
-    store_.watch_role(key, Role::arriving, Role::owner);
+    store_.role_changed(key, Role::arriving, Role::owner);
     ++keys_;
   }
 
@@ -109,7 +109,7 @@ class KeyRun {
       if (store_.marks_.test(before.low())) store_.marks_.take(before.low(), 1, [](std::uint64_t) {});
     }
     store_.slots_.release(before.low());
-    store_.watch_role(key, Role::owner, Role::absent);
+    store_.role_changed(key, Role::owner, Role::absent);
     --keys_;
     return true;
   }

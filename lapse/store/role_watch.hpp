@@ -17,4 +17,20 @@ class RoleWatch {
   ~RoleWatch() = default;
 };
 
+// The part of a store that has a watch, or none.
+class WatchedRoles {
+ public:
+  // While no engine runs. The watch outlives the engine; null: none.
+  void set_role_watch(RoleWatch* watch) { role_watch_ = watch; }
+
+ protected:
+  void role_changed(Key key, Role before, Role after) const {
+    if (role_watch_ != nullptr) [[unlikely]]
+      role_watch_->changed(key, before, after);
+  }
+
+ private:
+  RoleWatch* role_watch_ = nullptr;
+};
+
 }  // namespace lapse

@@ -37,7 +37,7 @@ namespace lapse {
 //
 // Invariants, beside those of SlotAccess:
 // 1. A slot word names a slot only while a value is usable; the slot is released after the word has changed.
-class Store : public SlotAccess {
+class Store : public SlotAccess, public WatchedRoles {
  public:
   // `regions` is used for slots, now and later. Slots for `expected_units` are committed at once; there are
   // at most `max_units`. Throws OutOfMemory.
@@ -166,9 +166,6 @@ class Store : public SlotAccess {
 
   // --- roles ---
 
-  // While no engine runs. The watch outlives the engine; null: none.
-  void set_role_watch(RoleWatch* watch) { role_watch_ = watch; }
-
   SlotWord word(Key key) const { return words_.load(key); }
   // What this domain stores about a sparse key: nothing when it has no slot word.
   struct Known {
@@ -226,8 +223,7 @@ class Store : public SlotAccess {
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
   void release_slot(Key key, Slot slot) { slots_of(slot).release(slot.number, sizes_.units(key)); }
-  // arriving -> owner of the value in `slot`, open or leased from the start; `replicated`: other domains hold
-  // copies.
+  // arriving -> owner of the value in `slot`, open or leased; `replicated`: other domains hold copies.
   void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none, bool replicated = false);
   // arriving -> absent: the value came and went on to `next`.
   void pass_on(Key key, Domain next);
@@ -315,10 +311,6 @@ class Store : public SlotAccess {
   // meanwhile other threads may change an absent key's hint, no more.
   template <class AfterEvent>
   void publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_event);
-  void watch_role(Key key, Role before, Role after) const {
-    if (role_watch_ != nullptr) [[unlikely]]
-      role_watch_->changed(key, before, after);
-  }
   [[noreturn]] static void throw_illegal_event(Key key, Role role, RoleEvent event);
   void count_here(Key key, bool here) {
     const auto bytes = static_cast<std::int64_t>(sizes_.content_bytes(key));
@@ -341,7 +333,6 @@ class Store : public SlotAccess {
 
   // constant
   ValueSizes sizes_;
-  RoleWatch* role_watch_ = nullptr;
   // own rules
   KeyWords words_;
   SlabAllocator slots_;

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "adapm/parameter_manager.hpp"
+#include "lapse/core/access_shares.hpp"
+#include "lapse/core/copy_series.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -126,7 +128,7 @@ TEST_CASE("The staleness of copies at reading is counted, and how many copies th
       most += lapse::summarize(rank.copies, 0).largest;
     CHECK(most >= total.copies_here);
   }
-  const auto shares = statistics.server.shares(table.id());
+  const auto shares = lapse::access_shares(total);
   REQUIRE(shares);
   CHECK(shares->main + shares->copy + shares->queued + shares->remote == Approx(1));
   CHECK((total.copies_here > 0) == (shares->copy > 0));

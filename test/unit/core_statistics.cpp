@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lapse/core/access_shares.hpp"
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -88,14 +89,14 @@ TEST_CASE("Shares are those of keys in main copies, other copies, queues and mes
                                .remote_pushes = 5,
                                .copy_pulls = 2,
                                .copy_pushes = 3};
-  const auto shares = Statistics::shares(counters);
+  const auto shares = lapse::access_shares(counters);
   REQUIRE(shares);
   CHECK(shares->main == Approx(0.25));
   CHECK(shares->copy == Approx(0.25));
   CHECK(shares->queued == Approx(0.1));
   CHECK(shares->remote == Approx(0.4));
   CHECK(shares->remote_operations == Approx(0.25));
-  CHECK_FALSE(Statistics::shares(TableCounters{}));
+  CHECK_FALSE(lapse::access_shares(TableCounters{}));
 }
 
 TEST_CASE("Statistics print shares, copies over time and messages by kind, of each rank and in total") {
@@ -111,7 +112,7 @@ TEST_CASE("Statistics print shares, copies over time and messages by kind, of ea
   statistics.ranks[0].kinds = {{"pull", 1, 48, 0, 0}};
   statistics.ranks[1].kinds = {{"pull", 0, 0, 1, 48}, {"refresh", 4, 200, 0, 0}};
   statistics.ranks[1].copies = {
-      {.seconds = 1, .levels = {0}}, {.seconds = 2, .levels = {6}}, {.seconds = 4, .levels = {1}}};
+      {.seconds = 1, .copies = {0}}, {.seconds = 2, .copies = {6}}, {.seconds = 4, .copies = {1}}};
   const std::string json = statistics.to_json();
   CHECK_THAT(json, Contains(R"("main_share": 0.500000, "copy_share": 0.250000, "queued_share": 0.000000, )"
                             R"("remote_share": 0.250000, "remote_operation_share": 0.333333, )"

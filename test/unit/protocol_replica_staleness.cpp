@@ -79,6 +79,6 @@ TEST_CASE("Rounds note how many copies there are") {
   replication.round(Replication::Clock::now() + std::chrono::seconds(1));
   const auto& samples = replication.copies_over_time().samples();
   REQUIRE(samples.size() >= 2);
-  CHECK(samples.back().levels == std::vector<std::uint64_t>{1});
+  CHECK(samples.back().copies == std::vector<std::uint64_t>{1});
   CHECK(samples.back().seconds >= 1);
 }

@@ -1,25 +1,25 @@
-#include "lapse/core/level_series.hpp"
+#include "lapse/core/copy_series.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace lapse {
 
-void LevelSeries::add(Clock::time_point now, std::vector<std::uint64_t> levels) {
+void CopySeries::add(Clock::time_point now, std::vector<std::uint64_t> copies) {
   if (samples_.size() == kSamples) {
     for (std::size_t i = 0; i < kSamples / 2; ++i) samples_[i] = std::move(samples_[2 * i]);
     samples_.resize(kSamples / 2);
     interval_ *= 2;
   }
-  samples_.push_back({std::chrono::duration<double>(now - start_).count(), std::move(levels)});
+  samples_.push_back({std::chrono::duration<double>(now - start_).count(), std::move(copies)});
   due_ = now + interval_;
 }
 
-LevelSummary summarize(const std::vector<LevelSample>& samples, std::size_t level) {
-  const auto at = [level](const LevelSample& sample) {
-    return level < sample.levels.size() ? sample.levels[level] : 0;
+CopySummary summarize(const std::vector<CopySample>& samples, std::size_t table) {
+  const auto at = [table](const CopySample& sample) {
+    return table < sample.copies.size() ? sample.copies[table] : 0;
   };
-  LevelSummary summary;
+  CopySummary summary;
   double area = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     summary.largest = std::max(summary.largest, at(samples[i]));

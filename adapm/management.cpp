@@ -32,6 +32,10 @@ Management::Management(const Options& options)
       fixed_choice_(dynamic_cast<FixedChoicePolicy*>(policy_.get())) {}
 
 void Management::attach(lapse::ParameterServer& server) {
+  if (trace_) {
+    trace_->start();
+    server.observe(*trace_);
+  }
   if (!wants_keys(technique_)) return;
   // Without requests, which follow clocks, a round comes after this time; a limit may demand more.
   constexpr std::chrono::microseconds kInterval{1000};
@@ -44,6 +48,7 @@ void Management::attach(lapse::ParameterServer& server) {
 
 void Management::add_table(const TableHandle& table, bool replicable) {
   server_ = table.server();
+  if (trace_) trace_->add_table(table);
   if (!replicable) return;
   policy_->allow_replicas(table.id());
   if (fixed_choice_ != nullptr) {
@@ -57,6 +62,11 @@ void Management::add_table(const TableHandle& table, bool replicable) {
 std::uint64_t Management::begin_phase(std::size_t workers) {
   rounds_.set_frequencies(counted_.empty() ? nullptr : &frequencies_);
   return rounds_.begin_phase(workers);
+}
+
+void Management::end_phase() {
+  rounds_.end_phase();
+  if (trace_) trace_->flush();
 }
 
 IntentHandle Management::handle(std::uint64_t phase, lapse::Worker& worker) const {

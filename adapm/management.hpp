@@ -7,11 +7,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapm/intent_handle.hpp"
 #include "adapm/intent_rounds.hpp"
 #include "adapm/key_frequencies.hpp"
+#include "adapm/key_trace.hpp"
 #include "adapm/options.hpp"
 #include "adapm/techniques.hpp"
 #include "lapse/ps/parameter_server.hpp"
@@ -27,6 +29,10 @@ class Management {
  public:
   explicit Management(const Options& options);
 
+  // Before `attach`: what happens to single keys is written down.
+  void trace(std::unique_ptr<KeyTrace> trace) { trace_ = std::move(trace); }
+  // Null where nothing is traced.
+  KeyTrace* trace() { return trace_.get(); }
   // Lets the server ask this object, where the technique wants keys at all. The object outlives the server.
   void attach(lapse::ParameterServer& server);
 
@@ -35,7 +41,7 @@ class Management {
 
   std::uint64_t begin_phase(std::size_t workers);
   // Intents end with their phase.
-  void end_phase() { rounds_.end_phase(); }
+  void end_phase();
   void close() { rounds_.close(); }
   // By the worker's thread: what signals its intents; and its end.
   IntentHandle handle(std::uint64_t phase, lapse::Worker& worker) const;
@@ -63,6 +69,7 @@ class Management {
   const void* server_ = nullptr;     // of the tables
   IntentRounds rounds_;
   std::unique_ptr<TechniquePolicy> policy_;
+  std::unique_ptr<KeyTrace> trace_;
   FixedChoicePolicy* fixed_choice_;  // the policy, if the technique has a fixed choice
   KeyFrequencies frequencies_;
   std::map<lapse::TableId, lapse::TableHandle> counted_;  // whose keys are counted

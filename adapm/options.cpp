@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "adapm/traced_keys.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_set.hpp"
 
@@ -70,6 +71,14 @@ constexpr std::array kOptions{
         "Action timing: probability that a worker does not get past the estimate, exclusive of 0 and 1."),
     option<kInitialRate>("timing_initial_rate", "clocks", 0, 1'000'000'000,
         "Action timing: clocks in a round, before there was one."),
+    option<&Options::statistics_report>("statistics_report", "", 0, 0,
+        "Rank 0 logs the statistics of all ranks when the manager is closed."),
+    option<&Options::statistics_file>("statistics_file", "", 0, 0,
+        "Rank 0 writes them to this file, as JSON; none: no file."),
+    option<&Options::trace_keys>("trace_keys", "", 0, 0,
+        "Keys of which is written down what happens to them, `table:key,key;table:key`; none: nothing is."),
+    option<&Options::trace_file>("trace_file", "", 0, 0,
+        "Each rank writes this to a file of this name, to which a dot and its number are appended."),
 };
 // clang-format on
 
@@ -98,6 +107,9 @@ std::string Options::get(std::string_view name) const {
 void Options::validate() const {
   server.validate();
   option_set().validate(*this);
+  traced_keys(trace_keys);
+  if (!trace_keys.empty() && trace_file.empty())
+    throw ConfigurationError("option trace_file cannot be empty where trace_keys is not");
   if (timing.quantile <= 0 || timing.quantile >= 1) {
     throw ConfigurationError(
         fmt::format("option timing_quantile cannot be {}: expected a number between 0 and 1, exclusive",

@@ -21,6 +21,10 @@ struct Options {
   double nups_factor = 100;
   std::uint32_t max_rounds_per_second = 0;
   ActionTimer::Settings timing = {};
+  bool statistics_report = false;
+  std::string statistics_file = {};
+  std::string trace_keys = {};
+  std::string trace_file = "adapm-trace";
 
   // The defaults, changed by the environment variables LAPSE_* and ADAPM_<NAME IN CAPITALS>.
   // Throws ConfigurationError as lapse::Options::from_environment does. Variables ADAPM_* that are ignored

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <fstream>
 #include <utility>
 
+#include "adapm/key_trace.hpp"
 #include "adapm/management.hpp"
+#include "adapm/traced_keys.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
 #include "lapse/core/random.hpp"
@@ -54,9 +57,12 @@ ParameterManager::~ParameterManager() {
 }
 
 void ParameterManager::start(const std::exception_ptr& problem) {
+  std::unique_ptr<KeyTrace> trace;
   const auto texts = server_->exchange("the making of a parameter manager", [&] {
     if (problem) std::rethrow_exception(problem);
     options_.validate();
+    if (!options_.trace_keys.empty())
+      trace = std::make_unique<KeyTrace>(traced_keys(options_.trace_keys), options_.trace_file, rank());
     return options_.to_text();
   });
   for (std::size_t other = 1; other < texts.size(); ++other) {
@@ -67,14 +73,35 @@ void ParameterManager::start(const std::exception_ptr& problem) {
                     texts[0], other, texts[other]));
   }
   management_ = std::make_unique<Management>(options_);
+  management_->trace(std::move(trace));
   management_->attach(*server_);
   if (rank() == lapse::Rank(0) && options_.server.startup_report)
     lapse::Logger(rank(), options_.server.log_level).info("options of the parameter manager:\n{}", texts[0]);
 }
 
 void ParameterManager::close() {
+  report();
   server_->close();
   management_->close();
+}
+
+void ParameterManager::report() {
+  lapse::Logger logger(rank(), options_.server.log_level);
+  if (KeyTrace* const trace = management_->trace()) {
+    if (!trace->flush()) logger.warning("not all of the trace of keys could be written");
+    if (const auto unknown = trace->unknown_tables(); !unknown.empty() && rank() == lapse::Rank(0))
+      logger.warning("option trace_keys names tables that were not made: {}", fmt::join(unknown, ", "));
+  }
+  if (!options_.statistics_report && options_.statistics_file.empty()) return;
+  const Statistics all = statistics();
+  if (rank() != lapse::Rank(0)) return;
+  // Whatever is logged else: the option asks for it.
+  if (options_.statistics_report)
+    lapse::Logger(rank(), lapse::LogLevel::info).info("statistics:\n{}", all.to_text());
+  if (options_.statistics_file.empty()) return;
+  std::ofstream file(options_.statistics_file);
+  file << all.to_json() << '\n';
+  if (!file.flush()) logger.warning("the statistics could not be written to {}", options_.statistics_file);
 }
 
 // --- tables

@@ -80,7 +80,8 @@ class ParameterManager {
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
 
-  // Collective. As ParameterServer::close.
+  // Collective. As ParameterServer::close. Before, prints and writes what the options say: statistics, and
+  // the rest of a trace.
   void close();
 
  private:
@@ -91,6 +92,7 @@ class ParameterManager {
   static lapse::TableOptions with_consistency(const lapse::TableOptions& options);
   void add_table(const lapse::TableHandle& table, const lapse::TableOptions& options);
   void set_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts);
+  void report();
 
   Options options_;
   std::unique_ptr<Management> management_;

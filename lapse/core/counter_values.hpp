@@ -9,6 +9,8 @@ namespace lapse {
 // each is counted once, as local, queued or remote. A key that another rank of the domain serves counts as
 // local, too: finding out which rank serves it would add a tenth to the time of an access in memory.
 struct TableCounters {
+  std::uint64_t operations = 0;
+  std::uint64_t remote_operations = 0;
   std::uint64_t local_pulls = 0;
   std::uint64_t local_pushes = 0;
   std::uint64_t queued_accesses = 0;
@@ -38,6 +40,11 @@ struct TableCounters {
   std::uint64_t missed_versions_max = 0;
   std::uint64_t refresh_nanoseconds = 0;
   std::uint64_t refresh_max_nanoseconds = 0;
+  std::uint64_t read_samples = 0;
+  std::uint64_t stale_versions = 0;
+  std::uint64_t stale_versions_max = 0;
+  std::uint64_t stale_nanoseconds = 0;
+  std::uint64_t stale_max_nanoseconds = 0;
   std::uint64_t copies_here = 0;
   std::uint64_t keys_here = 0;
   std::uint64_t bytes_here = 0;
@@ -56,6 +63,7 @@ struct RankCounters {
   std::uint64_t bytes_received = 0;
   std::uint64_t engine_turns = 0;
   std::uint64_t helper_turns = 0;
+  std::uint64_t rounds = 0;
 
   RankCounters& operator+=(const RankCounters& other);
   bool operator==(const RankCounters&) const = default;

@@ -27,6 +27,8 @@ struct CounterField {
 
 // clang-format off
 inline constexpr std::array kTableCounterFields{
+    CounterField<TableCounters>{"operations", &TableCounters::operations, "calls of pull, push, set and call, on one key or many"},
+    CounterField<TableCounters>{"remote_operations", &TableCounters::remote_operations, "of these, those that sent a message for at least one key"},
     CounterField<TableCounters>{"local_pulls", &TableCounters::local_pulls, "keys read directly in memory"},
     CounterField<TableCounters>{"local_pushes", &TableCounters::local_pushes, "keys written directly in memory"},
     CounterField<TableCounters>{"queued_accesses", &TableCounters::queued_accesses, "keys accessed on this rank after they arrived"},
@@ -56,6 +58,11 @@ inline constexpr std::array kTableCounterFields{
     CounterField<TableCounters>{"missed_versions_max", &TableCounters::missed_versions_max, "versions by which a copy was behind, most", CounterMerge::maximum},
     CounterField<TableCounters>{"refresh_nanoseconds", &TableCounters::refresh_nanoseconds, "time between renewals of a copy, sum"},
     CounterField<TableCounters>{"refresh_max_nanoseconds", &TableCounters::refresh_max_nanoseconds, "time between renewals of a copy, longest", CounterMerge::maximum},
+    CounterField<TableCounters>{"read_samples", &TableCounters::read_samples, "reads of copies whose staleness was found out: one in 256"},
+    CounterField<TableCounters>{"stale_versions", &TableCounters::stale_versions, "versions by which their copies were behind before the next renewal, sum"},
+    CounterField<TableCounters>{"stale_versions_max", &TableCounters::stale_versions_max, "the same, most", CounterMerge::maximum},
+    CounterField<TableCounters>{"stale_nanoseconds", &TableCounters::stale_nanoseconds, "time since the last renewal of their copies, sum"},
+    CounterField<TableCounters>{"stale_max_nanoseconds", &TableCounters::stale_max_nanoseconds, "the same, longest", CounterMerge::maximum},
     CounterField<TableCounters>{"copies_here", &TableCounters::copies_here, "copies that the ranks hold now, beside main copies", CounterMerge::level},
     CounterField<TableCounters>{"keys_here", &TableCounters::keys_here, "keys that the ranks own now", CounterMerge::level},
     CounterField<TableCounters>{"bytes_here", &TableCounters::bytes_here, "their values and the state of the update rule", CounterMerge::level},
@@ -69,6 +76,7 @@ inline constexpr std::array kRankCounterFields{
     CounterField<RankCounters>{"bytes_received", &RankCounters::bytes_received, "bytes of messages received"},
     CounterField<RankCounters>{"engine_turns", &RankCounters::engine_turns, "turns of the progress engine"},
     CounterField<RankCounters>{"helper_turns", &RankCounters::helper_turns, "turns driven by waiting workers"},
+    CounterField<RankCounters>{"rounds", &RankCounters::rounds, "rounds of communication about copies and wanted keys"},
 };
 // clang-format on
 

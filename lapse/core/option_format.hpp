@@ -78,6 +78,16 @@ struct OptionFormat {
   }
 };
 
+// Any text.
+template <>
+struct OptionFormat<std::string> {
+  static std::string parse(std::string_view text, const OptionDescription& /*description*/) {
+    return std::string(text);
+  }
+  static std::string print(const std::string& value) { return value; }
+  static std::string values(const OptionDescription& /*description*/) { return "text"; }
+};
+
 template <>
 struct OptionFormat<DomainChoice> {
   static DomainChoice parse(std::string_view text, const OptionDescription& description) {

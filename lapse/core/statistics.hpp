@@ -1,6 +1,7 @@
 // The counters of all ranks, collected: totals, shares, and their output as text and as JSON.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,16 +11,27 @@
 
 namespace lapse {
 
+// Messages of one kind. A record is about one key, where the kind is about keys; bytes contain headers.
+struct MessageKind {
+  std::string name;
+  std::uint64_t records_sent = 0, bytes_sent = 0;
+  std::uint64_t records_received = 0, bytes_received = 0;
+  bool operator==(const MessageKind&) const = default;
+};
+
+// How many copies a rank held, by TableId, so long after the start.
+struct CopySample {
+  double seconds = 0;
+  std::vector<std::uint64_t> copies;
+  bool operator==(const CopySample&) const = default;
+};
+
 // What one rank has counted.
 struct RankStatistics {
   RankCounters counters;
-  std::vector<TableCounters> tables;  // By TableId.
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& counters& tables;
-  }
-
+  std::vector<TableCounters> tables = {};  // By TableId.
+  std::vector<MessageKind> kinds = {};     // Those that it has sent or received.
+  std::vector<CopySample> copies = {};
   bool operator==(const RankStatistics&) const = default;
 };
 
@@ -37,13 +49,16 @@ struct Statistics {
 
   // The share of the accesses that touched memory directly, 0 to 1; nothing before the first access.
   std::optional<double> local_share(TableId table) const;
+  // Over all ranks, by name.
+  std::vector<MessageKind> message_kinds() const;
 
-  // All counters: {"ranks": n, "total": {...}, "per_rank": [{...}], "tables": [{"name": ..., "local_share":
-  // ..., "total": {...}, "per_rank": [{...}]}]}; local_share is null before the first access.
+  // {"ranks": n, "total": {...}, "per_rank": [{...}], "messages": {"total": {kind: {...}}, "per_rank": [..]},
+  // "tables": [{"name": ..., "local_share": ..., "total": {...}, "per_rank": [{...}], "copies": [[[seconds,
+  // copies], ...], ...]}]}; shares are null before the first access.
   std::string to_json() const;
 
-  // Two fixed-width tables: the totals of each table, and for each counter of the ranks its total and its
-  // extremes.
+  // Fixed-width tables: the totals of each table; its shares, copies and relocations by rank, as extremes;
+  // the messages by kind; and for each counter of the ranks its total and its extremes.
   std::string to_text() const;
 };
 

@@ -187,6 +187,7 @@ void Access::submit_item(OperationState& operation, std::uint32_t index, bool ma
         break;
       case Route::Action::send:
         ++(pull ? counters.remote_pulls : counters.remote_pushes);
+        count_remote(operation);
         send(table, part, route);
         item.sent_to = route.to;
         break;

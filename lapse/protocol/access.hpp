@@ -98,6 +98,12 @@ class Access : public ProtocolModule {
   // `may_look_up`: whether the owner may be read remotely where no location is cached.
   void submit_item(OperationState& operation, std::uint32_t index, bool may_look_up = true)
       LAPSE_REQUIRES(progress_role);
+  // An item of the operation goes to another rank.
+  static void count_remote(OperationState& operation) LAPSE_REQUIRES(progress_role) {
+    if (operation.is_remote) return;
+    operation.is_remote = true;
+    ++operation.table->counters().remote_operations;
+  }
   // Holds an operation of a worker back, and with it all operations that the worker submits on the key.
   void hold(OperationState& operation, std::uint32_t index, const Route& route) LAPSE_REQUIRES(progress_role);
   // Submits the held operations, in program order.

@@ -72,6 +72,7 @@ void Access::send_run(OperationState& operation, const RunRoutes::Bucket& bucket
   const std::uint32_t length = static_cast<std::uint32_t>(table.sizes().layout().length);
   TableCounters& counters = operation.table->counters();
   (pull ? counters.remote_pulls : counters.remote_pushes) += bucket.end - bucket.begin;
+  count_remote(operation);
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(run_kind(operation.kind));
   header.flags = bucket.by_home ? FrameHeader::kByHome : std::uint16_t{0};

@@ -31,12 +31,14 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
       throw ProtocolError(fmt::format("a frame of unknown kind {} from rank {}", header.kind, from.value()));
     }
     if (frames_.is_counted(header.kind)) ++frames_received_;
+    const std::size_t padded = std::min<std::size_t>(padded_bytes(bytes), packet.size());
+    kinds_[header.kind].add(header.count, sizeof header + padded);
     try {
       module->handle_frame(from, header, packet.data());
     } catch (...) {
       if (!failure) failure = std::current_exception();
     }
-    packet = packet.subspan(std::min<std::uint64_t>((bytes + 7) / 8 * 8, packet.size()));
+    packet = packet.subspan(padded);
   }
   if (failure) std::rethrow_exception(failure);
 }

@@ -6,6 +6,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/frame_counts.hpp"
 #include "lapse/protocol/frame_table.hpp"
 
 namespace lapse {
@@ -22,10 +23,12 @@ class Dispatcher {
 
   // Without the frames of termination detection.
   std::uint64_t frames_received() const LAPSE_REQUIRES(progress_role) { return frames_received_; }
+  const FrameCountsByKind& kinds() const LAPSE_REQUIRES(progress_role) { return kinds_; }
 
  private:
   const FrameTable& frames_;
   std::uint64_t frames_received_ LAPSE_GUARDED_BY(progress_role) = 0;
+  FrameCountsByKind kinds_ LAPSE_GUARDED_BY(progress_role) = {};
 };
 
 }  // namespace lapse

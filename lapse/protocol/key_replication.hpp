@@ -95,6 +95,10 @@ class KeyReplication {
   void take_acknowledgement(TableShard& table, Key key, Domain owner, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
 
+  // A worker has read the domain's copy of the key, at that time: how old the copy was is counted, as far as
+  // it is known.
+  static void note_read(TableShard& table, Key key, Clock::time_point at) LAPSE_REQUIRES(progress_role);
+
   // --- what holders send to the owner, wherever it is (rule 2)
 
   void take(TableShard& table, Key key, const CopyMessage& message, bool by_home, Clock::time_point now)

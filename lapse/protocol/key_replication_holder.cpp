@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,12 @@ namespace {
 
 using Unanswered = Replica::Unanswered;
 
+std::uint64_t nanoseconds_of(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(std::max(time, std::chrono::nanoseconds(0)).count());
+}
+
 void count_staleness(TableCounters& counters, std::uint64_t versions, std::chrono::nanoseconds age) {
-  const auto nanoseconds = static_cast<std::uint64_t>(std::max(age, std::chrono::nanoseconds(0)).count());
+  const std::uint64_t nanoseconds = nanoseconds_of(age);
   counters.missed_versions += versions;
   counters.missed_versions_max = std::max(counters.missed_versions_max, versions);
   counters.refresh_nanoseconds += nanoseconds;
@@ -87,12 +92,30 @@ void KeyReplication::take_refresh(TableShard& table, const VersionRecord& record
   });
   TableCounters& counters = table.counters();
   ++counters.refreshes_in;
-  count_staleness(counters, record.version() - before, now - replica.refreshed);
+  const std::uint64_t missed = record.version() - before;
+  count_staleness(counters, missed, now - replica.refreshed);
+  if (replica.reads > 0) {
+    counters.stale_versions += replica.reads * missed;
+    counters.stale_versions_max = std::max(counters.stale_versions_max, missed);
+    replica.reads = 0;
+  }
   replica.owner = owner;
   replica.refreshed = now;
   if (!waits) return;
   copies.replicas().expect(replica, Unanswered::nothing);
   advance(table, key, now);
+}
+
+void KeyReplication::note_read(TableShard& table, Key key, Clock::time_point at) {
+  if (direct_access(table.store().word(key).role(), false) != DirectAccess::copy) return;
+  Replica& replica = table.copies()->replica(key);
+  if (replica.reads == std::numeric_limits<decltype(replica.reads)>::max()) return;
+  ++replica.reads;
+  TableCounters& counters = table.counters();
+  const std::uint64_t nanoseconds = nanoseconds_of(at - replica.refreshed);
+  ++counters.read_samples;
+  counters.stale_nanoseconds += nanoseconds;
+  counters.stale_max_nanoseconds = std::max(counters.stale_max_nanoseconds, nanoseconds);
 }
 
 void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Domain owner,

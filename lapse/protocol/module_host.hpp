@@ -52,6 +52,9 @@ class ModuleHost : public EngineClient {
     return {outbox_.counters().frames, dispatcher_.frames_received()};
   }
   const OutboxCounters& sent() const { return outbox_.counters(); }
+  const FrameCountsByKind& received_kinds() const LAPSE_REQUIRES(progress_role) {
+    return dispatcher_.kinds();
+  }
   const Failure& failure() const { return failures_.failure(); }
   // Takes a FailureReport.
   FailureBroadcast& failures() { return failures_; }

@@ -95,6 +95,7 @@ struct OperationState : Submission, ValueOperation {
   std::size_t update_bytes = 0;             // of all items
   bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
   bool refused = false;                     // there was no memory to submit it: no item is executed
+  bool is_remote = false;                   // at least one item was sent to another rank
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
   // Where the order of routes is not that of `items`: the items by their positions in it.

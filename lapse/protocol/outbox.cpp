@@ -98,6 +98,7 @@ std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std:
     pending.waiting = true;
   }
   const std::size_t before = pending.packet.size();
+  count_last_frame(pending);
   const std::size_t padding = (kFrameAlignment - before % kFrameAlignment) % kFrameAlignment;
   FrameHeader first = header;
   first.count = count;
@@ -110,6 +111,12 @@ std::byte* Outbox::begin_frame(Pending& pending, const FrameHeader& header, std:
   pending.last_frame = before + padding;
   pending.last_header = first;
   return frame + padding + sizeof first;
+}
+
+void Outbox::count_last_frame(const Pending& pending) {
+  const FrameHeader& last = pending.last_header;
+  if (pending.packet.empty() || last.count == 0) return;
+  counters_.kinds[last.kind].add(last.count, pending.packet.size() - pending.before_frame);
 }
 
 void Outbox::cancel(std::uint32_t records) {
@@ -129,6 +136,7 @@ void Outbox::cancel(std::uint32_t records) {
 void Outbox::send(Pending& pending) {
   ++counters_.packets;
   counters_.bytes += pending.packet.size();
+  count_last_frame(pending);
   transport_.send(rank_of(pending), std::move(pending.packet), lane_of(pending));
   pending.packet = PacketBuffer();
 }

@@ -7,6 +7,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/frame_counts.hpp"
 #include "lapse/protocol/frame_table.hpp"
 #include "lapse/transport/transport.hpp"
 
@@ -15,7 +16,8 @@ namespace lapse {
 struct OutboxCounters {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t frames = 0;  // without those of termination detection
+  std::uint64_t frames = 0;      // without those of termination detection
+  FrameCountsByKind kinds = {};  // of packets that were sent
 };
 
 // Thread safety: the holder of the progress lock.
@@ -89,6 +91,8 @@ class Outbox {
   std::byte* begin_frame(Pending& pending, const FrameHeader& header, std::uint32_t count)
       LAPSE_REQUIRES(progress_role);
   void set_count(Pending& pending, std::uint32_t count) LAPSE_REQUIRES(progress_role);
+  // The packet's last frame gets no further record, and is sent.
+  void count_last_frame(const Pending& pending) LAPSE_REQUIRES(progress_role);
   void send(Pending& pending) LAPSE_REQUIRES(progress_role);
   Rank rank_of(const Pending& pending) const LAPSE_REQUIRES(progress_role) {
     return Rank(static_cast<std::int32_t>(position_of(pending) >> (lanes_ - 1)));

@@ -18,7 +18,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
       leases_(registry(), outbox(), key_relocation_),
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
                          [this] { registry().wake_workers(); }),
-      stall_inquiry_(registry(), outbox()),
+      stall_inquiry_(registry(), outbox(), replication_, synchronization_),
       termination_(*this, outbox(), [this] { registry().wake_workers(); }) {
   add(access_);
   add(localize_answers_);

@@ -35,6 +35,7 @@ class RankProtocol final : public ModuleHost {
   Access& access() { return access_; }
   Leases& leases() { return leases_; }
   Replication& replication() { return replication_; }
+  const Replication& replication() const { return replication_; }
   Synchronization& synchronization() { return synchronization_; }
   LocalizeRequests& localize_requests() { return localize_requests_; }
   Collective& worker_collective() { return worker_collective_; }

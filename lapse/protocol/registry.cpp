@@ -22,7 +22,7 @@ void Registry::prepare_workers(std::size_t workers, std::size_t first) {
     workers_.push_back(std::make_unique<WorkerEndpoint>(static_cast<std::uint32_t>(workers_.size())));
   }
   for (const auto& worker : workers_) {
-    worker->counters().resize(tables_.size());
+    worker->count_tables(tables_.size());
     worker->begin_phase();
   }
   workers_of_phase_ = workers;

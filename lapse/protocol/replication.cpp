@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/prefetch.hpp"
@@ -67,6 +68,8 @@ void Replication::change_served(TableShard& table, std::span<const Key> keys, bo
   } else {
     table.wanted().unwant(keys, changed_);
   }
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->wanted(table.id(), changed_, on);
   if (changed_.size() > 1 && CopyRuns::suits(table)) {
     if (on) return runs_.want(table, changed_, now_);
     return runs_.unwant(table, changed_, now_);
@@ -131,11 +134,31 @@ void Replication::round(Clock::time_point now) {
   now_ = now;
   last_round_ = now;
   ++counters_.rounds;
+  take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
   send_changes(now);
   asked_ = keys_on_their_way();
+  if (copies_over_time_.is_due(now)) sample_copies(now);
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->round_ended();
   const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
   set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
+}
+
+void Replication::take_reads() {
+  for (const auto& worker : registry_.workers()) {
+    worker->read_samples().take([this](const ReadSamples::Sample& sample) {
+      progress_role.assert_held();  // Called in place.
+      KeyReplication::note_read(registry_.table(sample.table.value()), sample.key, sample.at);
+    });
+  }
+}
+
+void Replication::sample_copies(Clock::time_point now) {
+  std::vector<std::uint64_t> copies;
+  for (const auto& table : registry_.tables())
+    copies.push_back(table->copies() == nullptr ? 0 : table->copies()->replicas().in_use());
+  copies_over_time_.add(now, std::move(copies));
 }
 
 void Replication::send_changes(Clock::time_point now) {
@@ -196,7 +219,7 @@ void Replication::end_turn() {
 
 bool Replication::idle(IdleLevel level) const {
   if (level == IdleLevel::answered) return true;
-  if (source_ != nullptr && source_->pending()) return false;
+  if (has_pending_wants()) return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
     return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&
@@ -224,6 +247,8 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     throw ProtocolError("a message about copies has a wrong length");
   if (of_domain) return take_wants(table, header, records);
   now_ = Clock::now();
+  // Before the copies are renewed.
+  if (kind == FrameKind::refresh) take_reads();
   if (header.count > 1 && CopyRuns::suits(table)) {
     const bool to_members = (header.flags & FrameHeader::kToMember) != 0;
     if (kind == FrameKind::on) {

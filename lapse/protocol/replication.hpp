@@ -9,10 +9,12 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/copy_series.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/copy_runs.hpp"
 #include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/intent_source.hpp"
+#include "lapse/protocol/key_observer.hpp"
 #include "lapse/protocol/key_replication.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
@@ -61,6 +63,9 @@ class Replication final : public ProtocolModule, public WantSink {
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
   void set_source(IntentSource* source);
+  void set_observer(KeyObserver* observer) { observer_ = observer; }
+  // Whether the next round finds wants that have begun or ended, whatever workers do until then.
+  bool has_pending_wants() const { return source_ != nullptr && source_->pending(); }
   void set_times(const RoundTimes& times) { times_ = times; }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
@@ -80,6 +85,8 @@ class Replication final : public ProtocolModule, public WantSink {
   // then their main copies are leased.
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
+  // How many copies this rank has held, by table.
+  const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents
@@ -99,6 +106,9 @@ class Replication final : public ProtocolModule, public WantSink {
   bool round_goes_on(Clock::time_point now) const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
+  // Reads of copies that workers have noted.
+  void take_reads() LAPSE_REQUIRES(progress_role);
+  void sample_copies(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
   void take_record(TableShard& table, const FrameHeader& header, const std::byte* record)
@@ -111,7 +121,9 @@ class Replication final : public ProtocolModule, public WantSink {
   const Failure& failure_;
   RoundTimes times_;
   IntentSource* source_ = nullptr;
+  KeyObserver* observer_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
+  CopySeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
   std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun

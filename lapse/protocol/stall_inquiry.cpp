@@ -12,12 +12,6 @@ namespace lapse {
 
 namespace {
 
-std::uint32_t milliseconds_since(KeyQueue::Clock::time_point since) {
-  const auto waited =
-      std::chrono::duration_cast<std::chrono::milliseconds>(KeyQueue::Clock::now() - since).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(waited, 0, UINT32_MAX));
-}
-
 FrameHeader inquiry_header(FrameKind kind, std::uint64_t question) {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(kind);
@@ -38,6 +32,18 @@ Role checked_role(std::uint32_t number) {
   if (number > UINT8_MAX || role_name(role) == "unknown")
     throw ProtocolError("an answer to an inquiry names a role that does not exist");
   return role;
+}
+
+KeyStanding standing_of(const KeyInquiryAnswer& answer) {
+  if (answer.unanswered > static_cast<std::uint32_t>(Replica::Unanswered::localize))
+    throw ProtocolError("an answer to an inquiry names a message that does not exist");
+  return {.role = checked_role(answer.role),
+          .leased = (answer.flags & KeyInquiryAnswer::kLeased) != 0,
+          .instructed = (answer.flags & KeyInquiryAnswer::kInstructed) != 0,
+          .operations = answer.operations,
+          .requests = answer.requests,
+          .milliseconds = answer.milliseconds,
+          .unanswered = static_cast<Replica::Unanswered>(answer.unanswered)};
 }
 
 // Whether a domain is nearer to the key's value than another: it has the value, or it is the first of several
@@ -75,8 +81,12 @@ void StallInquiry::handle_submission(Submission& submission) {
     ask_about_workers(asked, *question.collective_calls);
   } else {
     choose_keys(question);
-    for (std::uint32_t item = 0; item < question.keys.size(); ++item)
-      ask_about_key(asked, item, question.keys[item].home);
+    for (std::uint32_t item = 0; item < question.keys.size(); ++item) {
+      const AwaitedKey& key = question.keys[item];
+      if (key.table->store().may_have_copies())
+        ask_about_key(asked, item, key.table->serving_rank(key.key), true);
+      ask_about_key(asked, item, key.home);
+    }
   }
   finish_some(now);
 }
@@ -124,15 +134,16 @@ void StallInquiry::add_key(const TableShard& table, Key key, std::optional<Opera
                            .at_owner = std::nullopt});
 }
 
-void StallInquiry::ask_about_key(Asked& asked, std::uint32_t item, Rank rank) {
+void StallInquiry::ask_about_key(Asked& asked, std::uint32_t item, Rank rank, bool here) {
   const AwaitedKey& key = asked.question->keys[item];
+  const KeyInquiryRecord inquiry{.key = key.key.value(), .item = item, .here = here ? 1U : 0U};
   if (rank == registry_.self()) {
-    take_key_answer(asked, rank, answer_about_key(registry_.table(key.table->id().value()), key.key, item));
+    take_key_answer(asked, rank, answer_about_key(registry_.table(key.table->id().value()), inquiry));
     return;
   }
   FrameHeader header = inquiry_header(FrameKind::key_inquiry, asked.number);
   header.table = key.table->id().value();
-  outbox_.append_record(rank, header, KeyInquiryRecord{.key = key.key.value(), .item = item});
+  outbox_.append_record(rank, header, inquiry);
   ++asked.unanswered[rank.index()];
   ++asked.all_unanswered;
 }
@@ -152,6 +163,13 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
   if (answer.item >= asked.question->keys.size())
     throw ProtocolError("an answer to an inquiry names a key that was not asked for");
   AwaitedKey& key = asked.question->keys[answer.item];
+  const KeyStanding standing = standing_of(answer);
+  if ((answer.flags & KeyInquiryAnswer::kHere) != 0) {
+    if (from != key.table->serving_rank(key.key))
+      throw ProtocolError("an answer to an inquiry does not come from the rank that serves the key");
+    key.here = standing;
+    return;
+  }
   if (!key.owner) {
     const std::int32_t domains = key.table->definition().domains.domains();
     if (from != key.home || answer.owner < 0 || answer.owner >= domains)
@@ -163,12 +181,6 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
       return;
     }
   }
-  const KeyStanding standing{.role = checked_role(answer.role),
-                             .leased = (answer.flags & KeyInquiryAnswer::kLeased) != 0,
-                             .instructed = (answer.flags & KeyInquiryAnswer::kInstructed) != 0,
-                             .operations = answer.operations,
-                             .requests = answer.requests,
-                             .milliseconds = answer.milliseconds};
   if (asked.searched[answer.item]) {
     if (!is_nearer(standing, *key.at_owner)) return;
     key.owner = key.table->definition().domains.domain_of(from);
@@ -179,7 +191,7 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
   if (from != key.owner_rank)
     throw ProtocolError("an answer to an inquiry does not come from the owner of the key");
   key.at_owner = standing;
-  if (low_half(standing.role) == LowHalf::arrival) {
+  if (low_half(standing.role) == LowHalf::arrival || standing.role == Role::upgrading) {
     search_key(asked, answer.item);
   } else if (!standing.leased) {
     ask_about_workers(asked, 0);
@@ -204,6 +216,14 @@ void StallInquiry::take_worker_answer(Asked& asked, Rank from, const WorkerInqui
                                       .activity = static_cast<WorkerActivity>(answer.workers[i].activity)});
   }
   asked.question->further_absent += answer.absent - listed;
+  const UnsyncedRecord& record = answer.unsynced;
+  if (record.what >= kUnsyncedKinds)
+    throw ProtocolError("an answer to an inquiry names something that cannot be waited for");
+  const auto what = static_cast<Unsynced>(record.what);
+  if (!asked.question->synced || what == Unsynced::nothing) return;
+  const bool has_table = what != Unsynced::wants && what != Unsynced::sync;
+  asked.question->unsynced.push_back(
+      {.rank = from, .record = record, .table = has_table ? &registry_.table(record.table) : nullptr});
 }
 
 StallInquiry::Asked* StallInquiry::find(std::uint64_t number) {
@@ -244,8 +264,9 @@ void StallInquiry::handle_frame(Rank from, const FrameHeader& header, const std:
       case FrameKind::key_inquiry: {
         const auto record = inquiry_record<KeyInquiryRecord>(header, records, i);
         TableShard& table = registry_.table(header.table);
+        Registry::served_key(table, record.key);
         outbox_.append_record(from, inquiry_header(FrameKind::key_inquiry_answer, header.operation),
-                              answer_about_key(table, Registry::served_key(table, record.key), record.item));
+                              answer_about_key(table, record));
         break;
       }
       case FrameKind::worker_inquiry: {
@@ -273,43 +294,6 @@ void StallInquiry::handle_frame(Rank from, const FrameHeader& header, const std:
     }
   }
   finish_some(Clock::now());
-}
-
-// --- the rank that is asked
-
-KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, Key key, std::uint32_t item) const {
-  const SlotWord word = table.store().word(key);
-  const KeyView view = table.view(key);
-  KeyInquiryAnswer answer{.item = item, .role = static_cast<std::uint32_t>(word.role())};
-  if (view.at_home()) answer.owner = view.owner_by_table.value();
-  if (word.leased()) answer.flags |= KeyInquiryAnswer::kLeased;
-  const ArrivalTable& arrivals = table.arrivals();
-  const bool arriving = low_half(word.role()) == LowHalf::arrival;
-  const std::optional<std::uint32_t> record =
-      arriving ? std::optional(word.low()) : arrivals.find_leased(key);
-  if (!record) return answer;
-  answer.milliseconds = milliseconds_since(arrivals.asked(*record));
-  if (const KeyQueue* queue = arrivals.find_queue(*record)) {
-    const KeyQueue::Counts counts = queue->counts();
-    answer.operations = counts.operations;
-    answer.requests = counts.requests;
-    if (queue->holds_instruct()) answer.flags |= KeyInquiryAnswer::kInstructed;
-  }
-  return answer;
-}
-
-WorkerInquiryAnswer StallInquiry::answer_about_workers(std::uint64_t collective_calls) const {
-  WorkerInquiryAnswer answer;
-  for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i) {
-    const WorkerEndpoint& worker = *registry_.workers()[i];
-    if (worker.collective_calls() >= collective_calls) continue;
-    ++answer.absent;
-    if (answer.listed == WorkerInquiryAnswer::kListed) continue;
-    answer.workers[answer.listed++] = {
-        .number = static_cast<std::uint32_t>(registry_.first_worker_of_phase() + i),
-        .activity = static_cast<std::uint32_t>(worker.activity())};
-  }
-  return answer;
 }
 
 }  // namespace lapse

@@ -11,7 +11,10 @@
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/registry.hpp"
+#include "lapse/protocol/replication.hpp"
 #include "lapse/protocol/stall_question.hpp"
+#include "lapse/protocol/synchronization.hpp"
+#include "lapse/protocol/unsynced.hpp"
 
 namespace lapse {
 
@@ -19,7 +22,7 @@ namespace lapse {
 struct KeyInquiryRecord {
   std::uint64_t key = 0;
   std::uint32_t item = 0;
-  std::uint32_t padding = 0;
+  std::uint32_t here = 0;  // 1: the receiver serves the key for the domain of the worker
 };
 static_assert(sizeof(KeyInquiryRecord) == 16);
 
@@ -28,6 +31,7 @@ struct KeyInquiryAnswer {
   static constexpr std::int32_t kNotHome = -1;
   static constexpr std::uint32_t kLeased = 1;
   static constexpr std::uint32_t kInstructed = 2;
+  static constexpr std::uint32_t kHere = 4;  // as the inquiry says
 
   std::uint32_t item = 0;
   std::int32_t owner = kNotHome;  // by the table of the home, where the answer comes from there
@@ -36,7 +40,7 @@ struct KeyInquiryAnswer {
   std::uint32_t operations = 0;
   std::uint32_t requests = 0;
   std::uint32_t milliseconds = 0;
-  std::uint32_t padding = 0;
+  std::uint32_t unanswered = 0;  // Replica::Unanswered
 };
 static_assert(sizeof(KeyInquiryAnswer) == 32);
 
@@ -58,16 +62,18 @@ struct WorkerInquiryAnswer {
   std::uint32_t absent = 0;
   std::uint32_t listed = 0;  // of them
   Worker workers[kListed];
+  UnsyncedRecord unsynced;
 };
-static_assert(sizeof(WorkerInquiryAnswer) == 64);
+static_assert(sizeof(WorkerInquiryAnswer) == 96);
 
 // A question about keys goes to the home of each key, and from there on to the owner that the home records.
 // The home records the domain that was the last to ask for the key. Where the key has not arrived there, it
 // may still be leased by a domain that is to pass it on, and no table records which: the serving rank of
 // every domain is asked about the key. Where it has arrived and is not leased, a message is missing that
-// some rank has not sent on, and no table records that rank: every rank is asked for a sign of life. A
-// question about workers goes to every rank. A question ends when all ranks have answered, or after
-// kPatience.
+// some rank has not sent on, and no table records that rank: every rank is asked for a sign of life. Where
+// the table may have copies, the rank that serves the key for the worker's own domain is asked, too.
+// A question about workers, or about ranks that are not synced, goes to every rank. A question ends when all
+// ranks have answered, or after kPatience.
 //
 // Thread safety: the holder of the progress lock.
 //
@@ -82,7 +88,9 @@ class StallInquiry final : public ProtocolModule {
   // Keys of one question.
   static constexpr std::size_t kKeys = 3;
 
-  StallInquiry(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
+  StallInquiry(const Registry& registry, Outbox& outbox, const Replication& replication,
+               const Synchronization& synchronization)
+      : registry_(registry), outbox_(outbox), replication_(replication), synchronization_(synchronization) {}
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   // Takes a StallQuestion.
@@ -111,16 +119,21 @@ class StallInquiry final : public ProtocolModule {
   void add_key(const TableShard& table, Key key, std::optional<OperationKind> kind,
                StallQuestion& question) const LAPSE_REQUIRES(progress_role);
 
-  void ask_about_key(Asked& asked, std::uint32_t item, Rank rank) LAPSE_REQUIRES(progress_role);
+  // `here`: as the rank that serves the key for the worker's domain.
+  void ask_about_key(Asked& asked, std::uint32_t item, Rank rank, bool here = false)
+      LAPSE_REQUIRES(progress_role);
   void ask_about_workers(Asked& asked, std::uint64_t collective_calls) LAPSE_REQUIRES(progress_role);
   void take_key_answer(Asked& asked, Rank from, const KeyInquiryAnswer& answer) LAPSE_REQUIRES(progress_role);
   // Asks the domains other than the recorded owner where the key is.
   void search_key(Asked& asked, std::uint32_t item) LAPSE_REQUIRES(progress_role);
-  static void take_worker_answer(Asked& asked, Rank from, const WorkerInquiryAnswer& answer)
+  void take_worker_answer(Asked& asked, Rank from, const WorkerInquiryAnswer& answer)
       LAPSE_REQUIRES(progress_role);
 
-  KeyInquiryAnswer answer_about_key(TableShard& table, Key key, std::uint32_t item) const
+  // --- the rank that is asked (stall_answers.cpp)
+
+  static KeyInquiryAnswer answer_about_key(TableShard& table, const KeyInquiryRecord& inquiry)
       LAPSE_REQUIRES(progress_role);
+  UnsyncedRecord answer_about_sync() const LAPSE_REQUIRES(progress_role);
   WorkerInquiryAnswer answer_about_workers(std::uint64_t collective_calls) const
       LAPSE_REQUIRES(progress_role);
 
@@ -132,6 +145,8 @@ class StallInquiry final : public ProtocolModule {
 
   const Registry& registry_;
   Outbox& outbox_;
+  const Replication& replication_;
+  const Synchronization& synchronization_;
   std::vector<Asked> asked_ LAPSE_GUARDED_BY(progress_role);
   std::uint64_t questions_ LAPSE_GUARDED_BY(progress_role) = 0;
 };

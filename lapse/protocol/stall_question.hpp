@@ -11,6 +11,8 @@
 #include "lapse/core/role_table.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/operation_kind.hpp"
+#include "lapse/protocol/replica_table.hpp"
+#include "lapse/protocol/unsynced.hpp"
 #include "lapse/protocol/worker_activity.hpp"
 #include "lapse/transport/submission_queue.hpp"
 
@@ -27,6 +29,8 @@ struct KeyStanding {
   std::uint32_t operations = 0;    // queued
   std::uint32_t requests = 0;      // for a lease, queued
   std::uint32_t milliseconds = 0;  // since the oldest of these was queued, or the key was asked for
+  // Of a domain that has a copy, or is about to have or to lose one: what the owner has not answered.
+  Replica::Unanswered unanswered = Replica::Unanswered::nothing;
 };
 
 // A key that a worker waits for.
@@ -40,6 +44,9 @@ struct AwaitedKey {
   std::optional<Domain> owner;
   Rank owner_rank;                      // its serving rank there
   std::optional<KeyStanding> at_owner;  // nothing: the owner has not answered
+  // At the rank that serves the key for the worker's own domain; nothing: it was not asked, or has not
+  // answered.
+  std::optional<KeyStanding> here = {};
 };
 
 // A worker that has not come to a collective call.
@@ -47,6 +54,13 @@ struct AbsentWorker {
   Rank rank;
   std::uint32_t worker = 0;  // number among the workers of all ranks
   WorkerActivity activity = WorkerActivity::application;
+};
+
+// A rank that still has something to do, or waits for something, until copies are synced.
+struct UnsyncedRank {
+  Rank rank;
+  UnsyncedRecord record;
+  const TableShard* table = nullptr;  // null: the record names none
 };
 
 // Filled by the worker, then the engine's until `finished` is true.
@@ -59,12 +73,14 @@ struct StallQuestion : Submission {
   // The question: the keys that the worker waits for, or the workers that have made fewer than so many
   // collective calls in this phase.
   std::optional<std::uint32_t> collective_calls;
+  bool synced = false;  // it waits, also, until copies are synced: which ranks are not?
 
   // The answers.
   std::vector<AwaitedKey> keys;  // the first few
   std::uint64_t further_keys = 0;
   std::vector<AbsentWorker> absent;  // the first few of each rank
   std::uint64_t further_absent = 0;
+  std::vector<UnsyncedRank> unsynced;
   std::vector<Rank> silent;  // ranks that were asked and have not answered
   std::atomic<bool> finished{true};
 };

@@ -106,10 +106,20 @@ void Synchronization::take_answer(Rank from, const SyncAnswerRecord& answer) {
   peer->refreshes = answer.refreshes;
 }
 
+bool Synchronization::has_refreshed(const Peer& peer) const {
+  return peer.refreshes && replication_.refreshes().received(peer.rank) >= *peer.refreshes;
+}
+
 bool Synchronization::all_refreshed() const {
-  return std::ranges::all_of(peers_, [this](const Peer& peer) LAPSE_REQUIRES(progress_role) {
-    return peer.refreshes && replication_.refreshes().received(peer.rank) >= *peer.refreshes;
-  });
+  return std::ranges::all_of(
+      peers_, [this](const Peer& peer) LAPSE_REQUIRES(progress_role) { return has_refreshed(peer); });
+}
+
+std::optional<Rank> Synchronization::awaited() const {
+  if (step_ != Step::asking) return std::nullopt;
+  for (const Peer& peer : peers_)
+    if (!has_refreshed(peer)) return peer.rank;
+  return std::nullopt;
 }
 
 bool Synchronization::all_merged() const {

@@ -68,6 +68,9 @@ class Synchronization final : public ProtocolModule {
     return step_ == Step::none && waiting_.empty() && asked_.empty();
   }
 
+  // A rank whose answer, or whose refreshes, the sync that runs waits for.
+  std::optional<Rank> awaited() const LAPSE_REQUIRES(progress_role);
+
  private:
   enum class Step : std::uint8_t { none, asking, merging };
   // A worker that waits, of any rank of the domain.
@@ -97,6 +100,8 @@ class Synchronization final : public ProtocolModule {
   void answer_asked() LAPSE_REQUIRES(progress_role);
   void answered(std::uint64_t worker) LAPSE_REQUIRES(progress_role);
   void take_answer(Rank from, const SyncAnswerRecord& answer) LAPSE_REQUIRES(progress_role);
+  // Whether all refreshes of the rank have come that the sync waits for.
+  bool has_refreshed(const Peer& peer) const LAPSE_REQUIRES(progress_role);
   bool all_refreshed() const LAPSE_REQUIRES(progress_role);
   bool all_merged() const LAPSE_REQUIRES(progress_role);
 

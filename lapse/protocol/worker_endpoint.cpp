@@ -73,6 +73,7 @@ OperationState& WorkerEndpoint::acquire() {
   operation.update_bytes = 0;
   operation.looks_up_owners = false;
   operation.refused = false;
+  operation.is_remote = false;
   operation.destination = nullptr;
   operation.failure.reset();
   operation.in_hand = true;

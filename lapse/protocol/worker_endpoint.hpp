@@ -10,6 +10,7 @@
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/read_samples.hpp"
 #include "lapse/protocol/required_versions.hpp"
 #include "lapse/protocol/sync_request.hpp"
 #include "lapse/protocol/unanswered_table.hpp"
@@ -114,6 +115,21 @@ class WorkerEndpoint {
   // By table: the accesses of this worker without the engine.
   std::vector<TableCounters>& counters() { return counters_; }
   const std::vector<TableCounters>& counters() const { return counters_; }
+  // By table: of those, the keys that were not calls by themselves, but are counted in the operations of the
+  // counters. Inlined calls of one key count nothing but their key.
+  std::vector<std::uint64_t>& keys_of_operations() { return keys_of_operations_; }
+  // Has a counter for each table.
+  void count_tables(std::size_t tables) {
+    counters_.resize(tables);
+    keys_of_operations_.resize(tables);
+  }
+  // What it has counted for the table, with inlined calls as operations.
+  TableCounters counted(TableId table) const {
+    TableCounters counted = counters_[table.index()];
+    counted.operations += counted.local_pulls + counted.local_pushes - keys_of_operations_[table.index()];
+    return counted;
+  }
+  ReadSamples& read_samples() { return read_samples_; }
 
  private:
   // constant
@@ -124,6 +140,7 @@ class WorkerEndpoint {
   UnansweredTable unanswered_;
   RequiredVersions required_versions_{unanswered_.count()};
   Doorbell bell_;
+  ReadSamples read_samples_;
   std::atomic<WorkerActivity> activity_{WorkerActivity::application};
   std::atomic<std::uint32_t> collective_calls_{0};
   // Operations live in chunks that never move, as engines hold pointers to them.
@@ -136,6 +153,7 @@ class WorkerEndpoint {
   std::vector<OperationState*> free_;
   std::vector<OperationState*> detached_;  // released before they were finished
   std::vector<TableCounters> counters_;
+  std::vector<std::uint64_t> keys_of_operations_;
   std::unique_ptr<KeyFailure> failure_;
   LeaseRequest lease_request_;
   SyncRequest sync_request_;

@@ -83,6 +83,9 @@ std::vector<std::string> ParameterServer::exchange(std::string_view call,
 void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
   impl_->manage(source, policy, times);
 }
+void ParameterServer::observe(KeyObserver& observer) {
+  impl_->observe(observer);
+}
 void ParameterServer::close() {
   impl_->close();
 }
@@ -114,6 +117,13 @@ void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy&
   protocol_.replication().set_times(times);
   protocol_.replication().set_policy(&policy);
   protocol_.replication().set_source(&source);
+}
+
+void ParameterServer::Impl::observe(KeyObserver& observer) {
+  throw_if_closed("observe");
+  throw_if_running("observe");
+  protocol_.replication().set_observer(&observer);
+  observer_ = &observer;
 }
 
 }  // namespace lapse

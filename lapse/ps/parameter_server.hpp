@@ -23,6 +23,7 @@
 namespace lapse {
 
 class IntentSource;
+class KeyObserver;
 class ManagementPolicy;
 class Transport;
 struct RoundTimes;
@@ -98,6 +99,9 @@ class ParameterServer {
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
   // done about them, and when rounds of communication begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
+
+  // The same for what learns of these wants, and of all accesses, which are slower from then on.
+  void observe(KeyObserver& observer);
 
   // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
   struct MemoryUse {

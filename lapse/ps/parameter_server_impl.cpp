@@ -8,10 +8,11 @@
 #include <set>
 #include <string>
 
-#include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/statistics_archive.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/environment_warnings.hpp"
+#include "lapse/ps/rank_statistics.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/rest.hpp"
 #include "lapse/transport/rma_receive_rings.hpp"
@@ -212,7 +213,8 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
               .rank = rank(),
               .ranks = ranks(),
               .local_workers = static_cast<std::size_t>(workers),
-              .stalls = &stalls_};
+              .stalls = &stalls_,
+              .observer = observer_};
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
     const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
@@ -307,28 +309,10 @@ Statistics ParameterServer::Impl::statistics() {
   throw_if_closed("statistics");
   throw_if_running("statistics");
   progress_role.assert_held();  // No engine runs.
-  RankStatistics mine;
-  mine.counters.messages_sent = protocol_.sent().packets;
-  mine.counters.bytes_sent = protocol_.sent().bytes;
-  mine.counters.messages_received = engine_.counters().packets_received;
-  mine.counters.bytes_received = engine_.counters().bytes_received;
-  mine.counters.engine_turns = engine_.counters().turns;
-  mine.counters.helper_turns = engine_.counters().helper_turns;
   std::vector<std::string> names;
-  for (const auto& table : protocol_.registry().tables()) {
-    names.push_back(table->name());
-    TableCounters counters = table->counters();
-    for (const auto& worker : protocol_.registry().workers()) {
-      if (table->id().value() < worker->counters().size())
-        counters += worker->counters()[table->id().value()];
-    }
-    counters.keys_here = table->store().keys_here();
-    if (table->copies() != nullptr) counters.copies_here = table->copies()->replicas().in_use();
-    counters.bytes_here = table->store().content_bytes_here();
-    counters.bytes_of_memory = table->memory_bytes();
-    mine.tables.push_back(counters);
-  }
-  return Statistics::collect(std::move(names), agreement_.exchange("statistics", mine));
+  for (const auto& table : protocol_.registry().tables()) names.push_back(table->name());
+  return Statistics::collect(std::move(names),
+                             agreement_.exchange("statistics", rank_statistics(protocol_, engine_)));
 }
 
 void ParameterServer::Impl::close() {

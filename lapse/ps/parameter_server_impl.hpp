@@ -30,6 +30,7 @@ class ParameterServer::Impl {
   Statistics statistics();
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
+  void observe(KeyObserver& observer);
   void close();
 
   Rank rank() const { return transport_->rank(); }
@@ -70,6 +71,7 @@ class ParameterServer::Impl {
   TableMaker maker_;
   WorkerPool pool_;
   // the owner's thread
+  KeyObserver* observer_ = nullptr;
   bool running_ = false;
   bool closed_ = false;
   bool warned_of_sharing_ = false;

@@ -13,6 +13,7 @@
 
 namespace lapse {
 
+class KeyObserver;
 class StallReports;
 
 // References to what the server owns, and the workers that were agreed on. Constant during the phase.
@@ -25,10 +26,11 @@ struct Phase {
   const Options& options;
   Rank rank;
   std::int32_t ranks = 1;
-  std::size_t first_worker = 0;    // index of this rank's first worker among all
-  std::size_t local_workers = 0;   // of this rank
-  std::size_t workers = 0;         // of all ranks
-  StallReports* stalls = nullptr;  // null: waits are not reported
+  std::size_t first_worker = 0;     // index of this rank's first worker among all
+  std::size_t local_workers = 0;    // of this rank
+  std::size_t workers = 0;          // of all ranks
+  StallReports* stalls = nullptr;   // null: waits are not reported
+  KeyObserver* observer = nullptr;  // null: none
 };
 
 }  // namespace lapse

@@ -13,6 +13,10 @@ namespace lapse {
 
 namespace {
 
+bool is_collective(StallSubject subject) {
+  return subject == StallSubject::workers || subject == StallSubject::sync_barrier;
+}
+
 // A report must not end what it reports: without memory for it there is none.
 template <class MakeText>
 void warn(Logger& logger, MakeText&& make_text) noexcept {
@@ -94,14 +98,17 @@ std::vector<SeenRank> StallReports::seen_with_answers(const StallQuestion& quest
   return seen;
 }
 
-void StallReports::ask(StallQuestion& question, const Phase& phase,
-                       std::optional<std::uint32_t> collective_calls) {
-  question.collective_calls = collective_calls;
+void StallReports::ask(StallQuestion& question, const Phase& phase, StallSubject subject) {
+  question.collective_calls.reset();
+  if (subject == StallSubject::wait_sync) question.collective_calls = 0;  // of every worker
+  if (is_collective(subject)) question.collective_calls = question.worker->collective_calls();
+  question.synced = subject == StallSubject::wait_sync || subject == StallSubject::sync_barrier;
   question.asked = StallQuestion::Clock::now();
   question.keys.clear();
   question.further_keys = 0;
   question.absent.clear();
   question.further_absent = 0;
+  question.unsynced.clear();
   question.silent.clear();
   question.handler = &phase.protocol.stall_inquiry();
   question.finished.store(false, std::memory_order_release);
@@ -109,9 +116,9 @@ void StallReports::ask(StallQuestion& question, const Phase& phase,
 }
 
 void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
-                                 std::string_view what, bool collective,
+                                 std::string_view what, StallSubject subject,
                                  const std::function<bool()>& ended) noexcept {
-  if (collective && !reports_collective(endpoint)) return;
+  if (is_collective(subject) && !reports_collective(endpoint)) return;
   warn(logger_, [&]() -> std::string {
     StallQuestion& question = endpoint.stall_question();
     const auto began = StallQuestion::Clock::now() - waited;
@@ -120,8 +127,7 @@ void StallReports::report_worker(const Phase& phase, WorkerEndpoint& endpoint, S
     // it is waited for, and asked anew.
     bool answered = false;
     do {
-      if (finished())
-        ask(question, phase, collective ? std::optional(endpoint.collective_calls()) : std::nullopt);
+      if (finished()) ask(question, phase, subject);
       StallWatch patience{std::chrono::ceil<std::chrono::seconds>(2 * StallInquiry::kPatience)};
       phase.engine.wait(endpoint.bell(), [&] { return finished() || ended() || patience.due(); });
       if (ended()) return {};

@@ -17,6 +17,7 @@
 #include "lapse/protocol/table_shard.hpp"
 #include "lapse/ps/peers.hpp"
 #include "lapse/ps/stall_text.hpp"
+#include "lapse/ps/stall_watch.hpp"
 #include "lapse/store/latch_watch.hpp"
 #include "lapse/transport/gather_watch.hpp"
 
@@ -43,10 +44,11 @@ class StallReports {
   void begin_phase() { collective_reporter_.store(0, std::memory_order_relaxed); }
 
   // The part of a worker that waits and has waited for `waited`: asks the engines why, meanwhile driving this
-  // rank's, and reports; returns without a report when ended() becomes true. `collective`: it waits for other
-  // workers, which is reported by one worker of the rank for all: the first that has waited long.
+  // rank's, and reports; returns without a report when ended() becomes true. A wait for other workers is
+  // reported by one worker of the rank for all: the first that has waited long.
   void report_worker(const Phase& phase, WorkerEndpoint& endpoint, StallDuration waited,
-                     std::string_view what, bool collective, const std::function<bool()>& ended) noexcept;
+                     std::string_view what, StallSubject subject,
+                     const std::function<bool()>& ended) noexcept;
 
   // Without missing ranks, all have come: as for report_phase_end, nothing is reported unless one is halted.
   void report_call(std::string_view call, StallDuration waited, std::span<const Rank> missing) const noexcept;
@@ -58,7 +60,7 @@ class StallReports {
  private:
   class Latches;
 
-  static void ask(StallQuestion& question, const Phase& phase, std::optional<std::uint32_t> collective_calls);
+  static void ask(StallQuestion& question, const Phase& phase, StallSubject subject);
   std::vector<SeenRank> see(std::span<const Rank> ranks) const;
   std::vector<SeenRank> seen_with_answers(const StallQuestion& question) const;
   // Empty unless a rank is stopped or has ended.

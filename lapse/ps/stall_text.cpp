@@ -12,6 +12,9 @@ namespace lapse {
 
 namespace {
 
+// Of many ranks or workers the first are named.
+constexpr std::size_t kNamed = 8;
+
 std::int64_t seconds(StallDuration waited) {
   return std::chrono::duration_cast<std::chrono::seconds>(waited).count();
 }
@@ -76,6 +79,82 @@ std::string queue_of(const KeyStanding& standing) {
                      standing.milliseconds / 1000.0);
 }
 
+// What the worker's own domain waits for before its copy of the key can be used, or an operation go on.
+std::string copy_of(const AwaitedKey& key) {
+  if (!key.here) return "";
+  const std::int32_t rank = key.table->serving_rank(key.key).value();
+  switch (key.here->role) {
+    case Role::awaiting:
+      return fmt::format("; rank {} has asked for a copy, which has not come", rank);
+    case Role::closing:
+      return fmt::format("; rank {} has given its copy back, which is not acknowledged", rank);
+    case Role::upgrading:
+      return fmt::format("; rank {} has a copy, and has asked for the key{}", rank, queue_of(*key.here));
+    case Role::replica:
+      return fmt::format(
+          "; rank {} has a copy{}{}", rank,
+          key.here->unanswered == Replica::Unanswered::nothing ? "" : ", whose changes are not acknowledged",
+          queue_of(*key.here));
+    case Role::absent:
+    case Role::arriving:
+    case Role::owner:
+      break;
+  }
+  return "";
+}
+
+std::string_view unsynced_text(Unsynced what) {
+  switch (what) {
+    case Unsynced::announcement:
+      return "copies that it has asked for have not come";
+    case Unsynced::change:
+      return "changes of its copies are not acknowledged";
+    case Unsynced::end:
+      return "copies that it has given back are not acknowledged";
+    case Unsynced::upgrade:
+      return "keys that it has asked for, and has copies of, have not come";
+    case Unsynced::arrival:
+      return "keys are on their way to it, or are leased there";
+    case Unsynced::leased_main:
+      return "main copies are leased that have changed";
+    case Unsynced::unsent_change:
+      return "changes of its copies are not sent yet";
+    case Unsynced::refresh:
+      return "changes of its main copies are not sent yet";
+    case Unsynced::wants:
+      return "its next round finds keys that workers have begun or ceased to want";
+    case Unsynced::sync:
+    case Unsynced::nothing:
+      break;
+  }
+  return "it does something else";
+}
+
+void add_unsynced(std::string& text, std::span<const UnsyncedRank> ranks) {
+  const auto to = std::back_inserter(text);
+  for (const UnsyncedRank& rank : ranks.first(std::min(kNamed, ranks.size()))) {
+    const UnsyncedRecord& record = rank.record;
+    const auto what = static_cast<Unsynced>(record.what);
+    fmt::format_to(to, "\n  rank {} is not synced: ", rank.rank.value());
+    if (what == Unsynced::sync) {
+      fmt::format_to(to, "rank {} has not answered, or its refreshes have not come", record.peer);
+      continue;
+    }
+    text += unsynced_text(what);
+    if (rank.table == nullptr) continue;
+    if (what == Unsynced::arrival) {
+      fmt::format_to(to, ": {} of table '{}'", counted(record.count, "key", "keys"), rank.table->name());
+      continue;
+    }
+    fmt::format_to(to, ": key {} of table '{}'", record.key, rank.table->name());
+    if (record.count > 1)
+      fmt::format_to(to, " and {}", counted(record.count - 1, "further key", "further keys"));
+    if (record.peer >= 0) fmt::format_to(to, "; the owner was last on rank {}", record.peer);
+  }
+  if (ranks.size() > kNamed)
+    fmt::format_to(to, "\n  and {}", counted(ranks.size() - kNamed, "further rank", "further ranks"));
+}
+
 std::string_view activity_name(WorkerActivity activity) {
   switch (activity) {
     case WorkerActivity::application:
@@ -89,9 +168,6 @@ std::string_view activity_name(WorkerActivity activity) {
   }
   return "it does something else";
 }
-
-// Of many ranks or workers the first are named.
-constexpr std::size_t kNamed = 8;
 
 void add_ranks(std::string& text, std::span<const SeenRank> ranks) {
   for (const SeenRank& rank : ranks.first(std::min(kNamed, ranks.size()))) {
@@ -132,13 +208,15 @@ std::string stall_text(const WorkerStall& stall) {
         stall.rank.value());
   } else {
     for (const AwaitedKey& key : stall.answers->keys) {
-      fmt::format_to(to, "\n  {} of key {} of table '{}': {}{}", kind_name(key), key.key.value(),
+      fmt::format_to(to, "\n  {} of key {} of table '{}': {}{}{}", kind_name(key), key.key.value(),
                      key.table->name(), holder_of(key),
-                     key.at_owner ? queue_of(*key.at_owner) : std::string());
+                     key.at_owner ? queue_of(*key.at_owner) : std::string(), copy_of(key));
     }
     if (stall.answers->further_keys > 0)
       fmt::format_to(to, "\n  and {}", counted(stall.answers->further_keys, "further key", "further keys"));
     add_absent(text, *stall.answers);
+    // Before all workers have come, ranks need not be.
+    if (stall.answers->absent.empty()) add_unsynced(text, stall.answers->unsynced);
   }
   add_ranks(text, stall.ranks);
   return text;

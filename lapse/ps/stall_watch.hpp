@@ -6,6 +6,14 @@
 
 namespace lapse {
 
+// What a worker waits for.
+enum class StallSubject : std::uint8_t {
+  keys,          // answers about keys
+  workers,       // all workers of all ranks
+  sync_barrier,  // these, and then until all ranks are synced
+  wait_sync,     // until the copies of its domain are synced
+};
+
 // Polled by one waiting thread; reads the clock once in kPollsPerClock polls. limit 0: never reports a stall.
 class StallWatch {
  public:

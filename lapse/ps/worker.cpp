@@ -11,7 +11,9 @@
 namespace lapse {
 
 Worker::Worker(const Phase& phase, WorkerEndpoint& endpoint)
-    : gate_(phase.server, endpoint.unanswered().count(), endpoint.counters().data()),
+    // An observer sees the accesses that go through the core.
+    : gate_(phase.observer == nullptr ? phase.server : nullptr, endpoint.unanswered().count(),
+            endpoint.counters().data()),
       core_(std::make_unique<WorkerCore>(phase, endpoint, gate_)) {}
 
 Worker::~Worker() = default;
@@ -37,6 +39,10 @@ std::int32_t Worker::ranks() const {
 
 // --- accesses ---
 
+void Worker::sample_read(const TableHandle& table, Key key) {
+  core_->sample_read(table.state(), key);
+}
+
 Operation Worker::begin_pull(const TableHandle& table, std::span<const Key> keys, std::byte* values,
                              std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);
@@ -60,7 +66,7 @@ Operation Worker::begin_set(const TableHandle& table, std::span<const Key> keys,
 Operation Worker::begin_call(const TableHandle& table, std::span<const Key> keys,
                              const RegisteredFunction& function, const void* function_server,
                              Rows<const std::byte> arguments, Rows<std::byte> results) {
-  if (function_server != gate_.server()) {
+  if (function_server != core_->phase().server) {
     throw UsageError(
         fmt::format("a worker of rank {} was given a function of another server", rank().value()));
   }
@@ -94,6 +100,7 @@ bool Worker::read_if_local(const TableHandle& table, Key key, std::byte* to, std
 
 bool Worker::admit_update(const TableHandle& table, Key key) {
   core_->admit(table, std::span<const Key>(&key, 1));
+  core_->observe_update(table.state(), key);
   return !core_->endpoint().unanswered().contains(table.id(), key) && core_->is_current(table.state(), key);
 }
 

@@ -219,6 +219,7 @@ class Worker {
   void broadcast(std::span<std::byte> bytes, std::size_t root = 0);
 
   // For the library.
+  static constexpr std::uint64_t kReadsPerSample = 256;  // of a copy: of so many, one is looked at
   WorkerCore& core() { return *core_; }
 
  private:
@@ -247,8 +248,8 @@ class Worker {
       return false;
     TableCounters& counters = gate_.counters(table);
     ++counters.local_pulls;
-    if (found.is_copy()) [[unlikely]]
-      ++counters.copy_pulls;
+    if (found.is_copy() && ++counters.copy_pulls % kReadsPerSample == 0) [[unlikely]]
+      sample_read(table, key);
     return true;
   }
   template <Element T>
@@ -283,6 +284,7 @@ class Worker {
 
   // --- everything else: the core ---
 
+  void sample_read(const TableHandle& table, Key key);
   Operation begin_pull(const TableHandle& table, std::span<const Key> keys, std::byte* values,
                        std::size_t elements);
   Operation begin_push(const TableHandle& table, std::span<const Key> keys, const std::byte* updates,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "lapse/ps/call_count.hpp"
 #include "lapse/ps/direct_call.hpp"
 #include "lapse/ps/lease_hold.hpp"
 #include "lapse/ps/lease_taker.hpp"
@@ -79,6 +80,7 @@ void WorkerCore::check_call(const void* server, Allowed allowed) const {
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request) {
   wait_for_room();
+  observe(table.state(), keys, table.state().reach(request.operation));
   try {
     return access_with_room(table, keys, request);
   } catch (const std::bad_alloc&) {
@@ -94,10 +96,9 @@ void WorkerCore::throw_out_of_memory(const TableHandle& table, std::size_t keys)
 Operation WorkerCore::access_with_room(const TableHandle& table, std::span<const Key> keys,
                                        const AccessRequest& request) {
   TableShard& state = table.state();
-  TableCounters& counters = gate_.counters(table);
-  const bool pull = request.operation.kind == OperationKind::pull;
-  const LocalAccess::Counts counts{pull ? counters.local_pulls : counters.local_pushes,
-                                   pull ? counters.copy_pulls : counters.copy_pushes};
+  const CallCount count(*this, gate_.counters(table), state, keys,
+                        request.operation.kind == OperationKind::pull);
+  const LocalAccess::Counts counts = count.keys();
   const std::size_t first = gate_.is_clear() ? LocalAccess::run(state, keys, request, counts) : 0;
   if (first == keys.size()) return {};
   sweep_required();
@@ -270,13 +271,14 @@ void WorkerCore::wait_for_room() {
 }
 
 template <class Done>
-void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::WaitFor for_whom) {
+void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject subject) {
   check_call(phase_.server);
   const Failure& failure = phase_.protocol.failure();
   StallWatch watch(phase_.options.stall_report);
-  const ActivityGuard activity(endpoint_, for_whom == ProgressEngine::WaitFor::workers
-                                              ? WorkerActivity::collective
-                                              : WorkerActivity::operations);
+  const bool collective = subject == StallSubject::workers || subject == StallSubject::sync_barrier;
+  const auto for_whom = collective ? ProgressEngine::WaitFor::workers : ProgressEngine::WaitFor::answers;
+  const ActivityGuard activity(endpoint_,
+                               collective ? WorkerActivity::collective : WorkerActivity::operations);
   bool stalled = false;
   for (;;) {
     stalled = false;
@@ -290,8 +292,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, ProgressEngine::
     if (done()) return;
     failure.check();
     if (phase_.stalls != nullptr) {
-      phase_.stalls->report_worker(phase_, endpoint_, watch.waited(), what,
-                                   for_whom == ProgressEngine::WaitFor::workers,
+      phase_.stalls->report_worker(phase_, endpoint_, watch.waited(), what, subject,
                                    [&] { return done() || failure.raised(); });
     }
     watch.restart();
@@ -313,7 +314,7 @@ std::uint64_t WorkerCore::contribute(Bytes contribution) {
 
 const Bytes& WorkerCore::collective(Bytes contribution, std::string_view what) {
   const std::uint64_t round = contribute(std::move(contribution));
-  wait_until([&] { return phase_.group.completed(round); }, what, ProgressEngine::WaitFor::workers);
+  wait_until([&] { return phase_.group.completed(round); }, what, StallSubject::workers);
   return phase_.group.result();
 }
 
@@ -323,13 +324,14 @@ void WorkerCore::sync_barrier(Bytes contribution) {
   const std::uint64_t detection = termination.completed() + 1;
   contribute(std::move(contribution));
   wait_until([&] { return termination.completed() >= detection; }, "all workers and ranks at a sync_barrier",
-             ProgressEngine::WaitFor::workers);
+             StallSubject::sync_barrier);
 }
 
 void WorkerCore::wait_sync() {
   wait_all();
   begin_sync();
-  wait_until([this] { return synced(); }, "copies that are merged and refreshed (wait_sync)");
+  wait_until([this] { return synced(); }, "copies that are merged and refreshed (wait_sync)",
+             StallSubject::wait_sync);
   end_sync();
 }
 

@@ -11,6 +11,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/key_observer.hpp"
 #include "lapse/protocol/operation_state.hpp"
 #include "lapse/protocol/tree_reduction.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
@@ -19,6 +20,7 @@
 #include "lapse/ps/lease.hpp"
 #include "lapse/ps/operation.hpp"
 #include "lapse/ps/phase.hpp"
+#include "lapse/ps/stall_watch.hpp"
 #include "lapse/ps/worker_gate.hpp"
 
 namespace lapse {
@@ -80,6 +82,16 @@ class WorkerCore {
   // Whether the worker may use the domain's copy of the key, if there is one.
   bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
+  // Reports an access that begins to the phase's observer, if there is one.
+  void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
+    if (phase_.observer != nullptr) [[unlikely]]
+      phase_.observer->accessed(table, keys, reach);
+  }
+  // Of an update in place, where the key is local.
+  void observe_update(const TableShard& table, Key key) const;
+  // The worker has read the domain's copy of the key: its staleness shall be counted. Only what this rank
+  // serves is.
+  void sample_read(const TableShard& table, Key key);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);
 
@@ -133,8 +145,7 @@ class WorkerCore {
   void wait_for_room();
   // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
   template <class Done>
-  void wait_until(Done&& done, std::string_view what,
-                  ProgressEngine::WaitFor for_whom = ProgressEngine::WaitFor::answers);
+  void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys);
   // The value of an uninitialized key, if its home is this domain. Throws UserCodeFailed.
   bool read_uninitialized(const TableShard& table, Key key, std::byte* to);
   // Forgets some of the versions that the worker requires, and that have come.

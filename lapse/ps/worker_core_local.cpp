@@ -39,6 +39,19 @@ void WorkerCore::sweep_required() {
   });
 }
 
+void WorkerCore::observe_update(const TableShard& table, Key key) const {
+  if (phase_.observer == nullptr) return;
+  const Store::Word* const word = table.store().find(key);
+  if (word == nullptr || !table.store().is_open(*word)) return;
+  const bool changes_copies = table.sizes().layout().copies == Copies::differences;
+  if (!changes_copies && SlotWord(word->load(std::memory_order_relaxed)).is_copy()) return;
+  observe(table, std::span(&key, 1), Store::Reach::any);
+}
+
+void WorkerCore::sample_read(const TableShard& table, Key key) {
+  if (table.serves(key)) endpoint_.read_samples().note({table.id(), key, ReadSamples::Clock::now()});
+}
+
 const std::byte* WorkerCore::leased_value(const TableShard& table, Key key) {
   LeaseRequest& request = endpoint_.lease_request();
   const auto& items = request.items;
@@ -72,6 +85,7 @@ bool WorkerCore::read_if_local(const TableHandle& table, Key key, std::byte* to)
     gate_.counters(table).copy_pulls += found.is_copy() ? 1 : 0;
   }
   ++gate_.counters(table).local_pulls;
+  observe(state, std::span(&key, 1), Store::Reach::any);
   return true;
 }
 

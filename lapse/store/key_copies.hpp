@@ -236,6 +236,7 @@ class KeyCopies {
     check(key, latched.role(), event, after->role());
     guard.bits = SlotBits();
     word.store(after->bits(), std::memory_order_release);
+    store_.role_changed(key, latched.role(), after->role());
     return true;
   }
   template <class F, class After>
@@ -253,7 +254,9 @@ class KeyCopies {
   template <class F>
   void store_leased(Key key, F&& f) {
     Store::Word& word = store_.leased_word(key);
-    word.store(f(SlotWord(word.load(std::memory_order_acquire))).bits(), std::memory_order_release);
+    const SlotWord after = f(SlotWord(word.load(std::memory_order_acquire)));
+    word.store(after.bits(), std::memory_order_release);
+    if (!after.is_owner()) store_.role_changed(key, Role::owner, after.role());
   }
   static void check(Key key, Role role, RoleEvent event, Role after) {
     if (next_role(role, event) != after) Store::throw_illegal_event(key, role, event);

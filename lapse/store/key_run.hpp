@@ -68,6 +68,7 @@ class KeyRun {
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
     word.store(before.with_role(Role::arriving, arrival).bits(), std::memory_order_release);
+    store_.role_changed(key, Role::awaiting, Role::arriving);
   }
   // Gives an open main copy that no other domain holds copies of a record, in the head of its slot, and a new
   // version. False, and nothing has happened, for other keys, and where the slot is latched or cannot be
@@ -106,6 +107,7 @@ class KeyRun {
     Store::Word& word = words_[key.index()];
     const SlotWord before(word.load(std::memory_order_relaxed));
     word.store(before.owner(slot).bits(), std::memory_order_release);
+    store_.role_changed(key, Role::arriving, Role::owner);
     ++keys_;
   }
 
@@ -134,6 +136,7 @@ class KeyRun {
       if (store_.marks_.test(before.low())) store_.marks_.take(before.low(), 1, [](std::uint64_t) {});
     }
     store_.slots_.release(before.low());
+    store_.role_changed(key, Role::owner, Role::absent);
     --keys_;
     return true;
   }
@@ -147,12 +150,14 @@ class KeyRun {
     if (alone_) {
       // Then hints change under the progress lock only.
       word.store(SlotWord(bits).with_role(role, low).bits(), std::memory_order_release);
+      store_.role_changed(key, Role::absent, role);
       return;
     }
     // Meanwhile another rank may change the hint.
     while (!word.compare_exchange_weak(bits, SlotWord(bits).with_role(role, low).bits(),
                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
+    store_.role_changed(key, Role::absent, role);
   }
 
   Store& store_;

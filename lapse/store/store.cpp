@@ -245,6 +245,7 @@ bool Store::transfer_ownership(Key key, std::byte* to, Domain next) {
   std::memcpy(to, address(latched->slot()), bytes);
   word->store(latched->absent(next).bits(), std::memory_order_release);
   forget(key, latched->slot());
+  role_changed(key, Role::owner, Role::absent);
   return true;
 }
 
@@ -254,6 +255,7 @@ void Store::transfer_leased_ownership(Key key, std::byte* to, Domain next) {
   std::memcpy(to, address(now.slot()), sizes_.content_bytes(key));
   word.store(now.absent(next).bits(), std::memory_order_release);
   forget(key, now.slot());
+  role_changed(key, Role::owner, Role::absent);
 }
 
 void Store::set_hint(Key key, Domain hint) {

@@ -15,6 +15,7 @@
 #include "lapse/store/key_words.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/region.hpp"
+#include "lapse/store/role_watch.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/slot_access.hpp"
 #include "lapse/store/slot_head.hpp"
@@ -36,7 +37,7 @@ namespace lapse {
 //
 // Invariants, beside those of SlotAccess:
 // 1. A slot word names a slot only while a value is usable; the slot is released after the word has changed.
-class Store : public SlotAccess {
+class Store : public SlotAccess, public WatchedRoles {
  public:
   // `regions` is used for slots, now and later. Slots for `expected_units` are committed at once; there are
   // at most `max_units`. Throws OutOfMemory.
@@ -222,8 +223,7 @@ class Store : public SlotAccess {
   // A slot for a value, not yet visible to other threads.
   Slot allocate_slot(Key key);
   void release_slot(Key key, Slot slot) { slots_of(slot).release(slot.number, sizes_.units(key)); }
-  // arriving -> owner of the value in `slot`, open or leased from the start; `replicated`: other domains hold
-  // copies.
+  // arriving -> owner of the value in `slot`, open or leased; `replicated`: other domains hold copies.
   void publish_owner(Key key, Slot slot, LeaseState lease = LeaseState::none, bool replicated = false);
   // arriving -> absent: the value came and went on to `next`.
   void pass_on(Key key, Domain next);

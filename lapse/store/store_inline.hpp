@@ -52,6 +52,7 @@ void Store::publish(Key key, Word& word, RoleEvent event, AfterEvent&& after_eve
       continue;
     }
     if (has_main_copy(after.role())) count_here(key, true);
+    role_changed(key, before.role(), after.role());
     return;
   }
 }

@@ -1,7 +1,6 @@
 // Waits that take too long, one case for each run: rank 0 reads what it logs, and lets the others go on once
 // the report names what it should, or after a while. Prints "the report is right" then.
 #include <mpi.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,53 +9,20 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/parameter_server.hpp"
+#include "test/mpi/stall_case.hpp"
 #include "test/mpi/stall_observer.hpp"
 
 using namespace lapse;
-using lapse::test::StallObserver;
+using namespace lapse::test;
 
 namespace {
 
 constexpr Key kKey(5);
-
-struct Job {
-  Rank rank;
-  std::int32_t ranks = 1;
-  std::vector<int> processes;  // by rank
-};
-
-void stop_here() {
-  raise(SIGSTOP);
-}
-// Until rank 0 says so, with the process running.
-void idle_here() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGUSR1);
-  int signal = 0;
-  sigwait(&signals, &signal);
-}
-
-Options options(DomainChoice domain) {
-  Options options;
-  options.stall_report = std::chrono::seconds(1);
-  options.startup_report = false;
-  options.domain = domain;
-  return options;
-}
-
-const DomainChoice kRanksAlone{DomainChoice::Kind::rank, 1};
-
-std::string process_of(const Job& job, int rank) {
-  return "rank " + std::to_string(rank) + ", process " +
-         std::to_string(job.processes[static_cast<std::size_t>(rank)]) + " on ";
-}
 
 // Rank 1 is stopped while it holds the latch of a key that the ranks share.
 void latch(const Job& job) {
@@ -258,52 +224,17 @@ void returned(const Job& job) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Threads that MPI starts leave the signal alone, too.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGUSR1);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  const std::string_view name = argc > 1 ? argv[1] : "";
-  int status = 0;
-  try {
-    Job job;
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-    job.rank = Rank(rank);
-    job.processes.resize(static_cast<std::size_t>(job.ranks));
-    const int own = getpid();
-    MPI_Allgather(&own, 1, MPI_INT, job.processes.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    if (name == "latch")
-      latch(job);
-    else if (name == "owner")
-      owner(job);
-    else if (name == "leased")
-      leased(job);
-    else if (name == "lease_against_lease")
-      lease_against(job, false);
-    else if (name == "localize_against_lease")
-      lease_against(job, true);
-    else if (name == "call_stopped")
-      call(job, true);
-    else if (name == "call_late")
-      call(job, false);
-    else if (name == "barrier")
-      barrier(job);
-    else if (name == "barrier_apart")
-      barrier_apart(job);
-    else if (name == "phase_end")
-      phase_end(job);
-    else if (name == "returned")
-      returned(job);
-    else
-      throw std::runtime_error("an unknown case");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "failed: %s\n", error.what());
-    status = 1;
-  }
-  MPI_Finalize();
-  return status;
+  return lapse::test::run_stall_case(
+      argc, argv,
+      {{"latch", latch},
+       {"owner", owner},
+       {"leased", leased},
+       {"lease_against_lease", [](const Job& job) { lease_against(job, false); }},
+       {"localize_against_lease", [](const Job& job) { lease_against(job, true); }},
+       {"call_stopped", [](const Job& job) { call(job, true); }},
+       {"call_late", [](const Job& job) { call(job, false); }},
+       {"barrier", barrier},
+       {"barrier_apart", barrier_apart},
+       {"phase_end", phase_end},
+       {"returned", returned}});
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lapse/core/access_shares.hpp"
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
@@ -63,7 +64,7 @@ TEST_CASE("statistics are collected from all ranks") {
   const Statistics expected = sample();
   const Statistics statistics = Statistics::collect(expected.table_names, expected.ranks);
   CHECK(statistics.ranks == expected.ranks);
-  CHECK(statistics.table_total(TableId{0}).local_pulls == 1001);
+  CHECK(statistics.table_total(TableId{0}).operations == 1001);
   CHECK(statistics.rank_total().messages_sent == 150);
   CHECK_THROWS_WITH(Statistics::collect({"factors"}, expected.ranks),
                     Contains("rank 0 sent the statistics of 2 tables"));
@@ -78,11 +79,61 @@ TEST_CASE("the local share is that of accesses to memory among all") {
   CHECK(statistics.local_share(TableId{0}).value() == Approx(0.5));
 }
 
+TEST_CASE("Shares are those of keys in main copies, other copies, queues and messages, and of operations") {
+  const TableCounters counters{.operations = 4,
+                               .remote_operations = 1,
+                               .local_pulls = 6,
+                               .local_pushes = 4,
+                               .queued_accesses = 2,
+                               .remote_pulls = 3,
+                               .remote_pushes = 5,
+                               .copy_pulls = 2,
+                               .copy_pushes = 3};
+  const auto shares = lapse::access_shares(counters);
+  REQUIRE(shares);
+  CHECK(shares->main == Approx(0.25));
+  CHECK(shares->copy == Approx(0.25));
+  CHECK(shares->queued == Approx(0.1));
+  CHECK(shares->remote == Approx(0.4));
+  CHECK(shares->remote_operations == Approx(0.25));
+  CHECK_FALSE(lapse::access_shares(TableCounters{}));
+}
+
+TEST_CASE("Statistics print shares, copies over time and messages by kind, of each rank and in total") {
+  Statistics statistics{.table_names = {"t"}, .ranks = {{}, {}}};
+  statistics.ranks[0].tables = {
+      {.operations = 2, .remote_operations = 1, .local_pulls = 1, .remote_pulls = 1}};
+  statistics.ranks[1].tables = {{.operations = 1,
+                                 .local_pulls = 2,
+                                 .copy_pulls = 1,
+                                 .read_samples = 2,
+                                 .stale_versions = 3,
+                                 .stale_nanoseconds = 5'000'000}};
+  statistics.ranks[0].kinds = {{"pull", 1, 48, 0, 0}};
+  statistics.ranks[1].kinds = {{"pull", 0, 0, 1, 48}, {"refresh", 4, 200, 0, 0}};
+  statistics.ranks[1].copies = {
+      {.seconds = 1, .copies = {0}}, {.seconds = 2, .copies = {6}}, {.seconds = 4, .copies = {1}}};
+  const std::string json = statistics.to_json();
+  CHECK_THAT(json, Contains(R"("main_share": 0.500000, "copy_share": 0.250000, "queued_share": 0.000000, )"
+                            R"("remote_share": 0.250000, "remote_operation_share": 0.333333, )"
+                            R"("mean_stale_versions": 1.500, "mean_stale_seconds": 0.002500000})"));
+  CHECK_THAT(json, Contains(R"("remote_share": 0.500000, "remote_operation_share": 0.500000)"));
+  CHECK_THAT(json, Contains(R"("copies": [[], [[1.000, 0], [2.000, 6], [4.000, 1]]])"));
+  CHECK_THAT(json, Contains(R"("messages": {"total": {"pull": {"records_sent": 1, "bytes_sent": 48, )"
+                            R"("records_received": 1, "bytes_received": 48}, "refresh": )"));
+  const std::string text = statistics.to_text();
+  CHECK_THAT(text, Contains("remote_operation_share      33.33 %\n"));
+  CHECK_THAT(text, Contains("mean_stale_microseconds     2500.00\n"));
+  CHECK_THAT(text, Contains("remote_share              0.00 %        1   50.00 %        0\n"));
+  CHECK_THAT(text, Contains("copies, mean over time         4        1         4        1\n"));
+  CHECK_THAT(text, Contains("pull                 1          48                 1              48\n"));
+}
+
 TEST_CASE("JSON has every counter of every rank and table") {
   const std::string json = sample().to_json();
   CHECK_THAT(json, Contains(R"({"ranks": 2, "total": {"messages_sent": 150, "messages_received": 152,)"));
   CHECK_THAT(json, Contains(R"("per_rank": [{"messages_sent": 100,)"));
-  CHECK_THAT(json, Contains(R"({"name": "factors", "local_share": 0.398806)"));
+  CHECK_THAT(json, Contains(R"({"name": "factors", "local_share": 0.398811)"));
   CHECK_THAT(json, Contains(R"("name": "odd \"name\"\u000a", "local_share": null)"));
   for (const auto& field : lapse::kTableCounterFields) {
     std::size_t found = 0;
@@ -97,14 +148,14 @@ TEST_CASE("the text is aligned and shows the extremes") {
   Statistics statistics = sample();
   statistics.table_names[1] = "biases";
   const std::string text = statistics.to_text();
-  CHECK_THAT(text, Contains("total over ranks            factors  biases\n"));
-  CHECK_THAT(text, Contains("local_pulls                    1001       0\n"));
-  CHECK_THAT(text, Contains("local_share                 39.88 %       -\n"));
+  CHECK_THAT(text, Contains("total over ranks             factors  biases\n"));
+  CHECK_THAT(text, Contains("operations                      1001       0\n"));
+  CHECK_THAT(text, Contains("local_share                  39.88 %       -\n"));
   CHECK_THAT(text, Contains("messages_sent        150        50        1      100        0\n"));
 }
 
 TEST_CASE("statistics without tables or ranks can be printed") {
   const Statistics nothing;
   CHECK_THAT(nothing.to_text(), Contains("messages_sent"));
-  CHECK(nothing.to_json().ends_with(R"("per_rank": [], "tables": []})"));
+  CHECK(nothing.to_json().ends_with(R"("per_rank": []}, "tables": []})"));
 }

@@ -86,6 +86,14 @@ TEST_CASE("Every frame of a packet reaches the handler of its kind") {
   CHECK(fixture.rest.frames[0].records == std::vector<std::byte>(5, std::byte{102}));
   CHECK(fixture.rest.frames[1].header.count == 2);
   CHECK(fixture.dispatcher.frames_received() == 4);
+  const auto kind = [&](FrameKind which) {
+    return fixture.dispatcher.kinds()[static_cast<std::size_t>(which)];
+  };
+  CHECK(kind(FrameKind::pull).records == 4);
+  CHECK(kind(FrameKind::push).records == 3);
+  CHECK(kind(FrameKind::pull).bytes + kind(FrameKind::push).bytes == packet.size());
+  CHECK(lapse::frame_name(static_cast<std::size_t>(FrameKind::push)) == "push");
+  CHECK(lapse::frame_name(0) == "unknown");
 }
 
 TEST_CASE("The last frame need not be padded, and an empty packet holds no frame") {

@@ -62,6 +62,11 @@ TEST_CASE("Records with equal headers share a frame, and everything for one rank
   CHECK(packet[128] == std::byte{3});
   CHECK(outbox.counters().bytes == packet.size() + sizeof(FrameHeader) + 8);
   CHECK(delivered(network, Rank(2)).size() == 1);
+  const auto kind = [&](FrameKind which) { return outbox.counters().kinds[static_cast<std::size_t>(which)]; };
+  CHECK(kind(FrameKind::localize).frames == 3);
+  CHECK(kind(FrameKind::localize).records == 5);
+  CHECK(kind(FrameKind::push_answer).records == 1);
+  CHECK(kind(FrameKind::localize).bytes + kind(FrameKind::push_answer).bytes == outbox.counters().bytes);
 }
 
 TEST_CASE("Records whose headers differ in anything but the count begin a frame of their own") {

@@ -50,6 +50,11 @@ Items sent(bool bulk_lane, Write&& write, std::uint64_t frames) {
   outbox.flush();
   CHECK(outbox.empty());
   CHECK(outbox.counters().frames == frames);
+  // Everything that was sent is counted by its kind, and nothing that was rolled back.
+  const lapse::FrameCounts& kind = outbox.counters().kinds[static_cast<std::size_t>(FrameKind::push_answer)];
+  CHECK(kind.frames == frames);
+  CHECK(kind.bytes == outbox.counters().bytes);
+  CHECK(kind.bytes >= kind.frames * sizeof(FrameHeader) + kind.records * sizeof(lapse::AnswerRecord));
   const auto lane = bulk_lane ? Transport::Lane::bulk : Transport::Lane::ordered;
   const auto packets = delivered(network, Rank(1), lane);
   CHECK(packets.size() <= 1);

@@ -244,6 +244,6 @@ TEST_CASE("Inquiries that are damaged are refused") {
   CHECK_THROWS_AS(send(FrameKind::worker_inquiry, 16, 0), ProtocolError);
   ranks.submit(0, OperationKind::pull);
   ranks.ask(0);
-  CHECK_THROWS_AS(send(FrameKind::worker_inquiry_answer, 64, 0, Rank(2)), ProtocolError);  // not asked
+  CHECK_THROWS_AS(send(FrameKind::worker_inquiry_answer, 96, 0, Rank(2)), ProtocolError);  // not asked
   CHECK_THROWS_AS(send(FrameKind::key_inquiry_answer, 32, 7), ProtocolError);              // no such item
 }

@@ -2,7 +2,7 @@
 #include "lapse/ps/archive.hpp"
 
 #include "lapse/core/counters.hpp"
-#include "lapse/core/statistics.hpp"
+#include "lapse/core/statistics_archive.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::from_archive;

@@ -30,7 +30,7 @@ Row row_of(Key key) {
 // A worker of rank 0, where keys 0 to 9 of 20 are local.
 class LocalWorker {
  public:
-  LocalWorker() { endpoint.counters().resize(1); }
+  LocalWorker() { endpoint.count_tables(1); }
 
   // The keys of the call that were not carried out.
   std::vector<Key> rest(const std::vector<Key>& keys, const AccessRequest& request) {

@@ -1,6 +1,7 @@
 // Ranks, each a domain, whose messages wait until a test delivers them, and are counted by kind.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -107,7 +108,8 @@ class ReplicatingRanks {
       FrameHeader header;
       std::memcpy(&header, packet.data(), sizeof header);
       records_[static_cast<FrameKind>(header.kind)] += header.count;
-      packet = packet.subspan(sizeof header + padded_bytes(std::size_t{header.count} * header.record_bytes));
+      const std::size_t records = padded_bytes(std::size_t{header.count} * header.record_bytes);
+      packet = packet.subspan(std::min(sizeof header + records, packet.size()));
     }
   }
 

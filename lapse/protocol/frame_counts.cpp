@@ -1,0 +1,107 @@
+#include "lapse/protocol/frame_counts.hpp"
+
+namespace lapse {
+
+std::string_view frame_name(std::size_t kind) {
+  switch (static_cast<FrameKind>(kind)) {
+    case FrameKind::pull:
+      return "pull";
+    case FrameKind::push:
+      return "push";
+    case FrameKind::set:
+      return "set";
+    case FrameKind::pull_answer:
+      return "pull_answer";
+    case FrameKind::push_answer:
+      return "push_answer";
+    case FrameKind::localize:
+      return "localize";
+    case FrameKind::instruct:
+      return "instruct";
+    case FrameKind::transfer:
+      return "transfer";
+    case FrameKind::workers_up:
+      return "workers_up";
+    case FrameKind::workers_down:
+      return "workers_down";
+    case FrameKind::wave_up:
+      return "wave_up";
+    case FrameKind::wave_down:
+      return "wave_down";
+    case FrameKind::poison:
+      return "poison";
+    case FrameKind::call:
+      return "call";
+    case FrameKind::call_answer:
+      return "call_answer";
+    case FrameKind::failed_answer:
+      return "failed_answer";
+    case FrameKind::localize_for:
+      return "localize_for";
+    case FrameKind::localize_answer:
+      return "localize_answer";
+    case FrameKind::lease_request:
+      return "lease_request";
+    case FrameKind::lease_grant:
+      return "lease_grant";
+    case FrameKind::lease_release:
+      return "lease_release";
+    case FrameKind::refuse:
+      return "refuse";
+    case FrameKind::localize_failed:
+      return "localize_failed";
+    case FrameKind::lease_refused:
+      return "lease_refused";
+    case FrameKind::key_inquiry:
+      return "key_inquiry";
+    case FrameKind::key_inquiry_answer:
+      return "key_inquiry_answer";
+    case FrameKind::worker_inquiry:
+      return "worker_inquiry";
+    case FrameKind::worker_inquiry_answer:
+      return "worker_inquiry_answer";
+    case FrameKind::pull_run:
+      return "pull_run";
+    case FrameKind::push_run:
+      return "push_run";
+    case FrameKind::set_run:
+      return "set_run";
+    case FrameKind::pull_run_answer:
+      return "pull_run_answer";
+    case FrameKind::push_run_answer:
+      return "push_run_answer";
+    case FrameKind::on:
+      return "on";
+    case FrameKind::delta:
+      return "delta";
+    case FrameKind::off:
+      return "off";
+    case FrameKind::snapshot:
+      return "snapshot";
+    case FrameKind::offer:
+      return "offer";
+    case FrameKind::refuse_copy:
+      return "refuse_copy";
+    case FrameKind::refresh:
+      return "refresh";
+    case FrameKind::acknowledge:
+      return "acknowledge";
+    case FrameKind::transfer_with_members:
+      return "transfer_with_members";
+    case FrameKind::want:
+      return "want";
+    case FrameKind::unwant:
+      return "unwant";
+    case FrameKind::sync_for:
+      return "sync_for";
+    case FrameKind::sync_for_answer:
+      return "sync_for_answer";
+    case FrameKind::sync:
+      return "sync";
+    case FrameKind::sync_answer:
+      return "sync_answer";
+  }
+  return "unknown";
+}
+
+}  // namespace lapse

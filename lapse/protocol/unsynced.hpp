@@ -1,0 +1,43 @@
+// What a rank still has to do, or waits for, until copies of values are merged and refreshed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/registry.hpp"
+
+namespace lapse {
+
+enum class Unsynced : std::uint32_t {
+  nothing,
+  announcement,   // ON is not answered
+  change,         // DELTA is not answered
+  end,            // OFF is not answered
+  upgrade,        // LOCALIZE of a copy is not answered
+  arrival,        // a key is on its way to the rank
+  leased_main,    // a main copy has changed and is leased: other copies cannot be refreshed
+  unsent_change,  // a copy has changed
+  refresh,        // a main copy has changed
+  wants,          // workers have begun or ceased to want keys
+  sync,           // another rank has not answered a sync, or its refreshes have not come
+};
+constexpr std::uint32_t kUnsyncedKinds = 11;
+
+// A part of worker_inquiry_answer.
+struct UnsyncedRecord {
+  std::uint32_t what = 0;
+  std::uint32_t table = 0;
+  std::uint64_t key = 0;    // the first such key; arrival, wants, sync: none
+  std::uint64_t count = 0;  // of such keys
+  std::int32_t peer = -1;   // announcement, change, end, upgrade: the owner's serving rank, as far as it is
+                            // known; sync: the rank
+  std::uint32_t padding = 0;
+};
+static_assert(sizeof(UnsyncedRecord) == 32);
+
+// Of the tables of this rank, the first kind there is; nothing, wants and sync are the caller's concern.
+// Looks at all records of copies.
+UnsyncedRecord find_unsynced(const Registry& registry) LAPSE_REQUIRES(progress_role);
+
+}  // namespace lapse

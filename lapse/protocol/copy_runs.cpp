@@ -43,11 +43,21 @@ void CopyRuns::for_each_part(TableShard& table, const FrameHeader& header, const
 
 // --- requester
 
+bool CopyRuns::has_room(TableShard& table, std::size_t keys) {
+  if (!table.has_room_for_wanted() || !table.store().try_prepare_arrivals(keys)) return false;
+  table.store().cancel_arrivals(keys);
+  return true;
+}
+
 void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_point now) {
   while (!keys.empty()) {
     const std::span part = keys.first(std::min(kKeysAtOnce, keys.size()));
     keys = keys.subspan(part.size());
     for (const Key key : part) table.store().prefetch_word(key);
+    if (!has_room(table, part.size())) {
+      for (const Key key : part) keys_.want(table, key, now);
+      continue;
+    }
     std::size_t plain = 0;
     std::size_t localized = 0;
     for (const Key key : part) {
@@ -64,6 +74,7 @@ void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_po
           break;
       }
     }
+    // There is room for all of them: none is refused.
     if (localized > 0) {
       static_cast<void>(relocation_.localize(
           table, std::span<const Key>(part_).subspan(kKeysAtOnce - localized), Waiter(), now));

@@ -38,7 +38,11 @@ void KeyReplication::want(TableShard& table, Key key, Clock::time_point now) {
   // Other roles note it only: the count has been raised.
   if (acquisition(table.store().word(key).role()) != Acquisition::begin || table.is_uninitialized(key))
     return;
-  switch (step_of(table, key)) {
+  const ManagementPolicy::Wanted step = step_of(table, key);
+  if (step == ManagementPolicy::Wanted::nothing) return;
+  // An intent never fails a job: where there is no room, the key stays where it is.
+  if (!table.has_room_for_wanted()) return decline(table, key);
+  switch (step) {
     case ManagementPolicy::Wanted::nothing:
       return;
     case ManagementPolicy::Wanted::announce:
@@ -47,8 +51,12 @@ void KeyReplication::want(TableShard& table, Key key, Clock::time_point now) {
     case ManagementPolicy::Wanted::localize:
       break;
   }
-  // An intent never fails a job: where there is no room, the key stays where it is.
-  if (relocation_.begin(table, key, Waiter(), now)) ++table.counters().declined_copies;
+  if (relocation_.begin(table, key, Waiter(), now)) decline(table, key);
+}
+
+void KeyReplication::decline(TableShard& table, Key key) {
+  if (table.copies() != nullptr) table.copies()->refuse(key);
+  ++table.counters().declined_copies;
 }
 
 void KeyReplication::unwant(TableShard& table, Key key, Clock::time_point now) {
@@ -71,11 +79,7 @@ void KeyReplication::announce(TableShard& table, Key key) {
                            .value_or(table.definition().homes.home(key));
   replica.owner = owner;
   const std::optional<std::uint32_t> number = copies.try_open(replica);
-  if (!number) {
-    copies.refuse(key);
-    ++table.counters().declined_copies;
-    return;
-  }
+  if (!number) return decline(table, key);
   copies.keys().announce(key, *number);
   std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
   const CopyRecord head{key.value()};

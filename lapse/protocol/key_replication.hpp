@@ -145,6 +145,8 @@ class KeyReplication {
   // --- holder
 
   void announce(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
+  // There is no room: the key stays where it is.
+  static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // Nothing is unanswered any more: rules 26 and 17.
   void advance(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void send_queue(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);

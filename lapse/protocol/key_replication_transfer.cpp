@@ -22,12 +22,9 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
   leaving.main = copies.main_number(key, content);
   if (wants(table, key)) {
     Replica replica{.key = key, .slot = slot.number, .owner = instruct.next, .refreshed = now};
-    if (KeyCopies::is_shared(slot) && copies.keys().make_markable(slot))
+    if (table.has_room_for_wanted() && KeyCopies::is_shared(slot) && copies.keys().make_markable(slot))
       leaving.replica = copies.try_open_in_slot(replica);
-    if (!leaving.replica) {
-      copies.refuse(key);
-      ++table.counters().declined_copies;
-    }
+    if (!leaving.replica) decline(table, key);
   }
   std::size_t others = 0;
   if (leaving.main) {

@@ -24,8 +24,7 @@ TableCopies::TableCopies(Store& store, const UpdateKernel& rule)
     : store_(store),
       keys_(store),
       merger_(rule, store.sizes().layout()),
-      needs_bases_(store.sizes().layout().copies == Copies::differences),
-      reserve_(keys_.committed_bytes()) {
+      needs_bases_(store.sizes().layout().copies == Copies::differences) {
   if (!needs_bases_) return;
   const ValueSizes& sizes = store.sizes();
   const bool uniform = sizes.uniform();
@@ -80,7 +79,7 @@ std::uint32_t TableCopies::base_units(Key key) const {
 }
 
 std::optional<std::uint32_t> TableCopies::try_open(Replica replica) {
-  if (!reserve_.allows(committed_bytes()) || !try_prepare(replica)) return std::nullopt;
+  if (!try_prepare(replica)) return std::nullopt;
   try {
     return replicas_.open(replica);
   } catch (const std::bad_alloc&) {
@@ -90,7 +89,7 @@ std::optional<std::uint32_t> TableCopies::try_open(Replica replica) {
 }
 
 std::optional<std::uint32_t> TableCopies::try_open_in_slot(Replica replica) {
-  if (!reserve_.allows(committed_bytes()) || !try_take_base(replica)) return std::nullopt;
+  if (!try_take_base(replica)) return std::nullopt;
   try {
     return replicas_.open(replica);
   } catch (const std::bad_alloc&) {
@@ -152,7 +151,7 @@ bool TableCopies::any_marked() const {
 }
 
 std::size_t TableCopies::memory_bytes() const {
-  return replicas_.memory_bytes() + mains_.memory_bytes() + (bases_ ? bases_->committed_bytes() : 0);
+  return replicas_.memory_bytes() + mains_.memory_bytes() + base_bytes();
 }
 
 }  // namespace lapse

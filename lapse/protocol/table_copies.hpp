@@ -14,7 +14,6 @@
 #include "lapse/protocol/sole_wants.hpp"
 #include "lapse/store/copy_merger.hpp"
 #include "lapse/store/key_copies.hpp"
-#include "lapse/store/memory_reserve.hpp"
 #include "lapse/store/region.hpp"
 #include "lapse/store/slab.hpp"
 #include "lapse/store/store.hpp"
@@ -108,7 +107,8 @@ class TableCopies {
   std::vector<std::uint32_t>& marked() LAPSE_REQUIRES(progress_role) { return marked_; }
   bool any_marked() const LAPSE_REQUIRES(progress_role);
 
-  // Bytes beside the slots.
+  // Bytes of bases; of everything beside the slots.
+  std::size_t base_bytes() const { return bases_ ? bases_->committed_bytes() : 0; }
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role);
 
  private:
@@ -120,9 +120,6 @@ class TableCopies {
   std::uint32_t base_units(Key key) const;
   bool try_prepare(Replica& replica) LAPSE_REQUIRES(progress_role);
   bool try_take_base(Replica& replica) LAPSE_REQUIRES(progress_role);
-  std::size_t committed_bytes() const {
-    return keys_.committed_bytes() + (bases_ ? bases_->committed_bytes() : 0);
-  }
 
   Store& store_;
   KeyCopies keys_;
@@ -130,7 +127,6 @@ class TableCopies {
   bool needs_bases_;
   PrivateRegionAllocator regions_;
   std::optional<SlabAllocator> bases_;
-  MemoryReserve reserve_ LAPSE_GUARDED_BY(progress_role);
   ReplicaTable replicas_ LAPSE_GUARDED_BY(progress_role);
   MainCopies mains_ LAPSE_GUARDED_BY(progress_role);
   std::unordered_set<std::uint64_t> refused_ LAPSE_GUARDED_BY(progress_role);

@@ -18,6 +18,7 @@
 #include "lapse/protocol/table_copies.hpp"
 #include "lapse/protocol/table_definition.hpp"
 #include "lapse/protocol/wanted_keys.hpp"
+#include "lapse/store/memory_reserve.hpp"
 #include "lapse/store/store.hpp"
 
 namespace lapse {
@@ -180,6 +181,10 @@ class TableShard {
   // rank, and once for each other rank of the domain that wants the key.
   WantedKeys& wanted() LAPSE_REQUIRES(progress_role) { return wanted_; }
   const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
+  // Whether there is memory for keys that come only because they are wanted.
+  bool has_room_for_wanted() LAPSE_REQUIRES(progress_role) {
+    return reserve_.allows(store_.slab_bytes() + (copies_ ? copies_->base_bytes() : 0));
+  }
 
   // --- counters and memory
 
@@ -219,6 +224,7 @@ class TableShard {
   ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
   std::unique_ptr<TableCopies> copies_;  // its content is guarded by the progress lock
   WantedKeys wanted_ LAPSE_GUARDED_BY(progress_role);
+  MemoryReserve reserve_ LAPSE_GUARDED_BY(progress_role){store_.slab_bytes()};
   TableCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 

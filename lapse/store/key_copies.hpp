@@ -27,9 +27,6 @@ class KeyCopies {
   std::byte* content(Key key) const { return store_.address(store_.word(key).slot()); }
   SlotHead& head(Key key) const { return SlotHead::of(content(key)); }
 
-  // Of the slots that this rank gives out.
-  std::size_t committed_bytes() const { return store_.slots_.committed_bytes(); }
-
   // --- keys whose value no other thread can see
 
   // Keeps a slot word, and room for a copy in memory that the domain shares; false where there is none.

@@ -121,7 +121,7 @@ TEST_CASE("Copies that a technique keeps from the start last from phase to phase
         CHECK(after.remote_pulls == before.remote_pulls);
       }
     }
-    // They are there when the manager is closed, and have changes that were not merged when their phase ended.
+    // They are there when the manager is closed.
     manager.close();
   }
 }

@@ -1,4 +1,5 @@
-// Intents, and copies of values, when memory is refused to them at any of the moments at which they ask for it.
+// Intents, and copies of values, when memory is refused to them at any of the moments at which they ask for
+// it.
 #include <mpi.h>
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 
 namespace lapse::test {
 
-// All ranks announce all keys of a table; its values fit into /dev/shm, with their copies they do not. Prints how many
-// there were.
+// All ranks announce all keys of a table; its values fit into /dev/shm, with their copies they do not. Prints
+// how many there were.
 void copies_in_little_memory();
 
 // Rank 1 is killed while rounds go on.

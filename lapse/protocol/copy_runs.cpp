@@ -43,7 +43,7 @@ void CopyRuns::for_each_part(TableShard& table, const FrameHeader& header, const
 
 // --- requester
 
-bool CopyRuns::has_room(TableShard& table, std::size_t keys) {
+bool CopyRuns::has_room(TableShard& table, std::uint32_t keys) {
   if (!table.has_room_for_wanted() || !table.store().try_prepare_arrivals(keys)) return false;
   table.store().cancel_arrivals(keys);
   return true;
@@ -54,7 +54,7 @@ void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_po
     const std::span part = keys.first(std::min(kKeysAtOnce, keys.size()));
     keys = keys.subspan(part.size());
     for (const Key key : part) table.store().prefetch_word(key);
-    if (!has_room(table, part.size())) {
+    if (!has_room(table, static_cast<std::uint32_t>(part.size()))) {
       for (const Key key : part) keys_.want(table, key, now);
       continue;
     }

@@ -52,7 +52,7 @@ class CopyRuns {
   void for_each_part(TableShard& table, const FrameHeader& header, const std::byte* records, F&& f)
       LAPSE_REQUIRES(progress_role);
   // Whether there is memory for so many keys.
-  static bool has_room(TableShard& table, std::size_t keys) LAPSE_REQUIRES(progress_role);
+  static bool has_room(TableShard& table, std::uint32_t keys) LAPSE_REQUIRES(progress_role);
   void announce(TableShard& table, std::span<const Key> keys) LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;

@@ -189,7 +189,7 @@ Slot KeyReplication::arrive(TableShard& table, Key key, const std::byte* moved,
                                   registry_.self().value(), key.value(), table.name()));
   }
   const std::uint32_t number = copies.mains().open(key);
-  copies.set_main(content, number);
+  TableCopies::set_main(content, number);
   bool dirty = changed;
   for (const MemberRecord& record : members) {
     copies.mains().at(number).add({Domain(record.domain), record.dirty != 0, record.bit != 0});

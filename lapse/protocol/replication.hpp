@@ -97,7 +97,7 @@ class Replication final : public ProtocolModule, public WantSink {
  private:
   // Wants of this rank for keys that it does not serve.
   WantedKeys& others(const TableShard& table) LAPSE_REQUIRES(progress_role);
-  void change(TableId table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
+  void change(TableId id, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
   // Of keys that this rank serves.
   void change_served(TableShard& table, std::span<const Key> keys, bool on) LAPSE_REQUIRES(progress_role);
   // Keys that this rank has asked for and that have not come yet.

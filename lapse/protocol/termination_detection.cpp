@@ -39,7 +39,8 @@ void TerminationDetection::start() {
   progress_role.assert_held();  // No engine runs.
   const Registry& registry = host_.registry();
   std::vector<Rank> ranks;
-  for (std::int32_t rank = 0; rank < registry.ranks(); ++rank) ranks.push_back(Rank(rank));
+  ranks.reserve(static_cast<std::size_t>(registry.ranks()));
+  for (std::int32_t rank = 0; rank < registry.ranks(); ++rank) ranks.emplace_back(rank);
   wave_.start(std::move(ranks), registry.self(), &add_counts);
   waves_ = wave_.completed_rounds();
   level_.reset();

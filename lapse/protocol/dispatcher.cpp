@@ -12,6 +12,7 @@ namespace lapse {
 
 void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
   std::exception_ptr failure;
+  std::size_t padding = 0;  // before the frame; counted with it, as the sender does
   while (!packet.empty()) {
     FrameHeader header;
     if (packet.size() < sizeof header) {
@@ -32,7 +33,8 @@ void Dispatcher::handle_packet(Rank from, std::span<const std::byte> packet) {
     }
     if (frames_.is_counted(header.kind)) ++frames_received_;
     const std::size_t padded = std::min<std::size_t>(padded_bytes(bytes), packet.size());
-    kinds_[header.kind].add(header.count, sizeof header + padded);
+    kinds_[header.kind].add(header.count, padding + sizeof header + bytes);
+    padding = padded - bytes;
     try {
       module->handle_frame(from, header, packet.data());
     } catch (...) {

@@ -109,8 +109,8 @@ void KeyReplication::take_refresh(TableShard& table, const VersionRecord& record
 void KeyReplication::note_read(TableShard& table, Key key, Clock::time_point at) {
   if (direct_access(table.store().word(key).role(), false) != DirectAccess::copy) return;
   Replica& replica = table.copies()->replica(key);
-  if (replica.reads == std::numeric_limits<decltype(replica.reads)>::max()) return;
-  ++replica.reads;
+  // Beyond this, only the times of reads count.
+  if (replica.reads < std::numeric_limits<decltype(replica.reads)>::max()) ++replica.reads;
   TableCounters& counters = table.counters();
   const std::uint64_t nanoseconds = nanoseconds_of(at - replica.refreshed);
   ++counters.read_samples;

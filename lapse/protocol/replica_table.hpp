@@ -36,8 +36,9 @@ struct Replica {
   // On which side of the last cut (ReplicaTable): what has been sent, and what is to be sent.
   std::uint8_t sent_side = 0;
   std::uint8_t marked_side = 0;
-  std::uint16_t reads = 0;  // noted (ReadSamples), of what it shows now
+  std::uint8_t reads = 0;  // noted (ReadSamples), of what it shows now; no more than can be stored
 };
+static_assert(sizeof(Replica) == 40);
 
 // Records by number. Pure bookkeeping. Thread safety: the holder of the progress lock.
 //

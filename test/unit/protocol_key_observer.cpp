@@ -58,7 +58,8 @@ TEST_CASE("An observer sees wants, and each change of a key's role on its rank")
   };
   change(1, true);  // moves to the only domain that wants it
   CHECK(seen[0].take() == Events{"owner absent"});
-  CHECK(seen[1].take() == Events{"want", "absent awaiting", "awaiting absent", "absent arriving", "arriving owner"});
+  CHECK(seen[1].take() ==
+        Events{"want", "absent awaiting", "awaiting absent", "absent arriving", "arriving owner"});
   change(2, true);  // a copy
   CHECK(seen[2].take() == Events{"want", "absent awaiting", "awaiting replica"});
   change(1, false);  // the copy becomes the main copy

@@ -87,10 +87,8 @@ class WorkerCore {
     if (phase_.observer != nullptr) [[unlikely]]
       phase_.observer->accessed(table, keys, reach);
   }
-  // Of an update in place, where the key is local.
-  void observe_update(const TableShard& table, Key key) const;
-  // The worker has read the domain's copy of the key: its staleness shall be counted. Only what this rank
-  // serves is.
+  void observe_update(const TableShard& table, Key key) const;  // in place, where the key is local
+  // The worker has read the domain's copy of a key: counts its staleness, if this rank serves the key.
   void sample_read(const TableShard& table, Key key);
   void for_each_local(const TableHandle& table,
                       const std::function<void(Key key, const std::byte* value, std::size_t length)>& f);

@@ -17,7 +17,6 @@ class RoleWatch {
   ~RoleWatch() = default;
 };
 
-// The part of a store that has a watch, or none.
 class WatchedRoles {
  public:
   // While no engine runs. The watch outlives the engine; null: none.

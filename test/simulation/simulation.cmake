@@ -22,11 +22,13 @@ lapse_test(simulation
   SOURCES bulk.cpp campaign.cpp domains.cpp faults.cpp frame_fault.cpp leases.cpp lookups.cpp packet_text.cpp refusal_client.cpp refusal_scenarios.cpp refusals.cpp relocation.cpp replication.cpp replication_faults.cpp scenario.cpp simulated_rank.cpp simulation.cpp simulation_replicas.cpp
   DEPENDS lapse_test_histories
   LABELS simulation
+  TIMEOUT 300
   ARGUMENTS ${simulation_cases})
 lapse_test(simulation_threads
   SOURCES threads.cpp
   DEPENDS lapse_test_histories
-  LABELS simulation)
+  LABELS simulation
+  TIMEOUT 300)
 lapse_test(simulation_checks
   SOURCES history_checks.cpp history_replica_checks.cpp intent_checks.cpp replica_checks.cpp router_decisions.cpp
   DEPENDS lapse_test_histories)

@@ -22,7 +22,6 @@ struct TechniqueTraits {
   std::string_view name;
   bool acts_on_intents;    // else they are only counted
   bool times_actions;      // when an intent is due, not when it is signaled (AdaPM paper, section 4.2)
-  bool replicates;         // at all, some keys
   bool chooses_frequent;   // by how often a key is accessed
   bool replicates_always;  // on every domain, from the start: the keys chosen, or all where none are chosen
 };
@@ -30,23 +29,23 @@ struct TechniqueTraits {
 constexpr TechniqueTraits traits(Technique technique) {
   switch (technique) {
     case Technique::adaptive:
-      return {"adaptive", true, true, true, false, false};
+      return {"adaptive", true, true, false, false};
     case Technique::immediate:
-      return {"immediate", true, false, true, false, false};
+      return {"immediate", true, false, false, false};
     case Technique::relocation_only:
-      return {"relocation_only", true, true, false, false, false};
+      return {"relocation_only", true, true, false, false};
     case Technique::replication_only:
-      return {"replication_only", true, true, true, false, false};
+      return {"replication_only", true, true, false, false};
     case Technique::nups:
-      return {"nups", true, true, true, true, true};
+      return {"nups", true, true, true, true};
     case Technique::full_replication:
-      return {"full_replication", false, false, true, false, true};
+      return {"full_replication", false, false, false, true};
     case Technique::static_partitioning:
-      return {"static_partitioning", false, false, false, false, false};
+      return {"static_partitioning", false, false, false, false};
     case Technique::localize:
       break;
   }
-  return {"localize", false, false, false, false, false};
+  return {"localize", false, false, false, false};
 }
 
 // Whether the technique ever wants a key. Where none is wanted, there are no rounds.

@@ -23,6 +23,9 @@ AdaptivePolicy::Wanted AdaptivePolicy::wanted(TableId table, Key /*key*/, bool l
 AdaptivePolicy::Decision AdaptivePolicy::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
   return Decision::offer;
 }
+bool AdaptivePolicy::keeps(TableId table, Key /*key*/) const {
+  return may_replicate(table);
+}
 
 // --- relocation only
 
@@ -32,6 +35,9 @@ RelocationPolicy::Wanted RelocationPolicy::wanted(TableId /*table*/, Key /*key*/
 }
 RelocationPolicy::Decision RelocationPolicy::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
   return Decision::serve;
+}
+bool RelocationPolicy::keeps(TableId /*table*/, Key /*key*/) const {
+  return false;
 }
 
 // --- replication only, full replication
@@ -43,6 +49,9 @@ ReplicationPolicy::Wanted ReplicationPolicy::wanted(TableId table, Key /*key*/, 
 ReplicationPolicy::Decision ReplicationPolicy::decide(TableId /*table*/, Key /*key*/,
                                                       Change /*change*/) const {
   return Decision::serve;
+}
+bool ReplicationPolicy::keeps(TableId table, Key /*key*/) const {
+  return may_replicate(table);
 }
 
 // --- NuPS
@@ -61,6 +70,9 @@ FixedChoicePolicy::Decision FixedChoicePolicy::decide(TableId /*table*/, Key /*k
                                                       Change /*change*/) const {
   return Decision::serve;
 }
+bool FixedChoicePolicy::keeps(TableId table, Key key) const {
+  return may_replicate(table) && is_frequent(table, key);
+}
 
 // --- none
 
@@ -69,6 +81,9 @@ NoManagement::Wanted NoManagement::wanted(TableId /*table*/, Key /*key*/, bool /
 }
 NoManagement::Decision NoManagement::decide(TableId /*table*/, Key /*key*/, Change /*change*/) const {
   return Decision::serve;
+}
+bool NoManagement::keeps(TableId /*table*/, Key /*key*/) const {
+  return false;
 }
 
 std::unique_ptr<TechniquePolicy> make_policy(Technique technique) {

@@ -32,6 +32,7 @@ class AdaptivePolicy final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  bool keeps(lapse::TableId table, lapse::Key key) const override;
 };
 
 // AdaPM without replication: a key moves to each domain that begins to want it.
@@ -39,6 +40,7 @@ class RelocationPolicy final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  bool keeps(lapse::TableId table, lapse::Key key) const override;
 };
 
 // AdaPM without relocation, and static full replication: a key stays where it is, and every domain that wants
@@ -48,6 +50,7 @@ class ReplicationPolicy final : public TechniquePolicy {
   explicit ReplicationPolicy(bool relocates_others) : relocates_others_(relocates_others) {}
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  bool keeps(lapse::TableId table, lapse::Key key) const override;
 
  private:
   const bool relocates_others_;
@@ -63,6 +66,7 @@ class FixedChoicePolicy final : public TechniquePolicy {
 
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  bool keeps(lapse::TableId table, lapse::Key key) const override;
 
  private:
   std::unordered_map<lapse::TableId, std::unordered_set<lapse::Key>> frequent_;
@@ -73,6 +77,7 @@ class NoManagement final : public TechniquePolicy {
  public:
   Wanted wanted(lapse::TableId table, lapse::Key key, bool likely_alone) const override;
   Decision decide(lapse::TableId table, lapse::Key key, Change change) const override;
+  bool keeps(lapse::TableId table, lapse::Key key) const override;
 };
 
 std::unique_ptr<TechniquePolicy> make_policy(Technique technique);

@@ -138,8 +138,10 @@ void CopyRuns::take_ons(TableShard& table, const FrameHeader& header, const std:
     records_.clear();
     for (const Key key : keys) run.prefetch_head(key);
     for (const Key key : keys) {
-      const bool offers =
-          !KeyReplication::wants(table, key) && keys_.offers(table, key, ManagementPolicy::Change::joined);
+      const SlotWord word = run.word(key);
+      const bool offers = word.is_open_owner() && !word.is_replicated() &&
+                          !KeyReplication::wants(table, key) &&
+                          keys_.offers(table, key, ManagementPolicy::Change::joined);
       if (offers && run.offer(key, TableCopies::record_of_only(from))) {
         records_.add(table.serving_rank(key, from), {key.value()});
       } else {

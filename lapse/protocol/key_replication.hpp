@@ -66,6 +66,10 @@ class KeyReplication {
     return policy_ == nullptr ||
            policy_->decide(table.id(), key, change) == ManagementPolicy::Decision::offer;
   }
+  // Whether an owner that wants the key keeps a copy when it gives it away.
+  bool keeps(const TableShard& table, Key key) const {
+    return policy_ == nullptr || policy_->keeps(table.id(), key);
+  }
   // Whether the domain wants the key, and has not been refused a copy.
   static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 

@@ -20,7 +20,9 @@ KeyReplication::Leaving KeyReplication::begin_leaving(TableShard& table, Key key
   TableCopies& copies = *table.copies();
   Leaving leaving;
   leaving.main = copies.main_number(key, content);
-  if (wants(table, key)) {
+  if (wants(table, key) && !keeps(table, key)) {
+    copies.refuse(key);
+  } else if (wants(table, key)) {
     Replica replica{.key = key, .slot = slot.number, .owner = instruct.next, .refreshed = now};
     if (table.has_room_for_wanted() && KeyCopies::is_shared(slot) && copies.keys().make_markable(slot))
       leaving.replica = copies.try_open_in_slot(replica);

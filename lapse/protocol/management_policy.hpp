@@ -8,7 +8,7 @@
 
 namespace lapse {
 
-// Two pure questions, which the protocol asks; how a domain comes to want a key is not its concern.
+// Three pure questions, which the protocol asks; how a domain comes to want a key is not its concern.
 //
 // Thread safety: any thread.
 class ManagementPolicy {
@@ -36,6 +36,10 @@ class ManagementPolicy {
   // Asked only where an offer is possible: exactly one domain wants the key, and it is not the owner's. Where
   // more domains want the key, the owner serves them.
   virtual Decision decide(TableId table, Key key, Change change) const = 0;
+
+  // Whether an owner that wants the key itself keeps a copy when another domain gets it. Where it does not, it
+  // accesses the key where it is from then on, until it begins to want it anew.
+  virtual bool keeps(TableId table, Key key) const = 0;
 };
 
 }  // namespace lapse

@@ -114,9 +114,12 @@ void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy&
                                    const RoundTimes& times) {
   throw_if_closed("manage");
   throw_if_running("manage");
-  protocol_.replication().set_times(times);
-  protocol_.replication().set_policy(&policy);
-  protocol_.replication().set_source(&source);
+  // The engine notes the deadline of the first round, which no message precedes.
+  engine_.exclusively([&] {
+    protocol_.replication().set_times(times);
+    protocol_.replication().set_policy(&policy);
+    protocol_.replication().set_source(&source);
+  });
 }
 
 void ParameterServer::Impl::observe(KeyObserver& observer) {

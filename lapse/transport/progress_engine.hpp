@@ -63,8 +63,9 @@ struct EngineCounters {
 // 4. A thread that leaves the transport in the middle of a send wakes the server thread to continue it, from
 //    light sleep too where packets wait for room: the server thread then polls until they have it.
 // 5. The server thread does not sleep past the client's deadline, and wakes for one that is set meanwhile;
-//    a worker that drives the engine while it waits does not sleep past it either. Without a deadline no
-//    clock is read for it.
+//    beside a worker that helps, which meets the deadline in its turns, it sleeps half of
+//    IdleSettings::sleep_min at least. A worker that drives the engine while it waits does not sleep past the
+//    deadline either. Without one no clock is read for it.
 class ProgressEngine {
  public:
   static constexpr std::size_t kPacketsPerTurn = 16;

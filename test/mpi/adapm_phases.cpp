@@ -1,8 +1,11 @@
 // Intents, copies and clocks from phase to phase, and several managers in one process.
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lapse/core/error.hpp"
@@ -124,6 +127,47 @@ TEST_CASE("Copies that a technique keeps from the start last from phase to phase
     // They are there when the manager is closed.
     manager.close();
   }
+}
+
+TEST_CASE("A technique that does not replicate a key never has a copy of it, whoever wants it") {
+  for (const Technique technique : {Technique::relocation_only, Technique::nups}) {
+    INFO(to_string(technique));
+    ParameterManager manager(MPI_COMM_WORLD, options_with(technique));
+    const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
+    const auto keys = copied_keys(false, kKeys, manager.ranks());
+    manager.run_workers(1, [&](Worker& worker) {
+      work(worker, table, keys);
+      expect_all(worker, table, keys, 5 * manager.ranks());
+    });
+    const TableCounters total = manager.statistics().server.table_total(table.id());
+    CHECK(total.copies_in == 0);
+    CHECK(total.copies_out == 0);
+    if (domains() > 1) CHECK(total.relocations_in > 0);
+    manager.close();
+  }
+}
+
+TEST_CASE("Rounds follow by themselves, from the first phase on") {
+  ParameterManager manager(MPI_COMM_WORLD, Options::from_environment());
+  const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
+  for (int phase = 0; phase < 2; ++phase) {
+    manager.run_workers(1, [&](Worker& worker) {
+      const std::vector<Key> keys = copied_keys(false, kKeys, manager.ranks());
+      const Clock now = worker.current_clock();
+      worker.intent(table, keys, now, Clock(now.value() + 1));
+      const auto begin = std::chrono::steady_clock::now();
+      // No call enters the server.
+      const auto all_local = [&] {
+        return std::ranges::all_of(
+            keys, [&](Key key) { return worker.locality(table, key) == lapse::Locality::local; });
+      };
+      while (!all_local() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+        std::this_thread::yield();
+      expect(all_local(), "keys that came without a call");
+      worker.barrier();
+    });
+  }
+  manager.close();
 }
 
 TEST_CASE("Managers with copies of their own work by turns in one process") {

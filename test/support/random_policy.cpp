@@ -36,4 +36,9 @@ ManagementPolicy::Decision RandomPolicy::decide(TableId, Key, Change) const {
   return Decision::offer;
 }
 
+bool RandomPolicy::keeps(TableId table, Key) const {
+  if (technique_ == Technique::relocate || !replicable_.at(table.value())) return false;
+  return technique_ != Technique::adversarial || draw(4) != 0;
+}
+
 }  // namespace lapse::test

@@ -30,6 +30,7 @@ class RandomPolicy final : public ManagementPolicy {
 
   Wanted wanted(TableId table, Key key, bool likely_alone) const override;
   Decision decide(TableId table, Key key, Change change) const override;
+  bool keeps(TableId table, Key key) const override;
 
  private:
   std::uint64_t draw(std::uint64_t bound) const {

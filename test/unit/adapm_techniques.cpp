@@ -20,20 +20,21 @@ struct Expected {
   Wanted replicated;  // a key of a table that may have replicas
   Wanted other;       // of another one
   Decision decision;
+  bool keeps;  // a copy of a key of a table that may have replicas
 };
 
 }  // namespace
 
 TEST_CASE("What each technique does about a key that a domain wants") {
-  for (const auto& [technique, replicated, other, decision] : {
-           Expected{Technique::adaptive, Wanted::announce, Wanted::localize, Decision::offer},
-           Expected{Technique::immediate, Wanted::announce, Wanted::localize, Decision::offer},
-           Expected{Technique::relocation_only, Wanted::localize, Wanted::localize, Decision::serve},
-           Expected{Technique::replication_only, Wanted::announce, Wanted::localize, Decision::serve},
-           Expected{Technique::full_replication, Wanted::announce, Wanted::nothing, Decision::serve},
-           Expected{Technique::nups, Wanted::localize, Wanted::localize, Decision::serve},
-           Expected{Technique::static_partitioning, Wanted::nothing, Wanted::nothing, Decision::serve},
-           Expected{Technique::localize, Wanted::nothing, Wanted::nothing, Decision::serve},
+  for (const auto& [technique, replicated, other, decision, keeps] : {
+           Expected{Technique::adaptive, Wanted::announce, Wanted::localize, Decision::offer, true},
+           Expected{Technique::immediate, Wanted::announce, Wanted::localize, Decision::offer, true},
+           Expected{Technique::relocation_only, Wanted::localize, Wanted::localize, Decision::serve, false},
+           Expected{Technique::replication_only, Wanted::announce, Wanted::localize, Decision::serve, true},
+           Expected{Technique::full_replication, Wanted::announce, Wanted::nothing, Decision::serve, true},
+           Expected{Technique::nups, Wanted::localize, Wanted::localize, Decision::serve, false},
+           Expected{Technique::static_partitioning, Wanted::nothing, Wanted::nothing, Decision::serve, false},
+           Expected{Technique::localize, Wanted::nothing, Wanted::nothing, Decision::serve, false},
        }) {
     INFO(to_string(technique));
     const auto policy = make_policy(technique);
@@ -43,6 +44,8 @@ TEST_CASE("What each technique does about a key that a domain wants") {
     CHECK(policy->wanted(TableId(100), Key(5), false) == other);
     for (const Change change : {Change::joined, Change::dropped})
       CHECK(policy->decide(kReplicated, Key(5), change) == decision);
+    CHECK(policy->keeps(kReplicated, Key(5)) == keeps);
+    CHECK_FALSE(policy->keeps(kOther, Key(5)));
   }
 }
 
@@ -66,6 +69,7 @@ TEST_CASE("NuPS replicates the frequent keys and relocates the others") {
   for (std::uint64_t key = 0; key < 10; ++key) {
     const bool is_frequent = key == 3 || key == 8;
     CHECK(policy.is_frequent(kReplicated, Key(key)) == is_frequent);
+    CHECK(policy.keeps(kReplicated, Key(key)) == is_frequent);
     CHECK(policy.wanted(kReplicated, Key(key), false) == (is_frequent ? Wanted::announce : Wanted::localize));
     CHECK(policy.wanted(kOther, Key(key), false) == Wanted::localize);
   }

@@ -37,8 +37,8 @@ class ManagementPolicy {
   // more domains want the key, the owner serves them.
   virtual Decision decide(TableId table, Key key, Change change) const = 0;
 
-  // Whether an owner that wants the key itself keeps a copy when another domain gets it. Where it does not, it
-  // accesses the key where it is from then on, until it begins to want it anew.
+  // Whether an owner that wants the key itself keeps a copy when another domain gets it. Where it does not,
+  // it accesses the key where it is from then on, until it begins to want it anew.
   virtual bool keeps(TableId table, Key key) const = 0;
 };
 

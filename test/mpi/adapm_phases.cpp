@@ -129,7 +129,7 @@ TEST_CASE("Copies that a technique keeps from the start last from phase to phase
   }
 }
 
-TEST_CASE("A technique that does not replicate a key never has a copy of it, whoever wants it") {
+TEST_CASE("A technique that does not replicate a key never has a copy of it") {
   for (const Technique technique : {Technique::relocation_only, Technique::nups}) {
     INFO(to_string(technique));
     ParameterManager manager(MPI_COMM_WORLD, options_with(technique));

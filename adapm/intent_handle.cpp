@@ -35,6 +35,15 @@ void IntentHandle::check_range(const lapse::TableHandle& table, KeyRange range) 
         "before the first key",
         table.name(), rank_.value(), range.first.value(), range.end.value()));
   }
+  if (table.is_sparse()) {
+    const std::uint64_t most = table.state().store().max_keys();
+    if (range.size() <= most) return;
+    throw lapse::UsageError(
+        fmt::format("an intent on table '{}' on rank {} for the {} keys from {} to before {}: expected at "
+                    "most {} keys, as "
+                    "many as the table may have on a rank (max_keys)",
+                    table.name(), rank_.value(), range.size(), range.first.value(), range.end.value(), most));
+  }
   if (range.size() == 0 || table.has(Key(range.end.value() - 1))) return;
   const Key outside = table.has(range.first) ? Key(table.keys()) : range.first;
   throw lapse::KeyOutOfRange(table.name(), outside, table.keys(), rank_);

@@ -29,9 +29,9 @@ class IntentHandle {
   // intents may overlap. Copies the keys; waits for no message and for no other thread but for one that is in
   // this call, or begins a round, for this worker. An intent whose start has passed is acted on at once; one
   // whose end has passed, or is its start, is ignored and counted.
-  // Throws UsageError for an end before its start, for a table of another server and after the worker's phase
-  // has ended, ClosedError after the manager was closed, KeyOutOfRange, OutOfMemory where the keys cannot be
-  // copied; then nothing is signaled.
+  // Throws UsageError for an end before its start, for a range of more keys than a sparse table may have, for
+  // a table of another server and after the worker's phase has ended, ClosedError after the manager was
+  // closed, KeyOutOfRange, OutOfMemory where the keys cannot be copied; then nothing is signaled.
   template <lapse::Element T>
   void intent(const lapse::Table<T>& table, std::span<const lapse::Key> keys, lapse::Clock start,
               lapse::Clock end, IntentType type = IntentType::read_write) const {
@@ -42,7 +42,7 @@ class IntentHandle {
               IntentType type = IntentType::read_write) const {
     signal(table.handle(), std::span<const lapse::Key>(&key, 1), {}, start, end, type);
   }
-  // A range takes no memory for each key before it is acted on.
+  // A range takes no memory for each key before it is acted on. A large one is acted on in several rounds.
   template <lapse::Element T>
   void intent(const lapse::Table<T>& table, KeyRange range, lapse::Clock start, lapse::Clock end,
               IntentType type = IntentType::read_write) const {

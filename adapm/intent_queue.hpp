@@ -53,7 +53,8 @@ class IntentQueue {
 
   // A round begins while the worker's clock is `now`; intents that start before `cutoff` are actionable.
   // Calls on(intent) for each that is actionable from this round on, in the order of their starts, which may
-  // change its keys; dropped(intent) for each that has ended before it was.
+  // change its keys, or move from it and return false: then it is the caller's. Calls dropped(intent) for
+  // each that has ended before it was actionable.
   template <class On, class Dropped>
   void activate(lapse::Clock now, lapse::Clock cutoff, On&& on, Dropped&& dropped) LAPSE_EXCLUDES(mutex_) {
     take_added();
@@ -64,16 +65,17 @@ class IntentQueue {
         keep(std::move(intent));
         continue;
       }
-      on(intent);
-      push(active_, std::move(intent), ByEnd());
+      if (on(intent)) push(active_, std::move(intent), ByEnd());
     }
   }
-  // Calls off(intent) for each that was actionable and has ended.
+  // One that was the caller's is actionable here until it ends.
+  void add_active(Intent intent) { push(active_, std::move(intent), ByEnd()); }
+  // Calls off(intent), which may move from it, for each that was actionable and has ended.
   template <class Off>
   void expire(lapse::Clock now, Off&& off) LAPSE_EXCLUDES(mutex_) {
     while (!active_.empty() && active_.front().end <= now) {
       Intent intent = pop(active_, ByEnd());
-      off(std::as_const(intent));
+      off(intent);
       keep(std::move(intent));
     }
     give_back();

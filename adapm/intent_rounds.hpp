@@ -21,12 +21,13 @@ namespace adapm {
 // In each round, each worker's clock and timer say which of its intents are due, and their keys are wanted;
 // those of intents that have ended are no longer. Wants come before unwants, so that a key that passes from
 // one intent to another stays wanted. An intent costs nothing for each key before it is due.
+// A round wants and unwants a limited number of keys of large intents (LargeIntents); the next ones go on.
 //
 // Thread safety: begin_round by the holder of the progress lock; everything else by one thread,
 // while no engine runs.
 class IntentRounds final : public lapse::IntentSource {
  public:
-  // Keys of a range that are passed on together.
+  // Keys of a range, or of a large intent, that are passed on together.
   static constexpr std::size_t kKeysPerWant = 4096;
 
   explicit IntentRounds(const Options& options)
@@ -59,11 +60,19 @@ class IntentRounds final : public lapse::IntentSource {
   IntentCounters counters() const;
 
  private:
-  void want(lapse::WantSink& sink, const Intent& intent) LAPSE_REQUIRES(lapse::progress_role);
-  void unwant(lapse::WantSink& sink, const Intent& intent) LAPSE_REQUIRES(lapse::progress_role);
-  // Calls f(keys) for pieces of a range.
+  void want(lapse::WantSink& sink, lapse::TableId table, std::span<const lapse::Key> keys)
+      LAPSE_REQUIRES(lapse::progress_role);
+  // Calls f(keys) for pieces of a range, or of the keys of an intent in the places from `from` to before `to`
+  // (LargeIntents).
   template <class F>
   void for_each_piece(KeyRange range, F&& f);
+  template <class F>
+  void for_each_piece(const Intent& intent, std::uint64_t from, std::uint64_t to, F&& f);
+  void activate(WorkerIntents& worker, lapse::Clock now, lapse::WantSink& sink)
+      LAPSE_REQUIRES(lapse::progress_role);
+  void expire(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
+  // An intent that is actionable from this round on is counted.
+  void count_actionable(const Intent& intent, lapse::Clock now);
   void begin_worker_round(WorkerIntents& worker, lapse::WantSink& sink) LAPSE_REQUIRES(lapse::progress_role);
 
   // constant

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include "adapm/action_timer.hpp"
 #include "adapm/intent_counters.hpp"
 #include "adapm/intent_queue.hpp"
+#include "adapm/large_intents.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
@@ -18,7 +20,7 @@ namespace adapm {
 // the timer has learnt; intents end with their phase.
 //
 // Thread safety: advance_clock and end_phase by the worker's thread; signal and clock by any thread;
-// begin_phase while no engine runs; queue and timer are the rounds'.
+// begin_phase while no engine runs; queue, large and timer are the rounds'.
 class WorkerIntents {
  public:
   explicit WorkerIntents(const ActionTimer::Settings& timing) : timer(timing) {}
@@ -70,7 +72,19 @@ class WorkerIntents {
 
   // --- for the rounds
 
+  // Whether the next round has something to want or to unwant, however far the worker gets until then.
+  bool pending() const {
+    if (!large.empty()) return true;
+    return has_ended() ? queue.active() > 0 : queue.has_expired(clock());
+  }
+  // Its phase has ended, and with it all its intents. Returns how many will never be actionable.
+  std::size_t end_all() {
+    large.end_all();
+    return queue.end_all();
+  }
+
   IntentQueue queue;
+  LargeIntents large;
   ActionTimer timer;
   lapse::Clock seen = {};  // its clock in the last round
 

@@ -156,8 +156,7 @@ class Store : public SlotAccess, public WatchedRoles {
   template <class F>
   Run update_run(std::span<const Key> keys, Reach reach, F&& f);
 
-  // Prefetching for keys in a known order: far ahead, nearer (slot words), and near (the value's first lines,
-  // if the key is local).
+  // Prefetching for keys in a known order: far ahead, nearer (slot words), near (lines of local values).
   void prefetch_far(Key key) const { words_.prefetch_far(key); }
   void prefetch_word(Key key) const { words_.prefetch_near(key); }
   void prefetch_value(Key key) const {
@@ -177,8 +176,9 @@ class Store : public SlotAccess, public WatchedRoles {
     if (word == nullptr) return std::nullopt;
     return Known{SlotWord(word->load(std::memory_order_acquire)), words_.number(*word)};
   }
-  // Half of the slot words that a sparse table may have are kept free for keys that come to this domain.
-  bool has_room_for_hints() const { return words_.size() < words_.max_keys() / 2; }
+  // The slot words that a sparse table may have; half are kept free for keys that come to this domain.
+  std::uint64_t max_keys() const { return words_.max_keys(); }
+  bool has_room_for_hints() const { return words_.size() < max_keys() / 2; }
   // The number of a sparse key, which gets a slot word.
   std::uint32_t make_number(Key key) { return words_.number(words_.find_or_insert(key)); }
 

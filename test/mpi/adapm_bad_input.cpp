@@ -88,6 +88,29 @@ TEST_CASE("Wrong intents are refused at the caller, and nothing is signaled") {
   manager.close();
 }
 
+TEST_CASE("A range of more keys than a sparse table may have is refused") {
+  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  const auto table =
+      manager.create_table<float>({.name = "words", .sparse = true, .max_keys = std::uint64_t{50}});
+  const auto any = manager.create_table<float>({.name = "any", .sparse = true});
+  manager.run_workers(1, [&](Worker& worker) {
+    const std::string rank = "rank " + std::to_string(worker.rank().value());
+    const auto refused = [&](const auto& from, KeyRange range, std::initializer_list<std::string> parts) {
+      // None of these starts come.
+      expect_refused<lapse::UsageError>([&] { worker.intent(from, range, Clock(1000), Clock(1001)); }, parts);
+    };
+    refused(table, {Key(100), Key(151)},
+            {"words", "from 100", "before 151", "51 keys", rank, "at most 50 keys"});
+    refused(any, {Key(0), Key(std::uint64_t{1} << 63)}, {"any", "from 0", "9223372036854775808", rank});
+    refused(any, {Key(0), Key(~std::uint64_t{0})}, {"any", rank});
+    worker.intent(table, KeyRange{Key(100), Key(150)}, Clock(0), Clock(1));
+    worker.advance_clock();
+    worker.advance_clock();
+  });
+  CHECK(manager.statistics().intents.total().intents == static_cast<std::uint64_t>(manager.ranks()));
+  manager.close();
+}
+
 TEST_CASE("A handle refuses intents after the phase of its worker, and after the manager") {
   std::optional<IntentHandle> handle;
   std::optional<lapse::Table<float>> table;

@@ -32,7 +32,11 @@ struct Changes {
 Changes round(IntentQueue& queue, std::int64_t now, std::int64_t cutoff) {
   Changes changes;
   queue.activate(
-      Clock(now), Clock(cutoff), [&](const Intent& intent) { changes.on.push_back(intent.keys[0].value()); },
+      Clock(now), Clock(cutoff),
+      [&](const Intent& intent) {
+        changes.on.push_back(intent.keys[0].value());
+        return true;
+      },
       [&](const Intent& intent) { changes.dropped.push_back(intent.keys[0].value()); });
   queue.expire(Clock(now), [&](const Intent& intent) { changes.off.push_back(intent.keys[0].value()); });
   return changes;

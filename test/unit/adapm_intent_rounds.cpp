@@ -1,5 +1,3 @@
-#include "adapm/intent_rounds.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -7,51 +5,15 @@
 
 #include "lapse/core/random.hpp"
 #include "test/support/catch.hpp"
-#include "test/unit/adapm_want_recorder.hpp"
+#include "test/unit/adapm_rounds.hpp"
 
 using namespace adapm;
+using adapm::test::Numbers;
+using adapm::test::Rounds;
 using adapm::test::WantRecorder;
 using lapse::Clock;
 using lapse::Key;
-using lapse::progress_role;
 using lapse::TableId;
-
-namespace {
-
-using Numbers = std::vector<std::uint64_t>;
-
-// The rounds of a rank with one phase.
-struct Rounds {
-  explicit Rounds(std::size_t workers, const Options& options = {}) : rounds(options) {
-    phase = rounds.begin_phase(workers);
-  }
-
-  void signal(std::size_t worker, const Numbers& numbers, std::int64_t start, std::int64_t end,
-              std::uint32_t table = 0) {
-    std::vector<Key> keys;
-    for (const std::uint64_t number : numbers) keys.emplace_back(number);
-    const Intent intent{.table = TableId(table), .start = Clock(start), .end = Clock(end)};
-    REQUIRE(rounds.worker(worker)->signal(phase, intent, keys, true));
-  }
-  void signal_range(std::size_t worker, KeyRange range, std::int64_t start, std::int64_t end) {
-    const Intent intent{.start = Clock(start), .end = Clock(end), .range = range};
-    REQUIRE(rounds.worker(worker)->signal(phase, intent, {}, true));
-  }
-  void advance(std::size_t worker, std::int64_t clocks = 1) {
-    for (; clocks > 0; --clocks) rounds.worker(worker)->advance_clock();
-  }
-  void round() {
-    progress_role.assert_held();
-    sink.clear_changes();
-    rounds.begin_round(sink);
-  }
-
-  IntentRounds rounds;
-  WantRecorder sink;
-  std::uint64_t phase;
-};
-
-}  // namespace
 
 TEST_CASE("Keys are wanted from when the timer says so until the end of their intent") {
   Rounds rank(1);
@@ -110,13 +72,14 @@ TEST_CASE("Keys may repeat in an intent, and intents overlap") {
   CHECK(rank.rounds.counters().actionable_keys == 4);
 }
 
-TEST_CASE("Long lists and ranges are passed on, without repeated keys") {
+TEST_CASE("Lists and ranges of many keys are passed on in one round, without repeated keys") {
   Rounds rank(1);
   Numbers many;
-  for (std::uint64_t i = 0; i < 200'000; ++i) many.push_back(i % 70'000);
+  for (std::uint64_t i = 0; i < 200'000; ++i) many.push_back(i % 16'000);
   rank.signal(0, many, 0, 1);
   rank.round();
-  CHECK(rank.sink.counts.size() == 70'000);
+  CHECK(rank.sink.counts.size() == 16'000);
+  CHECK(rank.sink.calls == std::vector<std::size_t>{16'000});
   const KeyRange range{Key(100'000), Key(100'000 + 2 * IntentRounds::kKeysPerWant + 1)};
   rank.signal_range(0, range, 0, 2);
   rank.advance(0);
@@ -126,6 +89,16 @@ TEST_CASE("Long lists and ranges are passed on, without repeated keys") {
   rank.advance(0);
   rank.round();
   CHECK(rank.sink.counts.empty());
+}
+
+TEST_CASE("An intent may start at any clock") {
+  Rounds rank(1);
+  rank.advance(0, 5);
+  rank.signal(0, {1}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+  rank.round();
+  CHECK(rank.sink.wanted() == Numbers{1});
+  CHECK(rank.rounds.counters().late_intents == 1);
+  CHECK(rank.rounds.counters().lead_clocks == 0);
 }
 
 TEST_CASE("Intents that have ended are ignored or dropped, and counted") {

@@ -1,0 +1,47 @@
+// The rounds of a rank with one phase.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "adapm/intent_rounds.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/adapm_want_recorder.hpp"
+
+namespace adapm::test {
+
+using Numbers = std::vector<std::uint64_t>;
+
+struct Rounds {
+  explicit Rounds(std::size_t workers, const Options& options = {}) : rounds(options) {
+    phase = rounds.begin_phase(workers);
+  }
+
+  void signal(std::size_t worker, const Numbers& numbers, std::int64_t start, std::int64_t end,
+              std::uint32_t table = 0) {
+    std::vector<lapse::Key> keys;
+    for (const std::uint64_t number : numbers) keys.emplace_back(number);
+    const Intent intent{
+        .table = lapse::TableId(table), .start = lapse::Clock(start), .end = lapse::Clock(end)};
+    REQUIRE(rounds.worker(worker)->signal(phase, intent, keys, true));
+  }
+  void signal_range(std::size_t worker, KeyRange range, std::int64_t start, std::int64_t end) {
+    const Intent intent{.start = lapse::Clock(start), .end = lapse::Clock(end), .range = range};
+    REQUIRE(rounds.worker(worker)->signal(phase, intent, {}, true));
+  }
+  void advance(std::size_t worker, std::int64_t clocks = 1) {
+    for (; clocks > 0; --clocks) rounds.worker(worker)->advance_clock();
+  }
+  void round() {
+    lapse::progress_role.assert_held();
+    sink.clear_changes();
+    rounds.begin_round(sink);
+  }
+
+  IntentRounds rounds;
+  WantRecorder sink;
+  std::uint64_t phase;
+};
+
+}  // namespace adapm::test

@@ -62,7 +62,6 @@ void KeyReplication::take_drained(TableShard& table, Key key, const CopyMessage&
 
 bool KeyReplication::take_at_main(TableShard& table, Key key, const CopyMessage& message, Slot slot,
                                   std::byte* content) {
-  if (message.from == table.self_domain()) throw_unexpected(table, key, "a message of its own about copies");
   // The home of a sparse key may be asked about one that has no value yet: it has no copies, either.
   if (content == nullptr && message.kind != FrameKind::on && !table.store().word(key).is_owner())
     throw_unexpected(table, key, message.kind == FrameKind::delta ? "DELTA" : "OFF");

@@ -7,6 +7,8 @@
 namespace lapse {
 
 TableShard& Registry::add(std::unique_ptr<TableShard> table) {
+  progress_role.assert_held();  // No engine runs.
+  table->share_reserve(reserve_);
   tables_.push_back(std::move(table));
   return *tables_.back();
 }

@@ -61,6 +61,7 @@ class Registry {
  private:
   const Rank self_;
   const std::int32_t ranks_;
+  std::shared_ptr<MemoryReserve> reserve_ = std::make_shared<MemoryReserve>();  // that of all tables
   std::vector<std::unique_ptr<TableShard>> tables_;
   std::vector<std::unique_ptr<RegisteredFunction>> functions_;
   std::vector<std::unique_ptr<WorkerEndpoint>> workers_;

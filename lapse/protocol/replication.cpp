@@ -241,6 +241,9 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
   const bool of_domain = kind == FrameKind::want || kind == FrameKind::unwant;
   if (!of_domain && table.copies() == nullptr)
     throw ProtocolError("a message about copies names a table that has none");
+  const bool to_owner = kind == FrameKind::on || kind == FrameKind::delta || kind == FrameKind::off;
+  if (to_owner && Domain(header.domain) == table.self_domain())
+    throw ProtocolError("a message about copies has come to the owner from its own domain");
   const bool plain = of_domain || kind == FrameKind::on || kind == FrameKind::offer ||
                      kind == FrameKind::refuse_copy || kind == FrameKind::acknowledge;
   if (plain ? header.record_bytes != sizeof(CopyRecord) : header.record_bytes < sizeof(VersionRecord))

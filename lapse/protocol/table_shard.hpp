@@ -183,7 +183,12 @@ class TableShard {
   const WantedKeys& wanted() const LAPSE_REQUIRES(progress_role) { return wanted_; }
   // Whether there is memory for keys that come only because they are wanted.
   bool has_room_for_wanted() LAPSE_REQUIRES(progress_role) {
-    return reserve_.allows(store_.slab_bytes() + (copies_ ? copies_->base_bytes() : 0));
+    const std::uint64_t bytes = store_.slab_bytes() + (copies_ ? copies_->base_bytes() : 0);
+    return reserve_->allows(bytes - std::exchange(counted_bytes_, bytes));
+  }
+  // At the table's registration: that of all tables of the rank.
+  void share_reserve(std::shared_ptr<MemoryReserve> reserve) LAPSE_REQUIRES(progress_role) {
+    reserve_ = std::move(reserve);
   }
 
   // --- counters and memory
@@ -224,7 +229,8 @@ class TableShard {
   ArrivalTable arrivals_ LAPSE_GUARDED_BY(progress_role);
   std::unique_ptr<TableCopies> copies_;  // its content is guarded by the progress lock
   WantedKeys wanted_ LAPSE_GUARDED_BY(progress_role);
-  MemoryReserve reserve_ LAPSE_GUARDED_BY(progress_role){store_.slab_bytes()};
+  std::shared_ptr<MemoryReserve> reserve_ LAPSE_GUARDED_BY(progress_role) = std::make_shared<MemoryReserve>();
+  std::uint64_t counted_bytes_ LAPSE_GUARDED_BY(progress_role) = store_.slab_bytes();  // in the reserve
   TableCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 

@@ -16,13 +16,21 @@ bool KeyCopies::try_prepare(Key key, std::optional<std::uint32_t>& slot) {
     if (!slot) return false;
     SlotHead::clear(store_.shared_address(*slot));
   }
-  if (store_.cover_slots(false) && store_.words_.find_or_try_insert(key) != nullptr) return true;
+  if (store_.try_cover_slots() && store_.words_.find_or_try_insert(key) != nullptr) return true;
   if (uniform) {
     cancel();
   } else {
     release(key, {*slot, false});
   }
   return false;
+}
+
+bool KeyCopies::make_markable(Slot slot) {
+  try {
+    return marks_of(slot).cover(unit_of(slot));
+  } catch (const OutOfMemory&) {
+    return false;
+  }
 }
 
 std::uint32_t KeyCopies::take_slot() {

@@ -155,9 +155,9 @@ class KeyCopies {
 
   // --- marks
 
-  // Whether the slot can be marked; makes room for the mark. Copies, and main copies that others hold copies
-  // of, must be markable.
-  bool make_markable(Slot slot) { return marks_of(slot).cover(unit_of(slot)); }
+  // Whether the slot can be marked; makes room for the mark where there is memory. Copies, and main copies
+  // that others hold copies of, must be markable.
+  bool make_markable(Slot slot);
   bool is_marked(Slot slot) const { return marks_of(slot).test(unit_of(slot)); }
   // Clears the mark; whether there was one.
   bool take_mark(Slot slot) {

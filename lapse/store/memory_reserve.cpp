@@ -4,7 +4,7 @@
 
 namespace lapse {
 
-bool MemoryReserve::check(std::uint64_t committed_bytes) {
+bool MemoryReserve::check() {
   if (refused_ > 0 && refused_ < kRefusalsPerCheck) {
     ++refused_;
     return false;
@@ -14,7 +14,7 @@ bool MemoryReserve::check(std::uint64_t committed_bytes) {
     return false;
   }
   refused_ = 0;
-  checked_bytes_ = committed_bytes;
+  unchecked_bytes_ = 0;
   return true;
 }
 

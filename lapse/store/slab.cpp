@@ -61,7 +61,12 @@ bool SlabAllocator::try_commit_up_to(std::uint64_t units) {
 }
 
 void SlabAllocator::try_commit_for(std::uint64_t units) {
-  if (!try_commit_up_to(std::min(used_units_ + units, max_units_))) refused_ = 1;
+  try {
+    if (try_commit_up_to(std::min(used_units_ + units, max_units_))) return;
+  } catch (const OutOfMemory&) {
+    // As where the region only says that there is none.
+  }
+  refused_ = 1;
 }
 
 void SlabAllocator::commit_for(std::uint64_t units) {
@@ -87,15 +92,14 @@ FreeSlots& SlabAllocator::find_free_slots(std::uint32_t units) {
 bool SlabAllocator::has_room(std::uint64_t units) {
   if (units > max_units_) return false;
   if (units * unit_bytes_ <= committed_bytes()) return true;
-  if (refused_ % kRefusalsPerTry != 0 || !try_commit_up_to(units)) {
-    ++refused_;
-    return false;
-  }
+  const bool asks = refused_ % kRefusalsPerTry == 0;
+  ++refused_;  // also where the region throws
+  if (!asks || !try_commit_up_to(units)) return false;
   refused_ = 0;
   return true;
 }
 
-std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
+std::optional<std::uint32_t> SlabAllocator::allocate_if_room(std::uint32_t units) {
   FreeSlots& free = free_slots(units);
   // A released slot has its memory; promised slots need theirs beside it.
   const bool may_lack_room = free.empty() || promised_units_ != 0;
@@ -104,20 +108,36 @@ std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
   return take(free, units);
 }
 
-bool SlabAllocator::try_promise(std::uint32_t units) {
+std::optional<std::uint32_t> SlabAllocator::try_allocate(std::uint32_t units) {
+  try {
+    return allocate_if_room(units);
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  }
+}
+
+bool SlabAllocator::promise_if_room(std::uint32_t units) {
   if (!has_room(in_use_ + promised_units_ + units)) return false;
   promised_units_ += units;
   return true;
 }
 
+bool SlabAllocator::try_promise(std::uint32_t units) {
+  try {
+    return promise_if_room(units);
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
 void SlabAllocator::promise(std::uint32_t units) {
   refused_ = 0;
-  if (!try_promise(units)) throw_exhausted(units);
+  if (!promise_if_room(units)) throw_exhausted(units);
 }
 
 std::uint32_t SlabAllocator::allocate(std::uint32_t units) {
   refused_ = 0;
-  const std::optional<std::uint32_t> slot = try_allocate(units);
+  const std::optional<std::uint32_t> slot = allocate_if_room(units);
   if (!slot) throw_exhausted(units);
   return *slot;
 }

@@ -54,7 +54,7 @@ class SlabAllocator {
 
   // A slot with undefined contents. Throws OutOfMemory when no further slab can be committed.
   std::uint32_t allocate(std::uint32_t units = 1);
-  // As allocate, but nothing in place of the exception. After a slab was refused, the system is asked again,
+  // As allocate, but nothing in place of OutOfMemory. After a slab was refused, the system is asked again,
   // as memory may have been given back, only once in kRefusalsPerTry requests that need a new slab: asking
   // costs much more than a slot in another slab.
   std::optional<std::uint32_t> try_allocate(std::uint32_t units = 1);
@@ -79,7 +79,7 @@ class SlabAllocator {
 
   // Commits what `units` more units need. Throws OutOfMemory.
   void commit_for(std::uint64_t units);
-  // As commit_for, as far as there is memory.
+  // As commit_for, as far as there is memory; throws nothing.
   void try_commit_for(std::uint64_t units);
 
   // The units that this rank gives out.
@@ -101,7 +101,10 @@ class SlabAllocator {
     return find_free_slots(units);
   }
   FreeSlots& find_free_slots(std::uint32_t units);
-  // Whether the first `units` units are usable; may commit a slab.
+  // As try_allocate and try_promise, but what the region's commit throws, which is a reason, passes through.
+  std::optional<std::uint32_t> allocate_if_room(std::uint32_t units);
+  bool promise_if_room(std::uint32_t units);
+  // Whether the first `units` units are usable; may commit a slab, or throw why it cannot.
   bool has_room(std::uint64_t units);
   // There is one.
   std::uint32_t take(FreeSlots& free, std::uint32_t units) {
@@ -111,7 +114,7 @@ class SlabAllocator {
     used_units_ += units;
     return static_cast<std::uint32_t>(slot);
   }
-  // Makes the first `units` units usable; false when there is no memory.
+  // Makes the first `units` units usable; false when there is no memory, or what the region's commit throws.
   bool try_commit_up_to(std::uint64_t units);
   [[noreturn]] void throw_exhausted(std::uint32_t units) const;
 

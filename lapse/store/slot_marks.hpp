@@ -28,7 +28,7 @@ class SlotMarks {
 
   // For writers, whose units are covered.
   const DirtySet& all() const { return own_ ? own_->marks() : shared_; }
-  // Makes the unit markable; false where there is no memory.
+  // Makes the unit markable; false where there is no memory, or what the region's commit throws.
   bool cover(std::uint64_t unit) { return own_ ? own_->cover(unit + 1) : unit < shared_.units(); }
   bool is_covered(std::uint64_t unit) const { return unit < covered(); }
   bool test(std::uint64_t unit) const { return unit < covered() && all().test(unit); }

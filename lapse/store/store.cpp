@@ -180,6 +180,14 @@ bool Store::cover_slots(bool is_private) {
   return end == 0 || (is_private ? private_marks_ : marks_).cover(end - 1);
 }
 
+bool Store::try_cover_slots() {
+  try {
+    return cover_slots(false);
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
 void Store::throw_unmarkable(Key key) const {
   throw OutOfMemory(
       fmt::format("no memory for the mark of key {}; {}", key.value(), available_memory().to_text()));

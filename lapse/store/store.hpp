@@ -212,8 +212,7 @@ class Store : public SlotAccess, public WatchedRoles {
   // domain shares. False where there is no room for all of them: nothing has changed.
   bool try_prepare_arrivals(std::uint32_t keys) {
     if (!slots_.try_promise(keys)) return false;
-    if (cover_slots(false)) [[likely]]
-      return true;
+    if (try_cover_slots()) return true;
     slots_.withdraw_promise(keys);
     return false;
   }
@@ -325,8 +324,9 @@ class Store : public SlotAccess, public WatchedRoles {
     add(keys_here_, keys);
     add(content_bytes_here_, bytes);
   }
-  // Whether every slot that has memory can be marked; makes room for the marks.
+  // Whether every slot that has memory can be marked; makes room for the marks, or throws why there is none.
   bool cover_slots(bool is_private);
+  bool try_cover_slots();  // of the slots that are not private; throws nothing
   [[noreturn]] void throw_unmarkable(Key key) const;
   void forget(Key key, Slot slot);
   std::atomic<std::uint64_t>& leased_word(Key key) const;

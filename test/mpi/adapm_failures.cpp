@@ -248,6 +248,43 @@ TEST_CASE("Intents on more keys than a sparse table may have are declined, and f
   }
 }
 
+TEST_CASE("Intents on more keys than the memory limit of a sparse table has room for fail no job") {
+  constexpr std::uint64_t kMany = 20'000;
+  constexpr std::size_t kLength = 64;
+  for (const Technique technique :
+       {Technique::adaptive, Technique::replication_only, Technique::relocation_only}) {
+    INFO(to_string(technique));
+    Options options = ranks_alone();
+    options.technique = technique;
+    ParameterManager manager(MPI_COMM_WORLD, options);
+    TableOptions small{.name = "words", .sparse = true, .length = kLength, .memory_limit_bytes = 2 << 20};
+    const auto table = manager.create_table<float>(small);
+    manager.run_workers(1, [&](Worker& worker) {
+      const std::vector<float> ones(kLength, 1);
+      std::vector<float> value(kLength);
+      // These have values: their copies are had as far as there is room.
+      for (std::uint64_t key = 0; key < 200; ++key) worker.push(table, Key(key), ones).wait();
+      worker.sync_barrier();
+      worker.intent(table, KeyRange{Key(0), Key(kMany)}, Clock(0), Clock(1000));
+      for (int clock = 0; clock < 50; ++clock) worker.advance_clock();
+      worker.sync_barrier();
+      for (std::uint64_t key = 0; key < 200; ++key) worker.push(table, Key(key), ones).wait();
+      worker.sync_barrier();
+      for (std::uint64_t key = 0; key < 200; ++key) {
+        worker.pull(table, Key(key), value).wait();
+        expect(value.back() == static_cast<float>(2 * worker.count()), "the pushes of all");
+      }
+    });
+    const auto total = manager.statistics().server.table_total(table.id());
+    CHECK(total.copies_here == 0);
+    if (manager.ranks() > 1) {
+      CHECK(total.declined_copies > 0);
+      CHECK(total.copies_in + total.relocations_in > 0);
+    }
+    manager.close();
+  }
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 namespace {
 

@@ -2,6 +2,7 @@
 #include <ctime>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/replicating_ranks.hpp"
 
@@ -198,4 +199,34 @@ TEST_CASE("records of replication: after the last want all is as before, however
   }
   CHECK(ranks.copies(1).memory_bytes() == bytes_after_first);
   CHECK(bytes < bytes_after_first);
+}
+
+TEST_CASE("A message about copies from the rank's own domain is refused, one key or a run") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks{2, kFew, 2 * kFew};
+  // Once another rank has had a copy, slots can be marked: runs of ON are handled as such.
+  ranks.want(1, first_keys(1));
+  ranks.round(1);
+  ranks.deliver_all();
+  for (const FrameKind kind : {FrameKind::on, FrameKind::delta, FrameKind::off}) {
+    for (const std::uint32_t count : {1U, 2U}) {
+      INFO("kind " << static_cast<int>(kind) << " of " << count);
+      FrameHeader header;
+      header.kind = static_cast<std::uint16_t>(kind);
+      header.count = count;
+      header.domain = 0;
+      const std::size_t words = kind == FrameKind::on ? 1 : 3;
+      header.record_bytes = static_cast<std::uint32_t>(words * sizeof(std::uint64_t));
+      std::vector<std::uint64_t> records(count * words);
+      for (std::uint32_t i = 0; i < count; ++i) records[i * words] = 3 + i;
+      CHECK_THROWS_AS(ranks.protocol(0).replication().handle_frame(
+                          Rank(1), header, reinterpret_cast<const std::byte*>(records.data())),
+                      ProtocolError);
+    }
+  }
+  const Store& store = ranks.table(0).store();
+  for (std::uint64_t key = 1; key < kFew; ++key) {
+    REQUIRE(ranks.role(0, Key(key)) == Role::owner);
+    CHECK_FALSE(TableCopies::has_members(store.address(store.word(Key(key)).slot())));
+  }
 }

@@ -2,14 +2,29 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/store/available_memory.hpp"
+#include "lapse/store/key_copies.hpp"
+#include "lapse/store/memory_reserve.hpp"
+#include "lapse/store/slab.hpp"
+#include "lapse/store/store.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
 #include "test/unit/store_limited_region.hpp"
 
+using lapse::Copies;
+using lapse::ElementType;
+using lapse::Key;
+using lapse::KeyCopies;
+using lapse::KeyWords;
 using lapse::MemoryBudget;
+using lapse::MemoryReserve;
 using lapse::OutOfMemory;
 using lapse::Region;
 using lapse::RegionAllocator;
+using lapse::Role;
+using lapse::SlabAllocator;
+using lapse::Store;
+using lapse::ValueLayout;
+using lapse::ValueSizes;
 using lapse::test::contains;
 using lapse::test::LimitedRegionAllocator;
 using lapse::test::thrown_text;
@@ -109,6 +124,62 @@ TEST_CASE("Many budgets that share what was not checked leave as much as one") {
     largest = std::max(largest, unchecked->bytes);
   }
   CHECK(largest < MemoryBudget::kReserveBytes / 16);
+}
+
+TEST_CASE("The users of one reserve leave as much as one") {
+  REQUIRE(lapse::available_memory_bytes() > 2 * MemoryBudget::kReserveBytes);
+  MemoryReserve reserve;
+  constexpr std::uint64_t kPiece = MemoryReserve::kCheckBytes / 4;
+  std::uint64_t largest = 0;
+  for (int table = 0; table < 100; ++table) {
+    CHECK(reserve.allows(kPiece));
+    largest = std::max(largest, reserve.unchecked_bytes());
+  }
+  CHECK(largest == MemoryReserve::kCheckBytes - kPiece);
+}
+
+TEST_CASE("What may be tried without an error gives nothing at the limit; all else names it") {
+  constexpr std::size_t kSlab = std::size_t{64} << 10;
+  constexpr std::size_t kUnit = 64;
+  LimitedRegionAllocator inner;
+  MemoryBudget budget(inner, "table 'x'", kSlab + kSlab / 2);
+  SlabAllocator slots(budget, kUnit, 1 << 20);
+  std::size_t given = 0;
+  while (slots.try_allocate()) ++given;
+  CHECK(given == kSlab / kUnit);
+  CHECK_FALSE(slots.try_promise());
+  slots.try_commit_for(given);
+  CHECK(slots.committed_bytes() == kSlab);
+  CHECK(contains(thrown_text<OutOfMemory>([&] { slots.allocate(); }), "its memory limit is"));
+  CHECK(contains(thrown_text<OutOfMemory>([&] { slots.promise(); }), "its memory limit is"));
+  // The system is asked again now and then, and nothing is promised meanwhile.
+  for (std::uint64_t i = 0; i < 2 * SlabAllocator::kRefusalsPerTry; ++i) REQUIRE_FALSE(slots.try_promise());
+  slots.release(0);
+  CHECK(slots.try_promise());
+  CHECK_FALSE(slots.try_promise());
+}
+
+TEST_CASE("A store whose marks reach the limit has no room for a copy, and keeps none") {
+  constexpr std::size_t kSlab = std::size_t{64} << 10;
+  const bool uniform = GENERATE(true, false);
+  INFO("uniform " << uniform);
+  LimitedRegionAllocator inner;
+  // Three pieces of slot words and one slab; nothing is left for the marks.
+  MemoryBudget budget(inner, "table 'x'", 4 * kSlab);
+  const ValueLayout layout{
+      .type = ElementType::int64, .length = 1, .state = {}, .copies = Copies::differences};
+  const ValueSizes sizes = uniform ? ValueSizes(layout) : ValueSizes::computed(layout, [](Key) { return 1; });
+  Store store(budget, KeyWords::sparse(budget, 100'000), sizes, 10'000, 0);
+  KeyCopies copies(store);
+  std::optional<std::uint32_t> slot;
+  CHECK_FALSE(copies.try_prepare(Key(7), slot));
+  if (uniform) CHECK_FALSE(store.try_prepare_arrivals(2));
+  CHECK(store.word(Key(7)).role() == Role::absent);
+  const std::string text = thrown_text<OutOfMemory>([&] { store.prepare_arrival(Key(7)); });
+  CHECK(contains(text, "its memory limit is"));
+  // A value without copies still has room.
+  store.create(Key(7), [](std::byte*) {});
+  CHECK_FALSE(copies.make_markable(store.word(Key(7)).slot()));
 }
 
 TEST_CASE("Regions outlive their budget") {

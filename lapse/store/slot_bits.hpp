@@ -35,7 +35,7 @@ class SlotBits {
   static constexpr Test kOpenValue{kUsableBit | kLeasedBit, kUsableBit};
 
   constexpr std::uint64_t bits() const { return bits_; }
-  constexpr bool passes(Test test) const { return (bits_ & test.mask) == test.value; }
+  constexpr bool passes(const Test& test) const { return (bits_ & test.mask) == test.value; }
   constexpr bool latched() const { return (bits_ & kLatchBit) != 0; }
   constexpr bool leased() const { return (bits_ & kLeasedBit) != 0; }
   constexpr bool is_private() const { return (bits_ & kPrivateBit) != 0; }

@@ -103,8 +103,7 @@ class Store : public SlotAccess, public WatchedRoles {
   Found update_any_at(Word& word, F&& f) {
     const SlotBits latched = latch_open(word, SlotBits::kOpenValue);
     if (!latched.latched()) return {};
-    const Unlatch unlatch{*this, word, latched};
-    std::forward<F>(f)(address_of(latched), latched.is_copy());
+    change(word, latched, [&](std::byte* slot) { std::forward<F>(f)(slot, latched.is_copy()); });
     return Found(latched);
   }
   // The version of the main copy that a copy in this domain shows; 0 where there is none, or where it is not
@@ -120,8 +119,7 @@ class Store : public SlotAccess, public WatchedRoles {
   Attempt try_update_at(Word& word, Reach reach, F&& f) {
     Attempt attempt = Attempt::done;
     if (const SlotBits latched = try_latch(word, changes(reach), attempt); latched.latched()) {
-      const Unlatch unlatch{*this, word, latched};
-      std::forward<F>(f)(address_of(latched));
+      change(word, latched, std::forward<F>(f));
     }
     return attempt;
   }

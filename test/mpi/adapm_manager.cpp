@@ -181,7 +181,9 @@ TEST_CASE("Every worker that wants keys comes to have them in memory, and all pu
   for (const Technique technique : {Technique::adaptive, Technique::immediate, Technique::replication_only,
                                     Technique::nups, Technique::full_replication}) {
     INFO(to_string(technique));
-    ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
+    Options options = options_of(technique);
+    options.nups_factor = 5;
+    ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<std::int64_t>({.keys = kKeys});
     std::vector<std::uint64_t> counts(kKeys, 0);
     counts[7] = 1000;

@@ -174,8 +174,8 @@ class SlotAccess {
     return Found(latched);
   }
 
-  // Calls f(slot) for the holder of the latch, and releases it. (Not by an object that is destroyed: what that
-  // refers to is kept in memory, and a push takes an eighth longer.)
+  // Calls f(slot) for the holder of the latch, and releases it. (Not by an object that is destroyed: what
+  // that refers to is kept in memory, and a push takes an eighth longer.)
   template <class F>
   void change(Word& word, SlotBits latched, F&& f) {
     try {

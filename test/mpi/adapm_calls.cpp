@@ -101,7 +101,7 @@ class Calls {
   // Collective over all workers: all that was written has come to every copy.
   void expect_everywhere(Worker& worker, T more, const std::string& what) {
     worker.sync_barrier();
-    value_ += worker.local_index() == 0 ? more : T{0};
+    if (worker.local_index() == 0) value_ += more;
     worker.barrier();
     for (const Key key : keys_) expect_value(worker, key, value_, what);
     std::vector<T> values(rows(0).size());

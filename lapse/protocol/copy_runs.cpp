@@ -114,8 +114,7 @@ void CopyRuns::announce(TableShard& table, std::span<const Key> keys) {
         by_home ? table.owner_by_table(key) : cache.look_up(run.word(key).hint()).value_or(homes_[i]);
     const std::optional<std::uint32_t> number = copies.try_open(replica);
     if (!number) {
-      copies.refuse(key);
-      ++table.counters().declined_copies;
+      KeyReplication::decline(table, key);
       continue;
     }
     run.announce(key, *number);

@@ -42,15 +42,8 @@ void KeyReplication::want(TableShard& table, Key key, Clock::time_point now) {
   if (step == ManagementPolicy::Wanted::nothing) return;
   // An intent never fails a job: where there is no room, the key stays where it is.
   if (!table.has_room_for_wanted()) return decline(table, key);
-  switch (step) {
-    case ManagementPolicy::Wanted::nothing:
-      return;
-    case ManagementPolicy::Wanted::announce:
-      if (table.copies() != nullptr) return announce(table, key);
-      break;  // A table without copies can only be relocated.
-    case ManagementPolicy::Wanted::localize:
-      break;
-  }
+  // A table without copies can only be relocated.
+  if (step == ManagementPolicy::Wanted::announce && table.copies() != nullptr) return announce(table, key);
   if (relocation_.begin(table, key, Waiter(), now)) decline(table, key);
 }
 

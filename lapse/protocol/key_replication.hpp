@@ -73,6 +73,9 @@ class KeyReplication {
   // Whether the domain wants the key, and has not been refused a copy.
   static bool wants(const TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
 
+  // There is no room for a copy of a key that the domain wants: the key stays where it is.
+  static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
+
   // --- wants of the domain
 
   // The domain begins, or ceases, to want the key (rules 12, 17).
@@ -149,8 +152,6 @@ class KeyReplication {
   // --- holder
 
   void announce(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
-  // There is no room: the key stays where it is.
-  static void decline(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // Nothing is unanswered any more: rules 26 and 17.
   void advance(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void send_queue(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);

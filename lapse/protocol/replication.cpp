@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
 // A peer may be slow; what it has not answered after this time is not waited for.
 constexpr std::chrono::milliseconds kLongestRound{5};
+// A round lasts until all but this part of its keys have come.
+constexpr std::size_t kPartLate = 4;
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -115,7 +117,7 @@ std::size_t Replication::keys_on_their_way() const {
 }
 
 bool Replication::round_goes_on(Clock::time_point now) const {
-  return now - last_round_ < kLongestRound && keys_on_their_way() > asked_ / 4;
+  return now - last_round_ < kLongestRound && keys_on_their_way() > asked_ / kPartLate;
 }
 
 void Replication::handle_submission(Submission&) {
@@ -126,7 +128,8 @@ void Replication::handle_submission(Submission&) {
 
 void Replication::handle_deadline(Clock::time_point now) {
   if (!round_goes_on(now)) return round(now);
-  set_deadline(std::min<Clock::time_point>(now + *times_.interval, last_round_ + kLongestRound));
+  set_deadline(std::min<Clock::time_point>(now + times_.interval.value_or(kLongestRound),
+                                           last_round_ + kLongestRound));
 }
 
 void Replication::round(Clock::time_point now) {

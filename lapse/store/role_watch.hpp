@@ -7,7 +7,7 @@
 namespace lapse {
 
 // One for each table. Thread safety: the holder of the serving rank's progress lock calls it, perhaps with
-// the latch of the key: it must not block.
+// the latch of the key: it must not wait for another thread.
 class RoleWatch {
  public:
   // A key that this rank serves has another role from now on.

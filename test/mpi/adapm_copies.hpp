@@ -12,12 +12,16 @@
 
 namespace lapse::test {
 
-// The main copy of a key stays at its home, unless a test moves it; intents make copies in all other domains.
 // The environment says which ranks share memory.
-inline adapm::Options copies_by_intents() {
+inline adapm::Options options_of(adapm::Technique technique) {
   adapm::Options options = adapm::Options::from_environment();
-  options.technique = adapm::Technique::replication_only;
+  options.technique = technique;
   return options;
+}
+
+// The main copy of a key stays at its home, unless a test moves it; intents make copies in all other domains.
+inline adapm::Options copies_by_intents() {
+  return options_of(adapm::Technique::replication_only);
 }
 
 // The home rank of a key: key number i of a table is at home on rank i modulo the number of ranks.

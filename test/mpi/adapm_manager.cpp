@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -15,17 +16,11 @@ using lapse::Key;
 using lapse::Rank;
 using lapse::test::expect;
 using lapse::test::key_range;
+using lapse::test::options_of;
 
 namespace {
 
 constexpr std::uint64_t kKeys = 60;
-
-// The environment says which ranks share memory.
-Options options_of(Technique technique) {
-  Options options = Options::from_environment();
-  options.technique = technique;
-  return options;
-}
 
 }  // namespace
 

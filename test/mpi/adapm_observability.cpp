@@ -6,6 +6,7 @@
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/access_shares.hpp"
 #include "lapse/core/copy_series.hpp"
+#include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 
@@ -15,16 +16,11 @@ using lapse::Clock;
 using lapse::Key;
 using lapse::test::expect;
 using lapse::test::key_range;
+using lapse::test::options_of;
 
 namespace {
 
 constexpr std::uint64_t kKeys = 60;
-
-Options options_of(Technique technique) {
-  Options options = Options::from_environment();
-  options.technique = technique;
-  return options;
-}
 
 }  // namespace
 

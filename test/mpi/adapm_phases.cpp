@@ -18,20 +18,14 @@ using lapse::Key;
 using lapse::TableCounters;
 using lapse::test::copied_keys;
 using lapse::test::copied_table;
-using lapse::test::copies_by_intents;
 using lapse::test::expect;
 using lapse::test::make_local;
+using lapse::test::options_of;
 
 namespace {
 
 constexpr std::uint64_t kKeys = 30;
 using Values = std::vector<std::int64_t>;
-
-Options options_with(Technique technique) {
-  Options options = copies_by_intents();
-  options.technique = technique;
-  return options;
-}
 
 std::uint64_t domains() {
   return static_cast<std::uint64_t>(lapse::test::domains_of_world().domains());
@@ -64,7 +58,7 @@ void expect_all(Worker& worker, const lapse::Table<std::int64_t>& table, const s
 TEST_CASE("Intents end with their phase, and so do the copies that they made") {
   for (const Technique technique : {Technique::adaptive, Technique::replication_only, Technique::immediate}) {
     INFO(to_string(technique));
-    ParameterManager manager(MPI_COMM_WORLD, options_with(technique));
+    ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
     const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
     const auto keys = copied_keys(false, kKeys, manager.ranks());
     std::int64_t sum = 0;
@@ -94,7 +88,7 @@ TEST_CASE("Intents end with their phase, and so do the copies that they made") {
 TEST_CASE("Copies that a technique keeps from the start last from phase to phase, until close") {
   for (const Technique technique : {Technique::full_replication, Technique::nups}) {
     INFO(to_string(technique));
-    Options options = options_with(technique);
+    Options options = options_of(technique);
     options.nups_factor = 2;
     ParameterManager manager(MPI_COMM_WORLD, options);
     const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
@@ -132,7 +126,7 @@ TEST_CASE("Copies that a technique keeps from the start last from phase to phase
 TEST_CASE("A technique that does not replicate a key never has a copy of it") {
   for (const Technique technique : {Technique::relocation_only, Technique::nups}) {
     INFO(to_string(technique));
-    ParameterManager manager(MPI_COMM_WORLD, options_with(technique));
+    ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
     const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
     const auto keys = copied_keys(false, kKeys, manager.ranks());
     manager.run_workers(1, [&](Worker& worker) {
@@ -171,8 +165,8 @@ TEST_CASE("Rounds follow by themselves, from the first phase on") {
 }
 
 TEST_CASE("Managers with copies of their own work by turns in one process") {
-  ParameterManager first(MPI_COMM_WORLD, options_with(Technique::replication_only));
-  ParameterManager second(MPI_COMM_WORLD, options_with(Technique::full_replication));
+  ParameterManager first(MPI_COMM_WORLD, options_of(Technique::replication_only));
+  ParameterManager second(MPI_COMM_WORLD, options_of(Technique::full_replication));
   const auto a = first.create_table<std::int64_t>(copied_table(false, kKeys, first.ranks()));
   const auto b = second.create_table<std::int64_t>(copied_table(false, kKeys, first.ranks()));
   const auto keys = copied_keys(false, kKeys, first.ranks());

@@ -25,6 +25,7 @@ using lapse::test::copied_table;
 using lapse::test::copies_by_intents;
 using lapse::test::expect;
 using lapse::test::make_local;
+using lapse::test::Momentum;
 using lapse::test::RuleReference;
 
 namespace {
@@ -34,19 +35,8 @@ constexpr std::size_t kLength = 5;
 
 // Momentum; n gradients at once count as their sum divided by the root of n.
 template <Element T>
-struct RootMomentum {
+struct RootMomentum : Momentum<T> {
   std::string name() const { return "momentum of roots"; }
-  std::size_t state_elements(std::size_t length) const { return length + 1; }
-  void initialise(std::span<const T>, std::span<T> state) const {
-    for (T& element : state) element = 0;
-  }
-  void apply(std::span<T> value, std::span<T> state, std::span<const T> update, float scale) const {
-    state[value.size()] += 1;
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      state[i] = T{0.5} * state[i] + update[i];
-      value[i] -= static_cast<T>(scale) * T{0.25} * state[i];
-    }
-  }
   Merge merge() const { return Merge::gradient; }
   void merge(std::span<T> sum, std::size_t count) const {
     for (T& element : sum) element /= std::sqrt(static_cast<T>(count));

@@ -13,6 +13,23 @@
 
 namespace lapse::test {
 
+// Momentum, with a state of its own length: velocity of each element and the number of pushes.
+template <Element T>
+struct Momentum {
+  std::string name() const { return "momentum"; }
+  std::size_t state_elements(std::size_t length) const { return length + 1; }
+  void initialise(std::span<const T>, std::span<T> state) const {
+    for (T& element : state) element = 0;
+  }
+  void apply(std::span<T> value, std::span<T> state, std::span<const T> update, float scale) const {
+    state[value.size()] += 1;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      state[i] = T{0.5} * state[i] + update[i];
+      value[i] -= static_cast<T>(scale) * T{0.25} * state[i];
+    }
+  }
+};
+
 template <Element T>
 class RuleReference {
  public:

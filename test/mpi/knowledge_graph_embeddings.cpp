@@ -168,8 +168,7 @@ TEST_CASE("the evaluation is that of one thread, however many workers there are"
   const KnownTriples known(graph);
   RankingSums sums;
   const Ranker ranker(trainer.model(), trainer.form(), known);
-  for (const double rank : ranker.ranks(graph.test, {entities, relations}))
-    sums.add(rank);
+  for (const double rank : ranker.ranks(graph.test, {entities, relations})) sums.add(rank);
   const RankingMetrics alone = sums.metrics();
   const Evaluator evaluator(graph, trainer.model(), trainer.form());
   for (const std::int32_t workers : {0, 1, 3}) {

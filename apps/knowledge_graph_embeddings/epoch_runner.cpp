@@ -14,8 +14,8 @@ EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
       lookahead_(std::max(
           options.prefetch,
           options.lookahead.value_or(announcement_ == Announcement::intent ? kSignalAhead : kLocalizeAhead))),
-      loss_(task.model, options.l2),
-      batcher_(task.graph, options.negatives),
+      training_(task.model, options.loss),
+      batcher_(task.graph, task.form, options.negatives),
       triples_(task.partition.triples(task.worker)) {}
 
 EpochRunner::Announcement EpochRunner::announcement_of(TrainingMode mode, adapm::Technique technique) {
@@ -27,22 +27,27 @@ EpochRunner::Announcement EpochRunner::announcement_of(TrainingMode mode, adapm:
 void EpochRunner::place(Worker& worker) {
   if (worker.local_index() != 0) return;
   std::vector<Key> keys;
-  for (const std::uint32_t relation : task_.partition.relations(worker.rank())) keys.emplace_back(relation);
+  for (const std::uint32_t relation : task_.partition.relations(worker.rank())) {
+    keys.emplace_back(relation);
+    if (task_.form.reciprocal()) keys.emplace_back(task_.form.inverse(relation));
+  }
   worker.localize(task_.tables.relations, keys).wait();
 }
 
-double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch) {
+double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) {
   const std::uint64_t stream = 2 * (epoch * task_.partition.workers() + task_.worker);
   RandomEngine random(options_.seed, stream);
   io::shuffle(std::span(triples_), random);
   batcher_.seed(options_.seed, stream + 1);
+  training_.seed(~options_.seed, stream);
+  training_.rate = rate;
   first_clock_ = worker.current_clock();
   const std::size_t count = (triples_.size() + options_.batch - 1) / options_.batch;
   std::vector<TripleBatch> batches(std::min(lookahead_, count) + 1);
   const auto batch = [&](std::size_t number) -> TripleBatch& { return batches[number % batches.size()]; };
   std::vector<BatchInFlight> in_flight;
   for (std::size_t i = 0; i <= std::min(options_.prefetch, count); ++i)
-    in_flight.emplace_back(task_.model, options_.negatives);
+    in_flight.emplace_back(task_.model, task_.form, options_.negatives);
   std::size_t prepared = 0;
   std::size_t pulled = 0;
   double loss = 0;
@@ -51,7 +56,7 @@ double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch) {
       prepare(worker, prepared, batch(prepared));
     for (; pulled < std::min(count, trained + 1 + options_.prefetch); ++pulled)
       in_flight[pulled % in_flight.size()].pull(worker, task_.tables, batch(pulled));
-    loss += in_flight[trained % in_flight.size()].train(worker, task_.tables, loss_);
+    loss += in_flight[trained % in_flight.size()].train(worker, task_.tables, training_);
     if (announcement_ == Announcement::intent) worker.advance_clock();
   }
   return loss;

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "adapm/worker.hpp"
+#include "apps/knowledge_graph_embeddings/batch_in_flight.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
+#include "apps/knowledge_graph_embeddings/loss_options.hpp"
 #include "apps/knowledge_graph_embeddings/triple_batch.hpp"
 #include "apps/knowledge_graph_embeddings/triple_partition.hpp"
+#include "apps/knowledge_graph_embeddings/triple_query.hpp"
 
 namespace lapse::apps {
 
@@ -44,14 +47,15 @@ struct RunnerOptions {
   std::optional<std::size_t> lookahead;  // batches that embeddings are announced ahead of their use
   std::size_t prefetch = 1;              // batches whose embeddings are pulled ahead of their use
   NegativeOptions negatives;
-  double l2 = 0.01;        // see TripleLoss
-  std::uint64_t seed = 1;  // of orders and negatives
+  LossOptions loss;
+  std::uint64_t seed = 1;  // of orders, negatives and dropout
 };
 
 // The data of one worker's runner; referred to, not copied.
 struct WorkerTask {
   const EmbeddingTables& tables;
   const EmbeddingModel& model;
+  const QueryForm& form;
   const KnowledgeGraph& graph;
   const TriplePartition& partition;
   std::size_t worker;  // its number in the partition
@@ -75,8 +79,9 @@ class EpochRunner {
 
   // Before the first epoch: localizes the relations of the rank's triples, which stay local.
   void place(Worker& worker);
-  // Trains each of the worker's triples once. Returns the sum of their losses.
-  double run(adapm::Worker& worker, std::uint64_t epoch);
+  // Trains each of the worker's triples once, with this factor of the learning rate. Returns the sum of their
+  // losses.
+  double run(adapm::Worker& worker, std::uint64_t epoch, float rate);
 
  private:
   // How the embeddings of batches come near.
@@ -90,7 +95,7 @@ class EpochRunner {
   RunnerOptions options_;
   Announcement announcement_;
   std::size_t lookahead_;
-  TripleLoss loss_;
+  BatchTraining training_;
   TripleBatcher batcher_;
   std::vector<Triple> triples_;
   Clock first_clock_ = {};  // of the epoch

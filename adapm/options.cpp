@@ -12,8 +12,9 @@ namespace adapm {
 
 namespace {
 
-constexpr lapse::detail::Word<Technique> word(Technique technique) {
-  return {to_string(technique), technique};
+template <class Value>
+constexpr lapse::detail::Word<Value> word(Value value) {
+  return {to_string(value), value};
 }
 
 }  // namespace
@@ -31,6 +32,13 @@ struct lapse::detail::Words<adapm::Technique> {
                                     adapm::word(Technique::full_replication),
                                     adapm::word(Technique::static_partitioning),
                                     adapm::word(Technique::localize)};
+};
+
+template <>
+struct lapse::detail::Words<adapm::SamplingScheme> {
+  using Scheme = adapm::SamplingScheme;
+  static constexpr std::array table{adapm::word(Scheme::naive), adapm::word(Scheme::prelocalised),
+                                    adapm::word(Scheme::pool), adapm::word(Scheme::local)};
 };
 
 namespace adapm {
@@ -71,6 +79,14 @@ constexpr std::array kOptions{
         "Action timing: probability that a worker does not get past the estimate, exclusive of 0 and 1."),
     option<kInitialRate>("timing_initial_rate", "clocks", 0, 1'000'000'000,
         "Action timing: clocks in a round, before there was one."),
+    option<&Options::sampling_scheme>("sampling_scheme", "", 0, 0,
+        "How samplers choose keys, unless the program says so."),
+    option<&Options::sampling_postpone>("sampling_postpone", "", 0, 0,
+        "Likewise: keys of a sample that are not local when they are pulled come after later ones."),
+    option<&Options::sampling_pool_keys>("sampling_pool_keys", "keys", 1, 1'000'000'000,
+        "Likewise: the scheme pool draws so many keys at once."),
+    option<&Options::sampling_pool_uses>("sampling_pool_uses", "", 1, 1'000'000'000,
+        "Likewise: the scheme pool uses each of them so many times."),
     option<&Options::statistics_report>("statistics_report", "", 0, 0,
         "Rank 0 logs the statistics of all ranks when the manager is closed."),
     option<&Options::statistics_file>("statistics_file", "", 0, 0,

@@ -244,18 +244,19 @@ void measure_distance(Bench& bench, SampledTable& table, const SchemeCase& what)
 
 void measure_sampling(Bench& bench) {
   if (bench.ranks() == 1) measure_draws(bench);
-  SampledTable table(bench.size(kKeys, 1'000));
-  SampledTable small(bench.size(2'000, 100));
-  SchemeMeasurement cost(bench, table);
   for (const SchemeCase& what : scheme_cases()) {
     std::string name = what.name;
     if (bench.ranks() == 1) name += " in memory";
     if (!bench.selected(name)) continue;
-    cost.measure(name, what.options);
-    if (bench.ranks() > 1) measure_distance(bench, small, what);
+    // Keys of each case are at their homes at first.
+    SampledTable table(bench.size(kKeys, 1'000));
+    SchemeMeasurement(bench, table).measure(name, what.options);
+    table.close();
+    if (bench.ranks() == 1) continue;
+    SampledTable small(bench.size(2'000, 100));
+    measure_distance(bench, small, what);
+    small.close();
   }
-  small.close();
-  table.close();
 }
 
 }  // namespace lapse::bench

@@ -16,9 +16,8 @@ std::uint32_t share(double part) {
 }  // namespace
 
 AliasTable::AliasTable(std::span<const double> weights) : columns_(weights.size()) {
-  const auto heaviest = static_cast<std::uint32_t>(std::ranges::max_element(weights) - weights.begin());
   // Divided first, so that the sum of large weights is finite.
-  const double largest = weights[heaviest];
+  const double largest = *std::ranges::max_element(weights);
   double sum = 0;
   for (const double weight : weights) sum += weight / largest;
   const double scale = static_cast<double>(weights.size()) / sum;
@@ -42,10 +41,8 @@ AliasTable::AliasTable(std::span<const double> weights) : columns_(weights.size(
     ++large;
     numbers[small++] = high;
   }
-  // What is left is a whole column but for errors of rounding, which no number without weight gains from.
-  const auto fill = [&](std::uint32_t number) {
-    columns_[number] = {0, weights[number] > 0 ? number : heaviest};
-  };
+  // What is left is whole columns but for errors of rounding: none of them is of a number without weight.
+  const auto fill = [&](std::uint32_t number) { columns_[number] = {0, number}; };
   for (std::size_t i = 0; i < small; ++i) fill(numbers[i]);
   for (std::size_t i = large; i < numbers.size(); ++i) fill(numbers[i]);
 }

@@ -103,8 +103,7 @@ SampleHandle IntentHandle::prepare(const std::shared_ptr<SamplerState>& sampler,
   if (keys > sampler->max_keys()) {
     throw lapse::UsageError(
         fmt::format("a sample of worker {} on rank {} of {} keys of table '{}' without replacement: expected "
-                    "at most {}, as "
-                    "many as {}",
+                    "at most {}, as many as {}",
                     worker_, rank_.value(), keys, table.name(), sampler->max_keys(),
                     sampler->max_keys() < sampler->distribution().support() ? "a pool has"
                                                                             : "the distribution can give"));

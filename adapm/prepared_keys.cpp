@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 namespace adapm {
 
@@ -21,6 +22,7 @@ void PreparedKeys::begin_list(std::size_t size, bool postpone) {
   begin(size);
   draws_ = false;
   postpone_ = postpone;
+  if (size > list_.max_size()) throw std::bad_alloc();
   list_.reserve(size);
   if (postpone) postponed_.reserve(size);
 }

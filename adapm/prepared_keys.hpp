@@ -30,12 +30,16 @@ struct TakenKeys {
 // Thread safety: one thread at a time. Memory is kept for the next sample.
 class PreparedKeys {
  public:
-  // Of the sample: at most one of the two. The list has `size` keys when it is first taken from.
+  // The next sample: one of the two. The list has `size` keys when it is first taken from. Throws
+  // std::bad_alloc.
   void begin_list(std::size_t size, bool postpone);
   void begin_draws(std::size_t size, const lapse::RandomEngine& random, bool with_replacement);
 
   std::vector<lapse::Key>& list() { return list_; }
   DistinctDraws& distinct() { return distinct_; }
+
+  // So much memory that it is not worth to be kept.
+  bool is_large() const { return list_.capacity() > kMaxKeptKeys || distinct_.taken() > kMaxKeptKeys; }
 
   std::size_t size() const { return size_; }
   std::size_t left() const { return size_ - taken_; }
@@ -44,6 +48,8 @@ class PreparedKeys {
   TakenKeys take(std::span<lapse::Key> keys, const Distribution& distribution, UsableKeys& usable);
 
  private:
+  static constexpr std::size_t kMaxKeptKeys = std::size_t{1} << 14;
+
   void begin(std::size_t size);
   // Returns how many were postponed.
   std::size_t take_usable_first(std::span<lapse::Key> keys, UsableKeys& usable);

@@ -50,7 +50,7 @@ std::unique_ptr<PreparedKeys> SampleStream::memory() {
 
 void SampleStream::give_back(std::unique_ptr<PreparedKeys> ended) noexcept {
   const MutexLock guard(mutex_);
-  if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(ended));
+  if (kept_.size() < kept_.capacity() && !ended->is_large()) kept_.push_back(std::move(ended));
 }
 
 // --- the sampler

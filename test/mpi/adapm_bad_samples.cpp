@@ -108,7 +108,11 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
   std::optional<IntentHandle> handle;
   manager.run_workers(1, [&](Worker& worker) {
     handle = worker.loader();
-    const auto before = manager.options();
+    check_refused<lapse::OutOfMemory>(
+        [&] { (void)worker.prepare_sample(sampler, ~std::size_t{0}, Clock(0), Clock(1)); },
+        {"entities", "18446744073709551615 keys"});
+    check_refused<lapse::UsageError>([&] { manager.create_sampler(table, all_keys()); },
+                                     {"while workers run"});
     check_refused<lapse::UsageError>([&] { (void)worker.prepare_sample(sampler, 3, Clock(5), Clock(4)); },
                                      {"a sample", "entities", "5", "4", "before the start"});
     check_refused<lapse::UsageError>([&] { (void)worker.prepare_sample(foreign, 3, Clock(0), Clock(1)); },

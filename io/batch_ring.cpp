@@ -1,5 +1,7 @@
 #include "io/batch_ring.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -7,17 +9,20 @@
 
 namespace lapse::io {
 
-BatchRing::BatchRing(std::size_t places, std::size_t ready_before_first)
-    : places_(places),
-      ready_before_first_(
-          std::clamp<std::size_t>(ready_before_first, 1, std::max<std::size_t>(places, 2) - 1)) {
-  if (places < 2) throw UsageError("a ring of batches has 2 places at least: one is made while one is used");
+BatchRing::BatchRing(std::size_t places, std::size_t held, std::size_t ready_before_first)
+    : places_(places), held_(held), ready_before_first_(ready_before_first) {
+  if (held < 1 || places <= held || ready_before_first > places - held) {
+    throw UsageError(
+        fmt::format("a ring of {} batches, of which {} are held and {} ready before the first: expected at "
+                    "least 1 held, and room for one more at least",
+                    places, held, ready_before_first));
+  }
 }
 
 std::optional<std::uint64_t> BatchRing::begin() {
   const MutexLock lock(mutex_);
   if (!stopped_ && made_ - released_ == places_) {
-    wake_maker_at_ = made_ - places_ + (places_ + 1) / 2;
+    wake_maker_at_ = made_ - places_ + (places_ - held_ + 1) / 2;
     mutex_.wait(free_, [this]() LAPSE_REQUIRES(mutex_) { return stopped_ || released_ >= *wake_maker_at_; });
     wake_maker_at_.reset();
   }
@@ -40,11 +45,12 @@ void BatchRing::finish(std::exception_ptr failure) {
 
 std::optional<std::uint64_t> BatchRing::next() {
   const MutexLock lock(mutex_);
-  released_ = given_;
+  if (given_ >= held_) released_ = given_ - held_ + 1;
   if (wake_maker_at_ && released_ >= *wake_maker_at_) free_.notify_one();
   const bool is_first = given_ == 0;
   if (!finished_ && (is_first || made_ == given_)) {
-    const std::uint64_t ready = is_first ? ready_before_first_ : std::min(kReadyAfterWait, places_ / 2);
+    const std::uint64_t ready =
+        is_first ? ready_before_first_ : std::clamp<std::uint64_t>((places_ - held_) / 2, 1, kReadyAfterWait);
     wake_user_at_ = given_ + ready;
     mutex_.wait(ready_, [this]() LAPSE_REQUIRES(mutex_) { return finished_ || made_ >= *wake_user_at_; });
     wake_user_at_.reset();

@@ -13,7 +13,10 @@
 namespace lapse::io {
 
 // Batches are numbered from 0; batch n has the place n modulo places(). Each place is the maker's from
-// begin() to end() of its number, and the user's from next() of its number to the following next().
+// begin() to end() of its number, and the user's from next() of its number until so many further calls of
+// next() as the user may hold batches.
+//
+// The user may hold several batches at a time.
 //
 // A thread that had to wait sleeps until there is work for a while, so that threads which share a processor
 // do not take turns for each batch: the maker until half of the places are free, the user until some
@@ -22,9 +25,9 @@ namespace lapse::io {
 // Thread safety: begin, end and finish by one thread, next by another one, stop by any.
 class BatchRing {
  public:
-  // places >= 2. `ready_before_first`: so many batches are made before the first is given, unless the input
-  // has fewer; places - 1 at most.
-  BatchRing(std::size_t places, std::size_t ready_before_first);
+  // places > held >= 1. `held`: batches that the user holds at a time. `ready_before_first`: so many batches
+  // are made before the first is given, unless the input has fewer; places - held at most. Throws UsageError.
+  BatchRing(std::size_t places, std::size_t held, std::size_t ready_before_first);
 
   std::size_t places() const { return places_; }
 
@@ -39,7 +42,8 @@ class BatchRing {
 
   // --- the user ---
 
-  // The number of the next batch; the place of the last one is free from now on. Nothing at the end. Throws
+  // The number of the next batch; the place of the oldest that the user holds is free from now on, if there
+  // are `held`. Nothing at the end. Throws
   // the failure, after all batches that were made before it were given.
   std::optional<std::uint64_t> next();
 
@@ -51,6 +55,7 @@ class BatchRing {
   static constexpr std::uint64_t kReadyAfterWait = 16;
 
   const std::uint64_t places_;
+  const std::uint64_t held_;
   const std::uint64_t ready_before_first_;
 
   Mutex mutex_;

@@ -15,10 +15,11 @@
 namespace lapse::io {
 
 struct LoaderOptions {
-  std::size_t ahead = 64;  // batches that are made ahead of the one in use, at most
+  std::size_t ahead = 64;  // batches that are made ahead of those in use, at most
   // So many batches are made before the first is given: a parameter manager, say, brings their keys near
   // meanwhile. At most `ahead`.
   std::size_t ahead_of_first = 1;
+  std::size_t held = 1;  // batches that are in use at a time: of those that were given, the last
 };
 
 // Reads, shuffles and makes batches on a thread of its own, in the order in which they are used. The batches
@@ -35,10 +36,11 @@ class PrefetchingLoader {
   // numbered from 0.
   using OnMade = std::function<void(const Batch& batch, std::uint64_t number)>;
 
-  // `prototype`: what the batches are copies of, before they are filled.
+  // `prototype`: what the batches are copies of, before they are filled. Throws UsageError when nothing is to
+  // be made ahead, or held.
   PrefetchingLoader(const LoaderOptions& options, Make make, OnMade on_made = {}, const Batch& prototype = {})
-      : ring_(options.ahead + 1, options.ahead_of_first),
-        batches_(options.ahead + 1, prototype),
+      : ring_(options.ahead + options.held, options.held, options.ahead_of_first),
+        batches_(options.ahead + options.held, prototype),
         make_(std::move(make)),
         on_made_(std::move(on_made)),
         thread_([this] { run(); }) {}
@@ -50,8 +52,8 @@ class PrefetchingLoader {
   PrefetchingLoader(const PrefetchingLoader&) = delete;
   PrefetchingLoader& operator=(const PrefetchingLoader&) = delete;
 
-  // The next batch, valid until the next call; null at the end. Waits for it. What a function has thrown is
-  // thrown here, after the batches that were made before.
+  // The next batch, valid until `held` further calls; null at the end. Waits for it. What a function has
+  // thrown is thrown here, after the batches that were made before.
   Batch* next() {
     const std::optional<std::uint64_t> number = ring_.next();
     return number ? &batch(*number) : nullptr;

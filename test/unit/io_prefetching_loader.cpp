@@ -1,6 +1,7 @@
 // Batches that a thread makes ahead.
 #include "io/prefetching_loader.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -44,7 +45,7 @@ TEST_CASE("a loader gives every batch once, in order, and then the end") {
                                                                                               {1, 1, 1},
                                                                                               {1, 1, 500},
                                                                                               {2, 2, 500},
-                                                                                              {7, 100, 3},
+                                                                                              {7, 5, 3},
                                                                                               {7, 7, 500},
                                                                                               {100, 50, 2000},
                                                                                               {64, 64, 64}}));
@@ -149,13 +150,27 @@ TEST_CASE("a consumer that leaves by an exception does not wait for the input") 
   CHECK_THROWS_WITH(leave(), "the worker failed");
 }
 
-TEST_CASE("a ring of batches has two places at least") {
-  CHECK_THROWS_AS(BatchRing(1, 1), lapse::UsageError);
-  CHECK_THROWS_AS(PrefetchingLoader<NumberBatch>({.ahead = 0}, numbers_to(1)), lapse::UsageError);
+TEST_CASE("batches that are held stay as they are") {
+  const std::size_t held = GENERATE(1, 2, 5);
+  PrefetchingLoader<NumberBatch> loader({.ahead = GENERATE(1, 4, 30), .held = held}, numbers_to(300));
+  std::vector<const NumberBatch*> given;
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    given.push_back(loader.next());
+    for (std::uint64_t older = n - std::min<std::uint64_t>(n, held - 1); older <= n; ++older)
+      REQUIRE(given[older]->numbers == std::vector<std::uint64_t>(3, older));
+  }
+  CHECK(loader.next() == nullptr);
+}
+
+TEST_CASE("a loader makes one batch ahead at least, holds one at least, and waits for what it can make") {
+  using Loader = PrefetchingLoader<NumberBatch>;
+  CHECK_THROWS_AS(Loader({.ahead = 0}, numbers_to(1)), lapse::UsageError);
+  CHECK_THROWS_AS(Loader({.ahead = 1, .held = 0}, numbers_to(1)), lapse::UsageError);
+  CHECK_THROWS_AS(Loader({.ahead = 1, .ahead_of_first = 2}, numbers_to(1)), lapse::UsageError);
 }
 
 TEST_CASE("a ring wakes its maker when half of it is free") {
-  BatchRing ring(8, 1);
+  BatchRing ring(8, 1, 1);
   std::atomic<std::uint64_t> begun{0};
   std::thread maker([&] {
     while (ring.begin()) {

@@ -12,8 +12,10 @@ namespace adapm {
 
 namespace {
 
-constexpr lapse::detail::Word<Technique> word(Technique technique) {
-  return {to_string(technique), technique};
+constexpr auto words() {
+  std::array<lapse::detail::Word<Technique>, kTechniques.size()> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {to_string(kTechniques[i]), kTechniques[i]};
+  return words;
 }
 
 }  // namespace
@@ -22,15 +24,7 @@ constexpr lapse::detail::Word<Technique> word(Technique technique) {
 
 template <>
 struct lapse::detail::Words<adapm::Technique> {
-  using Technique = adapm::Technique;
-  static constexpr std::array table{adapm::word(Technique::adaptive),
-                                    adapm::word(Technique::immediate),
-                                    adapm::word(Technique::relocation_only),
-                                    adapm::word(Technique::replication_only),
-                                    adapm::word(Technique::nups),
-                                    adapm::word(Technique::full_replication),
-                                    adapm::word(Technique::static_partitioning),
-                                    adapm::word(Technique::localize)};
+  static constexpr std::array table = adapm::words();
 };
 
 namespace adapm {

@@ -28,7 +28,7 @@ struct VectorTableOptions {
   std::string name = "vectors";  // beginning of the tables' names; empty: tables without given names
   std::size_t dimensions = 100;
   Optimiser optimiser = Optimiser::sgd;
-  double rate = 0.025;  // of Adagrad
+  double rate = 0.05;  // of Adagrad
   std::uint64_t seed = 1;
 };
 

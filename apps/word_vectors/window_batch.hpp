@@ -22,10 +22,10 @@ struct WindowOptions {
   bool shared_negatives = true;
   // So often each negative that is drawn for a batch is used on average, by words at random: the more often,
   // the fewer vectors are accessed, and the less its batches differ. 1: each word draws its own.
-  std::size_t negative_uses = 1;
+  std::size_t negative_uses = 8;
   double subsample = 1e-4;       // see Subsampling
   double noise_exponent = 0.75;  // see NoiseWords
-  std::size_t batch = 256;       // words, with their windows, that are trained together
+  std::size_t batch = 512;       // words, with their windows, that are trained together
 };
 
 // Words with their contexts. Each distinct key of the two tables has a slot, its index in the list of keys.

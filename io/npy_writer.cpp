@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "lapse/core/file_error.hpp"
@@ -37,44 +35,24 @@ std::size_t element_count(const std::string& path, const NpyShape& shape) {
 
 template <NpyElement T>
 NpyWriter<T>::NpyWriter(std::string path, const NpyShape& shape)
-    : path_(std::move(path)), temporary_path_(path_ + ".tmp"), elements_left_(element_count(path_, shape)) {
-  file_.reset(std::fopen(temporary_path_.c_str(), "wb"));
-  if (!file_) throw FileError(temporary_path_, fmt::format("cannot be created: {}", std::strerror(errno)));
-  const std::string header = header_text(npy_descriptor<T>(), shape);
-  write(header.data(), header.size());
-}
-
-template <NpyElement T>
-NpyWriter<T>::~NpyWriter() {
-  if (!file_) return;
-  file_.reset();
-  std::remove(temporary_path_.c_str());
+    : file_(std::move(path)), elements_left_(element_count(file_.path(), shape)) {
+  file_.write(header_text(npy_descriptor<T>(), shape));
 }
 
 template <NpyElement T>
 void NpyWriter<T>::append(std::span<const T> values) {
   if (values.size() > elements_left_) {
-    throw UsageError(fmt::format("{}: {} elements given, {} expected", path_, values.size(), elements_left_));
+    throw UsageError(
+        fmt::format("{}: {} elements given, {} expected", path(), values.size(), elements_left_));
   }
-  write(values.data(), values.size_bytes());
+  file_.write(values.data(), values.size_bytes());
   elements_left_ -= values.size();
 }
 
 template <NpyElement T>
 void NpyWriter<T>::close() {
-  if (elements_left_ != 0) throw UsageError(fmt::format("{}: {} elements missing", path_, elements_left_));
-  if (std::fclose(file_.release()) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-    const int reason = errno;
-    std::remove(temporary_path_.c_str());
-    throw FileError(path_, fmt::format("cannot be written: {}", std::strerror(reason)));
-  }
-}
-
-template <NpyElement T>
-void NpyWriter<T>::write(const void* data, std::size_t bytes) {
-  if (bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) {
-    throw FileError(temporary_path_, fmt::format("cannot be written: {}", std::strerror(errno)));
-  }
+  if (elements_left_ != 0) throw UsageError(fmt::format("{}: {} elements missing", path(), elements_left_));
+  file_.close();
 }
 
 template class NpyWriter<float>;

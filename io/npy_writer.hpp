@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <span>
 #include <string>
 
 #include "io/npy_format.hpp"
+#include "io/output_file.hpp"
 
 namespace lapse::io {
 
@@ -19,27 +18,16 @@ class NpyWriter {
  public:
   // Creates the file. Throws UsageError for a shape of other than one or two dimensions.
   NpyWriter(std::string path, const NpyShape& shape);
-  ~NpyWriter();
-  NpyWriter(NpyWriter&&) noexcept = default;
-  NpyWriter& operator=(NpyWriter&&) = delete;
 
   // The next elements in C order. Throws UsageError when they are more than the shape has.
   void append(std::span<const T> values);
   // Throws UsageError when elements are missing.
   void close();
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_.path(); }
 
  private:
-  struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
-  void write(const void* data, std::size_t bytes);
-
-  std::string path_;
-  std::string temporary_path_;
-  std::unique_ptr<std::FILE, CloseFile> file_;
+  OutputFile file_;
   std::size_t elements_left_;
 };
 

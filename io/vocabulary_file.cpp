@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <memory>
 #include <string_view>
 
 #include "io/line_reader.hpp"
+#include "io/output_file.hpp"
 #include "io/text_fields.hpp"
 #include "lapse/core/file_error.hpp"
 
@@ -22,45 +19,6 @@ constexpr std::size_t kMaxNameBytes = LineReader::kMaxLineBytes - 32;  // leaves
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kForbidden{"\t\n\r\0", 4};
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-// Appears under its name when it is complete.
-class TextFile {
- public:
-  explicit TextFile(const std::string& path) : path_(path), temporary_path_(path + ".tmp") {
-    file_.reset(std::fopen(temporary_path_.c_str(), "wb"));
-    if (!file_) throw FileError(temporary_path_, fmt::format("cannot be created: {}", std::strerror(errno)));
-  }
-  ~TextFile() {
-    if (!file_) return;
-    file_.reset();
-    std::remove(temporary_path_.c_str());
-  }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-
-  void write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
-      throw FileError(temporary_path_, fmt::format("cannot be written: {}", std::strerror(errno)));
-    }
-  }
-
-  void close() {
-    if (std::fclose(file_.release()) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-      const int reason = errno;
-      std::remove(temporary_path_.c_str());
-      throw FileError(path_, fmt::format("cannot be written: {}", std::strerror(reason)));
-    }
-  }
-
- private:
-  std::string path_;
-  std::string temporary_path_;
-  std::unique_ptr<std::FILE, CloseFile> file_;
-};
 
 void check_writable(const std::string& path, std::string_view name, Vocabulary::Id id) {
   const bool fits = name.size() <= kMaxNameBytes &&
@@ -87,7 +45,7 @@ std::uint64_t parse_count(const LineReader& reader, std::string_view field) {
 }  // namespace
 
 void write_vocabulary(const std::string& path, const Vocabulary& vocabulary) {
-  TextFile file(path);
+  OutputFile file(path);
   std::string block;
   for (Vocabulary::Id id = 0; id < vocabulary.size(); ++id) {
     const std::string_view name = vocabulary.name(id);

@@ -10,9 +10,12 @@ lapse_test(test_io
     io_input_stream.cpp
     io_line_reader.cpp
     io_npy.cpp
+    io_prefetching_loader.cpp
     io_rating_file.cpp
     io_shared_inputs.cpp
+    io_shuffle_buffer.cpp
     io_triple_file.cpp
+    io_utf8.cpp
     io_vocabulary.cpp
     io_zipf_matrix.cpp
   DEPENDS lapse::io fmt::fmt ZLIB::ZLIB LibLZMA::LibLZMA PkgConfig::zstd)

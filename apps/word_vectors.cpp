@@ -1,0 +1,160 @@
+// Trains vectors of words by skip-gram with negative sampling on the parameter manager.
+//   mpirun -n 4 word_vectors text.txt --workers 2 --output vectors.bin --analogies questions-words.txt
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "apps/common/command_line.hpp"
+#include "apps/common/given_descriptors.hpp"
+#include "apps/common/manager_program.hpp"
+#include "apps/common/mpi_session.hpp"
+#include "apps/common/progress_line.hpp"
+#include "apps/common/reader_group.hpp"
+#include "apps/common/table_reader.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "apps/word_vectors/load_corpus.hpp"
+#include "apps/word_vectors/options.hpp"
+#include "apps/word_vectors/report.hpp"
+#include "io/shared_inputs.hpp"
+
+namespace {
+
+using namespace lapse::apps;
+using lapse::ParameterServer;
+using lapse::Worker;
+
+// The program on one rank.
+class WordVectorsProgram {
+ public:
+  WordVectorsProgram(adapm::ParameterManager& manager, const WordVectorsOptions& options,
+                     const GivenDescriptors& given)
+      : manager_(manager),
+        server_(manager.server()),
+        options_(options),
+        given_(given),
+        reports_(manager.rank() == lapse::Rank{0}) {}
+
+  void run() {
+    options_.training.check(server_.ranks());
+    workers_ = workers_of(options_.training.workers, server_.rank());
+    server_.run_workers(1, [&](Worker&) {
+      if (reports_)
+        given_.check(
+            {options_.evaluate_only, options_.evaluation.analogies, options_.evaluation.word_similarity},
+            server_.ranks());
+    });
+    if (options_.evaluate_only.empty()) {
+      train();
+    } else {
+      evaluate_file();
+    }
+    run_on_rank_0(server_, [&](Worker&) {
+      fmt::print("{}", summary_.to_text());
+      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary_.to_json());
+    });
+  }
+
+ private:
+  void train() {
+    const Corpus corpus = load_corpus(server_, workers_, options_.corpus);
+    if (reports_) fmt::print("{}\n", describe(corpus, options_.corpus.min_count));
+    const EvaluationData questions = load_questions(corpus.words);
+    Trainer trainer(manager_, corpus, options_.training);
+    std::optional<VectorFileWriter> output;
+    run_on_rank_0(server_, [&](Worker&) {
+      if (!options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+      if (!options_.output.empty())
+        output.emplace(options_.output, options_.output_format, corpus.words.size(),
+                       options_.training.dimensions);
+    });
+    run_epochs(trainer, corpus);
+    run_on_rank_0(server_, [&](Worker& worker) {
+      if (output) write(worker, trainer.tables().inputs, corpus.words, *output);
+    });
+    if (questions.analogies || questions.pairs)
+      add_evaluation(summary_, evaluate(server_, workers_, read_table(trainer.tables().inputs, corpus.words),
+                                        questions));
+    add_training(summary_, trainer, manager_.options().technique, manager_.statistics());
+  }
+
+  void evaluate_file() {
+    WordVectors vectors;
+    server_.run_workers(1, [&](Worker& worker) {
+      if (reports_ && !options_.summary_json.empty()) write_text_file(options_.summary_json, "");
+      vectors = read_vectors(
+          lapse::io::shared_inputs({options_.evaluate_only}, reader_group(server_, worker)).front());
+    });
+    if (reports_) fmt::print("{} words, {} dimensions\n", vectors.words.size(), vectors.dimensions);
+    add_evaluation(summary_, evaluate(server_, workers_, vectors, load_questions(vectors.words)));
+  }
+
+  EvaluationData load_questions(const lapse::io::Vocabulary& words) {
+    EvaluationData questions;
+    server_.run_workers(1, [&](Worker& worker) {
+      questions = load_evaluation(options_.evaluation, words, reader_group(server_, worker));
+    });
+    return questions;
+  }
+
+  void run_epochs(Trainer& trainer, const Corpus& corpus) {
+    std::optional<ProgressLine> progress;
+    Trainer::OnProgress on_progress;
+    if (reports_) progress.emplace(stdout);
+    if (reports_ && options_.progress_seconds > 0) {
+      on_progress = [&, shown = 0.0](std::uint64_t epoch, const EpochProgress& done, double seconds) mutable {
+        if (seconds < shown) shown = 0;  // another epoch
+        if (seconds - shown < options_.progress_seconds) return;
+        shown = seconds;
+        progress->report(describe(epoch, done, corpus, seconds));
+      };
+    }
+    for (std::uint64_t epoch = 0; epoch < options_.training.runner.epochs; ++epoch) {
+      const EpochRecord& record = trainer.run_epoch(on_progress);
+      if (progress) progress->report(describe(record));
+    }
+  }
+
+  static void write(Worker& worker, const lapse::Table<float>& table, const lapse::io::Vocabulary& words,
+                    VectorFileWriter& file) {
+    const std::size_t length = table.length();
+    lapse::io::Vocabulary::Id word = 0;
+    read_keys(worker, table, 0, table.keys(), [&](std::span<const float> values) {
+      for (; !values.empty(); values = values.subspan(length))
+        file.append(words.name(word++), values.first(length));
+    });
+    file.close();
+  }
+
+  WordVectors read_table(const lapse::Table<float>& table, const lapse::io::Vocabulary& words) {
+    WordVectors vectors{words, table.length(), {}};
+    server_.run_workers(1, [&](Worker& worker) {
+      read_keys(worker, table, 0, table.keys(), [&](std::span<const float> values) {
+        vectors.values.insert(vectors.values.end(), values.begin(), values.end());
+      });
+    });
+    return vectors;
+  }
+
+  adapm::ParameterManager& manager_;
+  ParameterServer& server_;
+  const WordVectorsOptions& options_;
+  const GivenDescriptors& given_;
+  bool reports_;
+  std::int32_t workers_ = 1;
+  Summary summary_;
+};
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const MpiSession mpi(argument_count, arguments);
+  CLI::App app{"Word vectors by skip-gram with negative sampling on the parameter manager AdaPM."};
+  WordVectorsOptions options;
+  add_options(app, options);
+  if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
+  return run_manager_program(options.technique, [&](adapm::ParameterManager& manager) {
+    WordVectorsProgram(manager, options, mpi.given_descriptors()).run();
+  });
+}

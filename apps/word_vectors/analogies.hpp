@@ -1,0 +1,70 @@
+// Analogies as a test of word vectors: Athens is to Greece as Baghdad is to ...
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/word_vectors/word_vectors.hpp"
+#include "io/input.hpp"
+
+namespace lapse::apps {
+
+// a is to b as c is to d.
+struct Analogy {
+  io::Vocabulary::Id a;
+  io::Vocabulary::Id b;
+  io::Vocabulary::Id c;
+  io::Vocabulary::Id d;
+  std::uint32_t section;
+};
+
+// Questions whose words are in a vocabulary.
+struct AnalogyQuestions {
+  struct Section {
+    std::string name;
+    std::uint64_t unknown = 0;  // questions with a word that the vocabulary lacks
+    // As the program compute-accuracy of word2vec has it: the sections of which the name begins with `gram`.
+    bool is_syntactic() const { return name.starts_with("gram"); }
+  };
+  std::vector<Section> sections;
+  std::vector<Analogy> known;
+};
+
+// Reads `: section` lines and questions of four words, which become lower-case (ASCII). Throws FileError for
+// another number of words, for a question before the first section, and for a file without questions.
+AnalogyQuestions read_analogies(const io::Input& input, const io::Vocabulary& words);
+
+// Answers questions with the word d that has the greatest cosine with b - a + c, of all words but a, b and c
+// (3CosAdd: Mikolov et al. 2013; Levy & Goldberg 2014). Immutable, so any number of threads may ask.
+class AnalogySolver {
+ public:
+  // `rows`: normalized_rows of the vectors; they must outlive it.
+  AnalogySolver(std::span<const float> rows, std::size_t dimensions) : rows_(rows), dimensions_(dimensions) {}
+
+  // By question: whether the answer is the expected one.
+  std::vector<bool> is_correct(std::span<const Analogy> questions) const;
+
+ private:
+  std::span<const float> rows_;
+  std::size_t dimensions_;
+};
+
+// How many answers are right, of how many.
+struct AnalogyScore {
+  std::int64_t correct = 0;
+  std::int64_t answered = 0;
+
+  double accuracy() const {
+    return answered == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(answered);
+  }
+  AnalogyScore& operator+=(const AnalogyScore& other) {
+    correct += other.correct;
+    answered += other.answered;
+    return *this;
+  }
+};
+
+}  // namespace lapse::apps

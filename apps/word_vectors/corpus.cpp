@@ -1,0 +1,65 @@
+#include "apps/word_vectors/corpus.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/word_vectors/word_splitter.hpp"
+#include "io/file_descriptor.hpp"
+#include "io/line_reader.hpp"
+#include "io/shared_inputs.hpp"
+#include "io/text_fields.hpp"
+#include "io/utf8.hpp"
+#include "lapse/core/file_error.hpp"
+
+namespace lapse::apps {
+
+void check_corpus_files(const std::vector<std::string>& files, const io::ReaderGroup& group) {
+  if (group.is_first) {
+    for (const std::string& path : files) {
+      if (!io::is_stream(path)) continue;
+      throw FileError(io::input_name(path),
+                      "can be read once only, and a text is read for its vocabulary and in each epoch: "
+                      "expected a regular file");
+    }
+  }
+  static_cast<void>(io::shared_inputs(files, group));
+}
+
+io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part) {
+  io::Vocabulary words;
+  for (const std::string& path : files) {
+    io::LineReader reader(path, part);
+    for (std::string_view line; reader.next(line);) {
+      const std::size_t valid = io::valid_utf8_bytes(line);
+      if (valid != line.size())
+        reader.fail("byte that is not UTF-8, expected a text file", line.substr(valid));
+      WordSplitter splitter(line);
+      for (std::string_view word; splitter.next(word);) {
+        if (word.size() > kMaxWordBytes) {
+          reader.fail(fmt::format("word '{}' of {} bytes, expected at most {}", io::shown(word), word.size(),
+                                  kMaxWordBytes),
+                      word);
+        }
+        words.add(word);
+      }
+    }
+  }
+  return words;
+}
+
+Corpus make_corpus(const CorpusOptions& options, const io::Vocabulary& counted,
+                   const io::AllGather& all_gather) {
+  const io::Vocabulary all = io::merge_vocabularies(counted, all_gather);
+  Corpus corpus{options.files, {}, 0};
+  for (WordId id = 0; id < all.size() && all.count(id) >= options.min_count; ++id) {
+    corpus.words.add(all.name(id), all.count(id));
+    corpus.occurrences += all.count(id);
+  }
+  if (!corpus.words.empty()) return corpus;
+  if (all.empty()) throw ConfigurationError("the text has no words");
+  throw ConfigurationError(
+      fmt::format("none of the {} different words of the text occurs {} times (the most frequent, '{}', {}): "
+                  "expected a smaller minimum count",
+                  all.size(), options.min_count, io::shown(all.name(0)), all.count(0)));
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,45 @@
+// The text to train on: files, and the words that they have.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/file_part.hpp"
+#include "io/reader_group.hpp"
+#include "io/vocabulary.hpp"
+#include "io/vocabulary_merge.hpp"
+
+namespace lapse::apps {
+
+using WordId = io::Vocabulary::Id;
+
+struct CorpusOptions {
+  std::vector<std::string> files;  // text, plain or compressed
+  std::uint64_t min_count = 5;     // rarer words are left out
+};
+
+// A text file has words separated by blanks, and a sentence on each line.
+struct Corpus {
+  std::vector<std::string> files;
+  io::Vocabulary words;           // by descending count
+  std::uint64_t occurrences = 0;  // of these words in the files
+};
+
+// Longer words are taken for a sign of a file that is no text.
+inline constexpr std::size_t kMaxWordBytes = 1000;
+
+// Collective over the group. Throws FileError for what can be read once only, as files are read in each
+// epoch, and as io::shared_inputs does, for a file that a rank lacks.
+void check_corpus_files(const std::vector<std::string>& files, const io::ReaderGroup& group);
+
+// The words of a part of each file. Throws FileError, with line and column, for text that is not UTF-8, and
+// for a word longer than kMaxWordBytes, and as LineReader does.
+io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part);
+
+// Collective. The corpus of the words that all ranks have counted, equal on all ranks. Throws
+// ConfigurationError when no word occurs often enough.
+Corpus make_corpus(const CorpusOptions& options, const io::Vocabulary& counted,
+                   const io::AllGather& all_gather);
+
+}  // namespace lapse::apps

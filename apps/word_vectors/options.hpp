@@ -1,0 +1,35 @@
+// The command line of the word vectors.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "adapm/technique.hpp"
+#include "apps/word_vectors/corpus.hpp"
+#include "apps/word_vectors/evaluation.hpp"
+#include "apps/word_vectors/trainer.hpp"
+#include "apps/word_vectors/vector_file.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace lapse::apps {
+
+struct WordVectorsOptions {
+  CorpusOptions corpus;
+  TrainingOptions training;
+  EvaluationOptions evaluation;
+  std::optional<adapm::Technique> technique;
+  std::string evaluate_only;  // file of vectors; empty: train
+  std::string output;         // file of vectors; empty: none
+  VectorFormat output_format = VectorFormat::binary;
+  std::string summary_json;     // file; empty: none
+  double progress_seconds = 5;  // between two lines within an epoch; 0: none
+};
+
+// Adds every option to the parser, which fills in `options` when it parses.
+void add_options(CLI::App& app, WordVectorsOptions& options);
+
+}  // namespace lapse::apps

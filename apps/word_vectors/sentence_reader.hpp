@@ -1,0 +1,31 @@
+// The sentences of a part of the text, as numbers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "apps/word_vectors/corpus.hpp"
+#include "io/line_reader.hpp"
+
+namespace lapse::apps {
+
+using Sentence = std::vector<WordId>;
+
+// Reads one part of each file, one file after the other, and gives the words that the vocabulary has. The
+// corpus must outlive it. Used by one thread.
+class SentenceReader {
+ public:
+  SentenceReader(const Corpus& corpus, io::FilePart part) : corpus_(corpus), part_(part) {}
+
+  // The next sentence that has a word; false at the end. Throws FileError.
+  bool next(Sentence& sentence);
+
+ private:
+  const Corpus& corpus_;
+  io::FilePart part_;
+  std::size_t files_opened_ = 0;
+  std::optional<io::LineReader> reader_;
+};
+
+}  // namespace lapse::apps

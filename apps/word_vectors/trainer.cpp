@@ -1,0 +1,107 @@
+#include "apps/word_vectors/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "apps/common/manager_program.hpp"
+#include "apps/common/worker_counts.hpp"
+#include "lapse/core/error.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+const TrainingOptions& checked(const TrainingOptions& options, std::int32_t ranks) {
+  options.check(ranks);
+  return options;
+}
+
+}  // namespace
+
+void TrainingOptions::check(std::int32_t ranks) const {
+  const auto require = [](bool condition, std::string_view what) {
+    if (!condition) throw ConfigurationError(std::string(what));
+  };
+  check_worker_counts(workers, ranks);
+  require(total_workers(workers, ranks) > 0, "no workers on any rank, expected at least 1");
+  require(dimensions >= 1, "0 dimensions, expected at least 1");
+  require(runner.rate > 0 && std::isfinite(runner.rate), "the learning rate must be positive");
+  require(runner.lookahead >= 1, "lookahead 0, expected at least 1 batch");
+  require(runner.windows.window >= 1, "window 0, expected at least 1 word");
+  require(runner.windows.batch >= 1, "batch 0, expected at least 1 word");
+  require(runner.windows.subsample >= 0 && std::isfinite(runner.windows.subsample),
+          "the threshold of subsampling must not be negative");
+  require(std::isfinite(runner.windows.noise_exponent), "the exponent of the noise must be a number");
+}
+
+Trainer::Trainer(adapm::ParameterManager& manager, const Corpus& corpus, const TrainingOptions& options)
+    : manager_(manager),
+      corpus_(corpus),
+      options_(checked(options, manager.ranks())),
+      local_workers_(workers_of(options.workers, manager.rank())),
+      subsampling_(make_on_every_rank(manager.server(),
+                                      [&] { return Subsampling(corpus, options.runner.windows.subsample); })),
+      noise_(make_on_every_rank(manager.server(),
+                                [&] { return NoiseWords(corpus, options.runner.windows.noise_exponent); })),
+      tables_(create_vector_tables(manager, corpus,
+                                   {.name = options.tables,
+                                    .dimensions = options.dimensions,
+                                    .optimiser = options.runner.optimiser,
+                                    .rate = options.runner.rate,
+                                    .seed = options.runner.seed})),
+      runners_(static_cast<std::size_t>(local_workers_)) {
+  const adapm::Technique technique = manager.options().technique;
+  if (technique == adapm::Technique::nups)
+    set_frequencies(manager, tables_, corpus, subsampling_, noise_, options.runner.windows.negatives);
+  manager.server().run_workers(local_workers_, [&](Worker& worker) {
+    const WorkerTask task{corpus_, subsampling_, noise_, tables_, technique, worker.index(), worker.count()};
+    runners_[worker.local_index()] = std::make_unique<EpochRunner>(task, options_.runner);
+  });
+}
+
+Trainer::~Trainer() = default;
+
+std::size_t Trainer::workers() const {
+  return total_workers(options_.workers, manager_.ranks());
+}
+
+const EpochRecord& Trainer::run_epoch(const OnProgress& on_progress) {
+  using Time = std::chrono::steady_clock;
+  const std::uint64_t epoch = epochs_.size();
+  std::vector<EpochProgress> done(runners_.size());
+  const PhaseCost cost = run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
+    const Time::time_point begin = Time::now();
+    EpochRunner::OnProgress report;
+    if (on_progress && worker.index() == 0) {
+      report = [&](const EpochProgress& own) {
+        const std::chrono::duration<double> seconds = Time::now() - begin;
+        on_progress(epoch + 1, {own.words * worker.count(), own.loss}, seconds.count());
+      };
+    }
+    done[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch, report);
+  });
+  EpochProgress total;
+  // Ranks without workers take part, so that they receive the sum.
+  manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
+    const EpochProgress own =
+        worker.local_index() < done.size() ? done[worker.local_index()] : EpochProgress{};
+    // Doubles count exactly up to 2^53.
+    std::array sums{own.loss.loss, static_cast<double>(own.loss.contexts), static_cast<double>(own.words)};
+    worker.all_reduce(sums);
+    if (worker.local_index() == 0) {
+      total = {static_cast<std::uint64_t>(sums[2]), {sums[0], static_cast<std::uint64_t>(sums[1])}};
+    }
+  });
+  if (!std::isfinite(total.loss.loss)) {
+    throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
+                            epoch + 1, options_.runner.rate));
+  }
+  epochs_.push_back({epoch + 1, total.loss.mean(), total.words, cost});
+  return epochs_.back();
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,68 @@
+// Trains word vectors on a parameter manager.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/common/measured_phase.hpp"
+#include "apps/word_vectors/epoch_runner.hpp"
+
+namespace lapse::apps {
+
+struct TrainingOptions {
+  std::string tables = "vectors";        // beginning of the tables' names; one trainer of a manager has them
+  std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
+  std::size_t dimensions = 100;
+  RunnerOptions runner;
+
+  // Throws ConfigurationError for values that make no sense, alone or together.
+  void check(std::int32_t ranks) const;
+};
+
+struct EpochRecord {
+  std::uint64_t epoch = 0;  // from 1
+  double loss = 0;          // mean per context with its targets, at the moment of its training
+  std::uint64_t words = 0;  // of the text, which all workers have trained
+  PhaseCost cost;
+
+  double words_per_second() const { return cost.seconds > 0 ? static_cast<double>(words) / cost.seconds : 0; }
+};
+
+// Used by the thread that owns the manager. Every call is collective, and has the same effect on every rank,
+// also on ranks without workers; errors are thrown on every rank.
+class Trainer {
+ public:
+  // Collective. Creates the tables. Manager and corpus must outlive the trainer; the corpus is the same on
+  // every rank. Throws ConfigurationError for impossible options.
+  Trainer(adapm::ParameterManager& manager, const Corpus& corpus, const TrainingOptions& options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  // Called by the first worker, on its thread, during an epoch: what all workers have done, if they are as
+  // fast as the first.
+  using OnProgress = std::function<void(std::uint64_t epoch, const EpochProgress&, double seconds)>;
+
+  // Collective. One epoch. Throws Error when the loss is no longer finite. on_progress may differ by rank.
+  const EpochRecord& run_epoch(const OnProgress& on_progress = {});
+
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  const VectorTables& tables() const { return tables_; }
+  std::size_t workers() const;
+
+ private:
+  adapm::ParameterManager& manager_;
+  const Corpus& corpus_;
+  TrainingOptions options_;
+  std::int32_t local_workers_;
+  Subsampling subsampling_;
+  NoiseWords noise_;
+  VectorTables tables_;
+  std::vector<EpochRecord> epochs_;
+  std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,226 @@
+#include "apps/word_vectors/vector_file.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+#include <system_error>
+
+#include "apps/word_vectors/corpus.hpp"
+#include "apps/word_vectors/word_splitter.hpp"
+#include "io/file_descriptor.hpp"
+#include "io/input_error.hpp"
+#include "io/input_stream.hpp"
+#include "io/text_fields.hpp"
+#include "lapse/core/file_error.hpp"
+
+namespace lapse::apps {
+
+static_assert(std::endian::native == std::endian::little, "the binary format is little-endian");
+
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxDimensions = 1000000;
+constexpr std::size_t kMaxLineOfVector = 64 * kMaxDimensions;
+constexpr std::string_view kTextOfNumbers = "0123456789+-.eEinfaINFA \t\r";
+
+bool parse_number(std::string_view text, float& number) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool complete = result.ptr == text.data() + text.size();
+  if (complete && result.ec == std::errc::result_out_of_range) number = 0;  // too small for a float
+  return complete && (result.ec == std::errc{} || result.ec == std::errc::result_out_of_range);
+}
+
+// The bytes of an input, some of which can be looked at before they are taken.
+class VectorInput {
+ public:
+  explicit VectorInput(const io::Input& input) : path_(io::input_name(input.path())), stream_(input) {}
+
+  // At least `bytes` bytes from here on, or all there are.
+  std::string_view peek(std::size_t bytes) {
+    while (buffer_.size() - begin_ < bytes && !ended_) refill();
+    return std::string_view(buffer_).substr(begin_);
+  }
+  // Takes what stands before the delimiter, and the delimiter; behind the last line, the end of the file.
+  std::string_view take_until(char delimiter, std::size_t max_bytes, std::string_view what) {
+    for (std::size_t searched = 0;;) {
+      const std::string_view rest = peek(searched + 1);
+      const std::size_t end = rest.find(delimiter, searched);
+      if (end <= max_bytes && end != std::string_view::npos) {
+        take(end + 1);
+        return rest.substr(0, end);
+      }
+      if (rest.size() > max_bytes) fail(fmt::format("more than {} bytes, expected {}", max_bytes, what));
+      if (ended_) {
+        if (delimiter == '\n' && !rest.empty()) {
+          take(rest.size());
+          return rest;
+        }
+        fail_cut_off(what);
+      }
+      searched = rest.size();
+    }
+  }
+  void take(std::size_t bytes) { begin_ += bytes; }
+
+  void start_line(std::uint64_t line) { line_ = line; }
+  [[noreturn]] void fail(const std::string& problem) const { throw FileError(path_, problem, line_); }
+  [[noreturn]] void fail_cut_off(std::string_view what) const {
+    fail(fmt::format("the file ends, expected {}: it is cut off, or no file of word vectors", what));
+  }
+
+ private:
+  void refill() {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    const std::size_t size = buffer_.size();
+    buffer_.resize(size + kBlockBytes);
+    try {
+      buffer_.resize(size + stream_.read({buffer_.data() + size, kBlockBytes}));
+    } catch (const io::InputError& error) {
+      fail(error.what());
+    }
+    ended_ = buffer_.size() == size;
+  }
+
+  std::string path_;
+  io::InputStream stream_;
+  std::string buffer_;  // what is not yet taken begins at begin_
+  std::size_t begin_ = 0;
+  bool ended_ = false;
+  std::uint64_t line_ = 1;  // or number of the vector
+};
+
+struct VectorHeader {
+  std::size_t words = 0;
+  std::size_t dimensions = 0;
+};
+
+VectorHeader read_header(VectorInput& input) {
+  const std::string line(input.take_until('\n', 100, "a line `words dimensions`"));
+  WordSplitter fields(std::string_view(line).substr(0, line.find('\r')));
+  std::uint64_t numbers[2] = {0, 0};
+  std::string_view field;
+  bool fits = true;
+  for (std::uint64_t& number : numbers) {
+    fits = fits && fields.next(field);
+    if (!fits) break;
+    const auto result = std::from_chars(field.data(), field.data() + field.size(), number);
+    fits = result.ec == std::errc{} && result.ptr == field.data() + field.size();
+  }
+  const VectorHeader header{numbers[0], numbers[1]};
+  if (!fits || fields.next(field) || header.words == 0 || header.dimensions == 0 ||
+      header.dimensions > kMaxDimensions || header.words >= 0xffffffff) {
+    input.fail(fmt::format("'{}', expected a line `words dimensions`, each 1 at least, at most {} dimensions",
+                           io::shown(line), kMaxDimensions));
+  }
+  return header;
+}
+
+// By the bytes behind the first word: numbers in text up to the line end, as many as there are dimensions.
+VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
+  std::string_view rest;
+  std::size_t end = std::string_view::npos;
+  for (std::size_t bytes = 4 * dimensions; end == std::string_view::npos; bytes = rest.size() + 1) {
+    const std::size_t before = rest.size();
+    rest = input.peek(bytes);
+    const std::size_t other = rest.find_first_not_of(kTextOfNumbers, before);
+    if (other != std::string_view::npos && rest[other] != '\n') return VectorFormat::binary;
+    end = other;
+    if (rest.size() < bytes || rest.size() > kMaxLineOfVector) break;
+  }
+  WordSplitter fields(rest.substr(0, end));
+  std::size_t count = 0;
+  for (std::string_view field; fields.next(field);) ++count;
+  return count == dimensions || rest.size() < 4 * dimensions ? VectorFormat::text : VectorFormat::binary;
+}
+
+void read_text_row(VectorInput& input, std::size_t dimensions, std::vector<float>& values) {
+  const std::string_view line = input.take_until('\n', kMaxLineOfVector, "a line of numbers");
+  WordSplitter fields(line.substr(0, line.find('\r')));
+  std::size_t count = 0;
+  for (std::string_view field; fields.next(field); ++count) {
+    float number = 0;
+    if (!parse_number(field, number)) input.fail(fmt::format("'{}', expected a number", io::shown(field)));
+    values.push_back(number);
+  }
+  if (count != dimensions) input.fail(fmt::format("{} numbers, expected {}", count, dimensions));
+}
+
+void read_binary_row(VectorInput& input, std::size_t dimensions, std::vector<float>& values) {
+  const std::size_t bytes = dimensions * sizeof(float);
+  const std::string_view rest = input.peek(bytes);
+  if (rest.size() < bytes) input.fail_cut_off(fmt::format("{} numbers", dimensions));
+  const std::size_t before = values.size();
+  values.resize(before + dimensions);
+  std::memcpy(values.data() + before, rest.data(), bytes);
+  input.take(bytes);
+  if (input.peek(1).starts_with('\n')) input.take(1);
+}
+
+}  // namespace
+
+VectorFileWriter::VectorFileWriter(const std::string& path, VectorFormat format, std::size_t words,
+                                   std::size_t dimensions)
+    : file_(path), format_(format), words_left_(words), dimensions_(dimensions) {
+  block_ = fmt::format("{} {}\n", words, dimensions);
+}
+
+void VectorFileWriter::append(std::string_view word, std::span<const float> vector) {
+  if (vector.size() != dimensions_ || words_left_ == 0) {
+    throw UsageError(fmt::format("{}: a vector of {} numbers while {} words of {} are missing", file_.path(),
+                                 vector.size(), words_left_, dimensions_));
+  }
+  block_ += word;
+  if (format_ == VectorFormat::binary) {
+    block_ += ' ';
+    block_.append(reinterpret_cast<const char*>(vector.data()), vector.size_bytes());
+  } else {
+    for (const float number : vector) fmt::format_to(std::back_inserter(block_), " {}", number);
+  }
+  block_ += '\n';
+  --words_left_;
+  if (block_.size() >= kBlockBytes) write_block();
+}
+
+void VectorFileWriter::write_block() {
+  file_.write(block_);
+  block_.clear();
+}
+
+void VectorFileWriter::close() {
+  if (words_left_ != 0) throw UsageError(fmt::format("{}: {} words missing", file_.path(), words_left_));
+  write_block();
+  file_.close();
+}
+
+WordVectors read_vectors(const io::Input& input) {
+  VectorInput file(input);
+  const VectorHeader header = read_header(file);
+  WordVectors vectors;
+  vectors.dimensions = header.dimensions;
+  VectorFormat format = VectorFormat::text;
+  for (std::size_t i = 0; i < header.words; ++i) {
+    file.start_line(i + 2);
+    const std::string word(file.take_until(' ', kMaxWordBytes, fmt::format("word {}", i + 1)));
+    if (word.empty() || word.find_first_of("\t\n\r") != std::string::npos)
+      file.fail(fmt::format("'{}', expected a word", io::shown(word)));
+    if (i == 0) format = format_of_first(file, header.dimensions);
+    if (vectors.words.add(word, 0) != i) file.fail(fmt::format("word '{}' occurs twice", io::shown(word)));
+    if (format == VectorFormat::text) {
+      read_text_row(file, header.dimensions, vectors.values);
+    } else {
+      read_binary_row(file, header.dimensions, vectors.values);
+    }
+  }
+  file.start_line(header.words + 2);
+  if (file.peek(1).find_first_not_of(" \r\n") != std::string_view::npos)
+    file.fail(fmt::format("more than the {} words of the first line", header.words));
+  return vectors;
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,46 @@
+// Files of word vectors, in the two formats of the program word2vec.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apps/word_vectors/word_vectors.hpp"
+#include "io/input.hpp"
+#include "io/output_file.hpp"
+
+namespace lapse::apps {
+
+// Both begin with a line `words dimensions`. Then follows for each word:
+//   text    the word, and its numbers, separated by blanks, and a line end
+//   binary  the word, a blank, its numbers as little-endian floats, and a line end
+enum class VectorFormat : std::uint8_t { text, binary };
+
+// Writes vectors word by word. The file appears under its name when close() has succeeded. Text has the
+// shortest digits from which a reader gets the same numbers. Used by one thread.
+class VectorFileWriter {
+ public:
+  // Creates the file. Throws FileError.
+  VectorFileWriter(const std::string& path, VectorFormat format, std::size_t words, std::size_t dimensions);
+
+  // Throws FileError, and UsageError for a vector of another length.
+  void append(std::string_view word, std::span<const float> vector);
+  // Throws FileError, and UsageError when words are missing.
+  void close();
+
+ private:
+  void write_block();
+
+  io::OutputFile file_;
+  VectorFormat format_;
+  std::size_t words_left_;
+  std::size_t dimensions_;
+  std::string block_;
+};
+
+// Reads either format, plain or compressed; its first vector decides which one it is. Throws FileError for a
+// file that is malformed or cut off, and for a word that occurs twice or has more than kMaxWordBytes.
+WordVectors read_vectors(const io::Input& input);
+
+}  // namespace lapse::apps

@@ -1,0 +1,31 @@
+// The words of a line.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace lapse::apps {
+
+// Words are separated by blanks and tabs. The line must outlive it.
+class WordSplitter {
+ public:
+  explicit WordSplitter(std::string_view line) : rest_(line) {}
+
+  // False when there are no more.
+  bool next(std::string_view& word) {
+    std::size_t begin = 0;
+    while (begin < rest_.size() && is_blank(rest_[begin])) ++begin;
+    std::size_t end = begin;
+    while (end < rest_.size() && !is_blank(rest_[end])) ++end;
+    word = rest_.substr(begin, end - begin);
+    rest_.remove_prefix(end);
+    return !word.empty();
+  }
+
+ private:
+  static bool is_blank(char character) { return character == ' ' || character == '\t'; }
+
+  std::string_view rest_;
+};
+
+}  // namespace lapse::apps

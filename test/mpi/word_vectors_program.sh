@@ -1,0 +1,100 @@
+#!/bin/bash
+# word_vectors_program.sh <program> <folder of the words> <launcher...>: the word vectors from their command line to their
+# files. Prints what is wrong and exits with 1.
+set -u
+program=$1
+data=$2
+shift 2
+launcher=("$@")
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+run() {  # <arguments...>: output in $directory/out and err
+  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
+}
+
+# Refuses these arguments with exactly one line that begins with "error:" and contains the texts.
+refuses() {  # <texts, separated by |> <arguments...>
+  local texts text
+  IFS='|' read -ra texts <<<"$1"
+  shift
+  run "$@" && fail "accepted: $*"
+  local lines
+  lines=$(grep -c '^error: ' "$directory/err")
+  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
+  for text in "${texts[@]}"; do
+    grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
+  done
+}
+
+# A short training on two files, one of them packed: every kind of output is there.
+printf 'the republic of the republic\nthe republic\n' >"$directory/more"
+run "$data/factbook.txt.xz" "$directory/more" --dim 20 --epochs 2 --workers 2 --output "$directory/vectors" \
+  --analogies "$data/questions-words.txt.xz" --word-similarity "$data/wordsim353.tsv" \
+  --summary-json "$directory/summary.json" || fail "training: $(cat "$directory/err")"
+grep -q '^[0-9]* words, [0-9]* different ones that occur 5 times or more$' "$directory/out" || fail "no description"
+[[ $(grep -c '^epoch .* words/s ' "$directory/out") -eq 2 ]] || fail "not one line per epoch: $(cat "$directory/out")"
+grep -q '^analogies  ' "$directory/out" || fail "no accuracy of analogies: $(cat "$directory/out")"
+[[ $(head -n 1 "$directory/vectors") =~ ^[0-9]+\ 20$ ]] || fail "header of the vectors"
+python=$(command -v python3) || echo "no python3: the summary is not checked"
+if [[ -n $python ]]; then
+  "$python" - "$directory/summary.json" <<'END' || fail "summary: $(head -c 2000 "$directory/summary.json")"
+import json, sys
+summary = json.load(open(sys.argv[1]))
+assert len(summary["history"]) == 2 and summary["epochs"] == 2
+assert summary["history"][1]["loss"] < summary["history"][0]["loss"]
+assert summary["analogies_answered"] + summary["analogies_unknown"] == 19544
+assert len(summary["analogy_sections"]) == 14
+assert -1 <= summary["word_similarity"] <= 1
+assert summary["words_per_second"] > 0 and summary["technique"] == "adaptive"
+END
+fi
+
+# The vectors of the file are worth what they were worth before, also as text.
+accuracy=$(grep -E '^(analogies|word similarity)  ' "$directory/out" | tr -s ' ')
+run --evaluate-only "$directory/vectors" --analogies "$data/questions-words.txt.xz" \
+  --word-similarity "$data/wordsim353.tsv" || fail "evaluation: $(cat "$directory/err")"
+[[ $(grep -E '^(analogies|word similarity)  ' "$directory/out" | tr -s ' ') == "$accuracy" ]] ||
+  fail "another accuracy: $accuracy: $(cat "$directory/out")"
+run "$directory/more" --min-count 1 --dim 2 --epochs 1 --output "$directory/text" --output-format text ||
+  fail "training on little: $(cat "$directory/err")"
+[[ $(head -n 1 "$directory/text") == "3 2" && $(sed -n 2p "$directory/text") =~ ^republic\ [-0-9] ]] ||
+  fail "vectors as text: $(head -n 3 "$directory/text")"
+[[ $(wc -l <"$directory/text") -eq 4 ]] || fail "lines of the vectors as text"
+run --evaluate-only - --word-similarity "$directory/text" && fail "accepted malformed pairs"
+
+# Bad input ends all ranks with one clear line.
+printf 'fine\nb\xff\n' >"$directory/latin"
+printf 'a\0b\n' >"$directory/binary"
+head -c 1500000 /dev/zero | tr '\0' 'x' >"$directory/word"
+: >"$directory/empty"
+printf ': s\na b c\n' >"$directory/malformed"
+printf ': s\nbrown fox quick red\n' >"$directory/unknown"
+printf 'fox\tdog\t1\n' >"$directory/pairs"
+more=("$directory/more" --min-count 1)
+refuses "latin:2:2|UTF-8" "$directory/latin"
+refuses "binary:1:2|NUL" "$directory/binary"
+refuses "word:1|line longer than" "$directory/word"
+refuses "no words" "$directory/empty"
+refuses "occurs 50 times" "$directory/more" --min-count 50
+refuses "No such file" "$directory/missing"
+refuses "standard input|read once only" -
+refuses "malformed:2:1|four words" "${more[@]}" --analogies "$directory/malformed"
+refuses "each of the 1 questions" "${more[@]}" --analogies "$directory/unknown"
+refuses "each of the 1 pairs" "${more[@]}" --word-similarity "$directory/pairs"
+refuses "cannot be created" "${more[@]}" --output "$directory/missing/out"
+refuses "diverged" "${more[@]}" --subsample 0 --rate 1e30
+refuses "text file is expected"
+refuses "--evaluate-only applies only with" --evaluate-only "$directory/text"
+refuses "words dimensions" --evaluate-only "$directory/more" --analogies "$directory/unknown"
+refuses "number" "${more[@]}" --workers 1,1,1,1,1
+run --help || fail "--help: $(cat "$directory/err")"
+[[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
+
+exit $((failures > 0))

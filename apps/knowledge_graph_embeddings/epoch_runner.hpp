@@ -60,14 +60,19 @@ struct WorkerTask {
   const TriplePartition& partition;
   std::size_t worker;  // its number in the partition
   adapm::Technique technique;
+  const adapm::Sampler<float>* sampler;  // of negatives; null: drawn uniformly where batches are made
 };
 
-// Trains a worker's triples in batches, in another random order in every epoch. Each batch passes three
-// stages, and many batches are on their way: it is filled, and its embeddings are announced, if the mode does
-// so: localized, or with an intent; `prefetch` batches before its turn its embeddings are pulled; then it is
-// trained. The embeddings that a batch sees thus lack the updates of the `prefetch` batches before it, and
-// what other workers push meanwhile. Workers that localize the same entity at the same time take it from each
-// other; a worker that finds it gone accesses it by message.
+// Trains a worker's triples in batches, in another random order in every epoch. Each batch passes four
+// stages, and many batches are on their way: the loader's thread makes it, and signals the intents for its
+// embeddings if the mode has intents; where the mode localizes, the worker does so, `lookahead` batches ahead;
+// `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that a
+// batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push meanwhile.
+// Workers that localize the same entity at the same time take it from each other; a worker that finds it gone
+// accesses it by message.
+//
+// With a sampler the negatives of a batch are prepared when it is made and drawn when it is pulled, as the
+// sampler's scheme says.
 //
 // A batch is a clock of the worker.
 //
@@ -88,17 +93,31 @@ class EpochRunner {
   enum class Announcement : std::uint8_t { none, localize_entities, localize_all, intent };
 
   static Announcement announcement_of(TrainingMode mode, adapm::Technique technique);
-  // Fills the batch with this number and announces its embeddings.
-  void prepare(adapm::Worker& worker, std::size_t number, TripleBatch& batch);
+  bool localizes() const {
+    return announcement_ == Announcement::localize_entities || announcement_ == Announcement::localize_all;
+  }
+  // Intents name the entities of each batch. Where every batch uses all entities, one names them all, and
+  // batches, which are long and large, are not made far ahead.
+  bool announces_batches() const {
+    return announcement_ == Announcement::intent && options_.negatives.sharing != NegativeSharing::all;
+  }
+  std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
+
+  // By the loader's thread: makes the batch with this number.
+  void make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents, Clock first);
+  void signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start, Clock end) const;
+  // By the worker.
+  void localize(adapm::Worker& worker, const TripleBatch& batch) const;
+  void draw_negatives(adapm::Worker& worker, TripleBatch& batch);
 
   WorkerTask task_;
   RunnerOptions options_;
   Announcement announcement_;
   std::size_t lookahead_;
   BatchTraining training_;
-  TripleBatcher batcher_;
+  TripleBatcher batcher_;  // the loader's, with a sampler the worker's
   std::vector<Triple> triples_;
-  Clock first_clock_ = {};  // of the epoch
+  std::vector<Key> negatives_;  // of the batch that is drawn
 };
 
 }  // namespace lapse::apps

@@ -229,6 +229,11 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
   add_training_options(app, options, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
   const CLI::Option* const technique = add_technique(app, options.technique);
+  conditions->add(add_sampling(app, options.training.sampling), "--mode intent, and negatives that are drawn",
+                  [&options] {
+                    return options.training.runner.mode == TrainingMode::intent &&
+                           options.training.runner.negatives.sharing != NegativeSharing::all;
+                  });
   app.final_callback([conditions, mode, technique, &options] {
     choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();

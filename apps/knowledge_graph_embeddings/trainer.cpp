@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "adapm/distribution.hpp"
 #include "apps/common/manager_program.hpp"
+#include "apps/common/technique_option.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -85,12 +87,14 @@ Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
                                     })),
       tables_(create_embedding_tables(manager, options.tables, graph, *model_, form_, options.initial_scale,
                                       options.optimiser, consistency_of(options.runner.mode), options.seed)),
+      sampler_(make_sampler()),
       evaluator_(make_on_every_rank(manager.server(), [&] { return Evaluator(graph, *model_, form_); })),
       schedule_(options.schedule),
       runners_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
   manager_.server().run_workers(local_workers_, [&](Worker& worker) {
-    const WorkerTask task{tables_, *model_, form_, graph_, partition_, worker.index(), technique()};
+    const WorkerTask task{tables_,    *model_,        form_,       graph_,
+                          partition_, worker.index(), technique(), sampler_ ? &*sampler_ : nullptr};
     auto& runner = runners_[worker.local_index()];
     runner = std::make_unique<EpochRunner>(task, options_.runner);
     runner->place(worker);
@@ -98,6 +102,18 @@ Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
 }
 
 Trainer::~Trainer() = default;
+
+std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
+  const NegativeOptions& negatives = options_.runner.negatives;
+  if (options_.runner.mode != TrainingMode::intent || manager_.ranks() == 1 || negatives.per_side == 0 ||
+      negatives.sharing == NegativeSharing::all)
+    return std::nullopt;
+  return manager_.create_sampler(tables_.entities,
+                                 adapm::Distribution::uniform({Key(0), Key(graph_.entities)}),
+                                 {.scheme = sampling_scheme(options_.sampling, manager_.options()),
+                                  .with_replacement = negatives.sharing == NegativeSharing::none,
+                                  .seed = options_.seed});
+}
 
 EpochRecord Trainer::run_epoch() {
   const std::uint64_t epoch = epochs_.size();

@@ -33,6 +33,8 @@ struct TrainingOptions {
   std::uint64_t evaluate_every = 10;  // epochs from one evaluation to the next; 0: none
   std::uint64_t seed = 1;             // of initial embeddings, partition, orders and negatives
   RunnerOptions runner;
+  // Mode intent, on several ranks; see sampling_scheme.
+  std::optional<adapm::SamplingScheme> sampling = {};
 
   // Throws ConfigurationError for values that make no sense, alone or together.
   void check(std::int32_t ranks) const;
@@ -80,6 +82,7 @@ class Trainer {
   const TriplePartition& partition() const { return partition_; }
 
  private:
+  std::optional<adapm::Sampler<float>> make_sampler();
   bool is_due(std::uint64_t epoch) const;
   bool stops_early() const { return options_.schedule.patience != 0; }
   // Of the last epoch.
@@ -94,6 +97,7 @@ class Trainer {
   QueryForm form_;
   TriplePartition partition_;
   EmbeddingTables tables_;
+  std::optional<adapm::Sampler<float>> sampler_;  // of negatives
   Evaluator evaluator_;
   TrainingSchedule schedule_;
   std::vector<EpochRecord> epochs_;

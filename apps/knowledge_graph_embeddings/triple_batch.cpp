@@ -2,7 +2,39 @@
 
 namespace lapse::apps {
 
-void TripleBatcher::fill(TripleBatch& batch, std::span<const Triple> triples) {
+void TripleBatcher::fill(TripleBatch& batch) {
+  fill_with(batch, [&] { return Key{random_.below(entities_)}; });
+}
+
+void TripleBatcher::fill(TripleBatch& batch, std::span<const Key> negatives) {
+  fill_with(batch, [next = negatives.begin()]() mutable { return *next++; });
+}
+
+void TripleBatcher::collect(TripleBatch& batch) const {
+  batch.entities_.clear();
+  batch.relations_.clear();
+  for (const Triple& triple : batch.triples) {
+    batch.entities_.emplace_back(triple.subject);
+    batch.entities_.emplace_back(triple.object);
+    batch.relations_.emplace_back(triple.relation);
+    if (form_.reciprocal()) batch.relations_.emplace_back(form_.inverse(triple.relation));
+  }
+}
+
+std::size_t TripleBatcher::count(std::size_t triples) const {
+  switch (negatives_.sharing) {
+    case NegativeSharing::all:
+      return 0;
+    case NegativeSharing::batch:
+      return negatives_.per_side;
+    case NegativeSharing::none:
+      break;
+  }
+  return 2 * negatives_.per_side * triples;
+}
+
+template <class Draw>
+void TripleBatcher::fill_with(TripleBatch& batch, Draw&& draw) {
   std::vector<Key>& entities = batch.entities_;
   std::vector<Key>& relations = batch.relations_;
   entities.clear();
@@ -13,26 +45,22 @@ void TripleBatcher::fill(TripleBatch& batch, std::span<const Triple> triples) {
   relation_slots_.start_batch();
   const auto entity_slot = [&](std::uint64_t id) { return entity_slots_.slot(Key{id}, entities); };
   const auto relation_slot = [&](std::uint64_t id) { return relation_slots_.slot(Key{id}, relations); };
-  const bool shares = negatives_.sharing != NegativeSharing::none;
-  if (shares && !triples.empty()) add_shared_negatives(entities);
+  if (!batch.triples.empty()) {
+    if (negatives_.sharing == NegativeSharing::all)
+      for (std::uint64_t entity = 0; entity < entities_; ++entity) entity_slot(entity);
+    if (negatives_.sharing == NegativeSharing::batch)
+      while (entities.size() < negatives_.per_side) entity_slots_.slot(draw(), entities);
+  }
   batch.shared_ = static_cast<std::uint32_t>(entities.size());
-  const std::size_t own_negatives = shares ? 0 : 2 * negatives_.per_side;
-  for (const Triple& triple : triples) {
+  const std::size_t own_negatives = negatives_.sharing == NegativeSharing::none ? 2 * negatives_.per_side : 0;
+  for (const Triple& triple : batch.triples) {
     // Braces evaluate in this order, in which new keys get their slots.
     batch.triples_.push_back({entity_slot(triple.subject), relation_slot(triple.relation),
                               entity_slot(triple.object),
                               form_.reciprocal() ? relation_slot(form_.inverse(triple.relation)) : 0});
     for (std::size_t i = 0; i < own_negatives; ++i)
-      batch.negative_slots_.push_back(entity_slot(random_.below(entities_)));
+      batch.negative_slots_.push_back(entity_slots_.slot(draw(), entities));
   }
-}
-
-void TripleBatcher::add_shared_negatives(std::vector<Key>& keys) {
-  if (negatives_.sharing == NegativeSharing::all) {
-    for (std::uint64_t entity = 0; entity < entities_; ++entity) entity_slots_.slot(Key{entity}, keys);
-    return;
-  }
-  while (keys.size() < negatives_.per_side) entity_slots_.slot(Key{random_.below(entities_)}, keys);
 }
 
 }  // namespace lapse::apps

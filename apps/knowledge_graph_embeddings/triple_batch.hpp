@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "adapm/sampler.hpp"
 #include "apps/common/key_slots.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/triple_query.hpp"
@@ -26,11 +28,15 @@ struct NegativeOptions {
 };
 
 // Triples and their negatives: the keys of their embeddings, each once, and where each triple finds its own.
-// Shared negatives have the first slots. Belongs to one worker.
+// Shared negatives have the first slots. Used by one thread at a time.
 class TripleBatch {
  public:
   std::span<const Key> entities() const { return entities_; }
   std::span<const Key> relations() const { return relations_; }
+
+  std::span<const Triple> triples = {};
+  // Of the negatives that are still to be drawn; empty when the batch has them.
+  std::optional<adapm::PreparedSample<float>> sample = {};
 
  private:
   friend class TripleBatcher;
@@ -51,7 +57,7 @@ class TripleBatch {
 };
 
 // Makes batches of triples: draws their negatives and collects their keys. The draws depend on seed and
-// stream alone, and on the order of the triples. Belongs to one worker.
+// stream alone, and on the order of the triples. Used by one thread at a time.
 class TripleBatcher {
  public:
   // There are not fewer entities than shared negatives.
@@ -63,10 +69,18 @@ class TripleBatcher {
         relation_slots_(form.relation_keys()) {}
 
   void seed(std::uint64_t seed, std::uint64_t stream) { random_ = RandomEngine(seed, stream); }
-  void fill(TripleBatch& batch, std::span<const Triple> triples);
+  // Fills the batch with its triples and with negatives.
+  void fill(TripleBatch& batch);
+  // With these negatives, so many as count() says; where triples share them, they are different.
+  void fill(TripleBatch& batch, std::span<const Key> negatives);
+  // Collects the keys of the triples alone, to announce them; some may be there twice.
+  void collect(TripleBatch& batch) const;
+  // Negatives that so many triples need.
+  std::size_t count(std::size_t triples) const;
 
  private:
-  void add_shared_negatives(std::vector<Key>& keys);
+  template <class Draw>
+  void fill_with(TripleBatch& batch, Draw&& draw);
 
   std::uint64_t entities_;
   QueryForm form_;

@@ -17,6 +17,11 @@ std::vector<Key> keys_of(TripleBatch& batch) {
   return {batch.entities().begin(), batch.entities().end()};
 }
 
+void fill(TripleBatcher& batcher, TripleBatch& batch, std::span<const Triple> triples) {
+  batch.triples = triples;
+  batcher.fill(batch);
+}
+
 }  // namespace
 
 TEST_CASE("negatives are drawn uniformly among all entities") {
@@ -27,7 +32,7 @@ TEST_CASE("negatives are drawn uniformly among all entities") {
   constexpr int kBatches = 20000;
   std::vector<int> batches_with(kEntities);
   for (int i = 0; i < kBatches; ++i) {
-    batcher.fill(batch, graph.train);
+    fill(batcher, batch, graph.train);
     for (const Key key : batch.entities()) ++batches_with[key.index()];
   }
   CHECK(batches_with[0] == kBatches);
@@ -45,7 +50,7 @@ TEST_CASE("the same seed and stream give the same negatives, others do not") {
   TripleBatch batch;
   const auto draw = [&](std::uint64_t seed, std::uint64_t stream) {
     batcher.seed(seed, stream);
-    batcher.fill(batch, graph.train);
+    fill(batcher, batch, graph.train);
     return keys_of(batch);
   };
   const std::vector<Key> keys = draw(1, 2);
@@ -59,11 +64,11 @@ TEST_CASE("keys that occur several times are there once") {
   const KnowledgeGraph graph = make_graph(10, 1, {{0, 0, 1}, {1, 0, 0}, {0, 0, 0}});
   TripleBatcher batcher(graph, QueryForm(graph.relations, false), {.per_side = 50});
   TripleBatch batch;
-  batcher.fill(batch, graph.train);
+  fill(batcher, batch, graph.train);
   const std::vector<Key> keys = keys_of(batch);
   CHECK(keys.size() == 10);
   CHECK(std::set<Key>(keys.begin(), keys.end()).size() == 10);
-  batcher.fill(batch, {});
+  fill(batcher, batch, {});
   CHECK(batch.entities().empty());
 }
 
@@ -72,13 +77,13 @@ TEST_CASE("shared negatives are different entities, drawn once for a batch") {
   const NegativeOptions shared{.per_side = 30, .sharing = NegativeSharing::batch};
   TripleBatcher batcher(graph, QueryForm(1, false), shared);
   TripleBatch batch;
-  batcher.fill(batch, graph.train);
+  fill(batcher, batch, graph.train);
   CHECK(batch.entities().size() == 30 + 2);
   const KnowledgeGraph small = make_graph(30, 1, {{0, 0, 1}});
   TripleBatcher all(small, QueryForm(1, false), shared);
-  all.fill(batch, small.train);
+  fill(all, batch, small.train);
   CHECK(batch.entities().size() == 30);
-  all.fill(batch, {});
+  fill(all, batch, {});
   CHECK(batch.entities().empty());
 }
 
@@ -86,7 +91,7 @@ TEST_CASE("all entities as negatives are all keys, in their order") {
   const KnowledgeGraph graph = make_graph(7, 2, {{3, 1, 5}, {6, 0, 0}});
   TripleBatcher batcher(graph, QueryForm(2, false), {.sharing = NegativeSharing::all});
   TripleBatch batch;
-  batcher.fill(batch, graph.train);
+  fill(batcher, batch, graph.train);
   CHECK(keys_of(batch) == std::vector<Key>{Key{0}, Key{1}, Key{2}, Key{3}, Key{4}, Key{5}, Key{6}});
 }
 
@@ -94,7 +99,7 @@ TEST_CASE("with reciprocal relations a batch has the inverse of each of its rela
   const KnowledgeGraph graph = make_graph(7, 4, {{3, 1, 5}, {6, 3, 0}, {0, 1, 2}});
   TripleBatcher batcher(graph, QueryForm(4, true), {.per_side = 1});
   TripleBatch batch;
-  batcher.fill(batch, graph.train);
+  fill(batcher, batch, graph.train);
   const std::vector<Key> relations(batch.relations().begin(), batch.relations().end());
   CHECK(relations == std::vector<Key>{Key{1}, Key{5}, Key{3}, Key{7}});
 }
@@ -114,4 +119,20 @@ TEST_CASE("a subject is asked for by its relation, or by the inverse relation") 
   CHECK(inverse.answer == 3);
   CHECK(form.query(Side::object, triple).relation == 1);
   CHECK(form.relation_keys() == 8);
+}
+
+TEST_CASE("given negatives take the place of drawn ones") {
+  const KnowledgeGraph graph = make_graph(20, 2, {{3, 1, 5}, {6, 0, 3}});
+  TripleBatcher own(graph, QueryForm(2, false), {.per_side = 1});
+  CHECK(own.count(2) == 4);
+  TripleBatch batch;
+  batch.triples = graph.train;
+  own.collect(batch);
+  CHECK(keys_of(batch) == std::vector<Key>{Key{3}, Key{5}, Key{6}, Key{3}});
+  own.fill(batch, std::vector<Key>{Key{7}, Key{5}, Key{9}, Key{3}});
+  CHECK(keys_of(batch) == std::vector<Key>{Key{3}, Key{5}, Key{7}, Key{6}, Key{9}});
+  TripleBatcher shared(graph, QueryForm(2, false), {.per_side = 3, .sharing = NegativeSharing::batch});
+  CHECK(shared.count(2) == 3);
+  shared.fill(batch, std::vector<Key>{Key{7}, Key{5}, Key{9}});
+  CHECK(keys_of(batch) == std::vector<Key>{Key{7}, Key{5}, Key{9}, Key{3}, Key{6}});
 }

@@ -12,9 +12,11 @@ namespace adapm {
 
 namespace {
 
-template <class Value>
-constexpr lapse::detail::Word<Value> word(Value value) {
-  return {to_string(value), value};
+template <class Value, std::size_t count>
+constexpr auto words(const std::array<Value, count>& values) {
+  std::array<lapse::detail::Word<Value>, count> words;
+  for (std::size_t i = 0; i < count; ++i) words[i] = {to_string(values[i]), values[i]};
+  return words;
 }
 
 }  // namespace
@@ -23,22 +25,12 @@ constexpr lapse::detail::Word<Value> word(Value value) {
 
 template <>
 struct lapse::detail::Words<adapm::Technique> {
-  using Technique = adapm::Technique;
-  static constexpr std::array table{adapm::word(Technique::adaptive),
-                                    adapm::word(Technique::immediate),
-                                    adapm::word(Technique::relocation_only),
-                                    adapm::word(Technique::replication_only),
-                                    adapm::word(Technique::nups),
-                                    adapm::word(Technique::full_replication),
-                                    adapm::word(Technique::static_partitioning),
-                                    adapm::word(Technique::localize)};
+  static constexpr std::array table = adapm::words(adapm::kTechniques);
 };
 
 template <>
 struct lapse::detail::Words<adapm::SamplingScheme> {
-  using Scheme = adapm::SamplingScheme;
-  static constexpr std::array table{adapm::word(Scheme::naive), adapm::word(Scheme::prelocalised),
-                                    adapm::word(Scheme::pool), adapm::word(Scheme::local)};
+  static constexpr std::array table = adapm::words(adapm::kSamplingSchemes);
 };
 
 namespace adapm {

@@ -1,6 +1,7 @@
 // How a sampler of a parameter manager chooses keys.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@ enum class SamplingScheme : std::uint8_t {
   pool,          // a pool of keys is drawn and given an intent, and each of its keys is used several times
   local,         // drawn when they are pulled, among the keys that are in memory of the worker's domain
 };
+
+inline constexpr std::array kSamplingSchemes{SamplingScheme::naive, SamplingScheme::prelocalised,
+                                             SamplingScheme::pool, SamplingScheme::local};
 
 constexpr std::string_view to_string(SamplingScheme scheme) {
   switch (scheme) {

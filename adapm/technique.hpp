@@ -1,6 +1,7 @@
 // The ways in which a parameter manager can manage keys: AdaPM's own, and those that it is compared with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -16,6 +17,15 @@ enum class Technique : std::uint8_t {
   static_partitioning,  // keys stay at their home
   localize,             // keys move where the application asks for them (Worker::localize)
 };
+
+inline constexpr std::array kTechniques{Technique::adaptive,
+                                        Technique::immediate,
+                                        Technique::relocation_only,
+                                        Technique::replication_only,
+                                        Technique::nups,
+                                        Technique::full_replication,
+                                        Technique::static_partitioning,
+                                        Technique::localize};
 
 // What a technique makes of intents.
 struct TechniqueTraits {

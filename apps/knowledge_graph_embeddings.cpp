@@ -1,4 +1,4 @@
-// Trains embeddings of a knowledge graph with Adagrad and negative sampling on the parameter server.
+// Trains embeddings of a knowledge graph with Adagrad and negative sampling on the parameter manager.
 //   mpirun -n 4 knowledge_graph_embeddings train.txt --valid valid.txt --test test.txt --workers 2
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/reader_group.hpp"
-#include "apps/common/server_program.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 #include "apps/knowledge_graph_embeddings/options.hpp"
 #include "apps/knowledge_graph_embeddings/report.hpp"
@@ -20,7 +20,6 @@
 namespace {
 
 using namespace lapse::apps;
-using lapse::ParameterServer;
 using lapse::Worker;
 
 void train(Trainer& trainer, const KnowledgeGraph& graph, bool reports) {
@@ -29,7 +28,9 @@ void train(Trainer& trainer, const KnowledgeGraph& graph, bool reports) {
   trainer.run([&](const EpochRecord& record) { progress.report(describe(record, graph)); });
 }
 
-void embed(ParameterServer& server, const KnowledgeGraphOptions& options, const GivenDescriptors& given) {
+void embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options,
+           const GivenDescriptors& given) {
+  lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   KnowledgeGraph graph;  // an error on one rank ends all
@@ -40,7 +41,7 @@ void embed(ParameterServer& server, const KnowledgeGraphOptions& options, const 
   });
   if (reports) fmt::print("{}\n", describe(graph));
 
-  Trainer trainer(server, graph, options.training);
+  Trainer trainer(manager, graph, options.training);
   std::optional<EmbeddingFiles> files;
   run_on_rank_0(server, [&](Worker&) {
     if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
@@ -51,7 +52,7 @@ void embed(ParameterServer& server, const KnowledgeGraphOptions& options, const 
     if (files) files->write(worker, trainer.tables());
   });
 
-  const Summary summary = summarize(trainer, graph, server.statistics());
+  const Summary summary = summarize(trainer, graph, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}", summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
@@ -69,6 +70,10 @@ int main(int argument_count, char** arguments) {
   add_options(app, options);
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
-  return run_server_program(
-      [&](ParameterServer& server) { embed(server, options, mpi.given_descriptors()); });
+  // Where workers signal no intents, they place parameters themselves.
+  const auto technique = options.training.runner.mode == TrainingMode::intent
+                             ? options.technique
+                             : std::optional(adapm::Technique::localize);
+  return run_manager_program(
+      technique, [&](adapm::ParameterManager& manager) { embed(manager, options, mpi.given_descriptors()); });
 }

@@ -1,4 +1,4 @@
-// Factorizes a matrix of ratings with stochastic gradient descent on the parameter server.
+// Factorizes a matrix of ratings with stochastic gradient descent on the parameter manager.
 //   mpirun -n 4 matrix_factorization ratings.tsv --workers 2
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/given_descriptors.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
 #include "apps/common/progress_line.hpp"
 #include "apps/common/reader_group.hpp"
-#include "apps/common/server_program.hpp"
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/options.hpp"
@@ -22,7 +22,6 @@
 namespace {
 
 using namespace lapse::apps;
-using lapse::ParameterServer;
 using lapse::Worker;
 
 void train(Trainer& trainer, bool reports) {
@@ -31,8 +30,9 @@ void train(Trainer& trainer, bool reports) {
   trainer.run([&](const EpochRecord& record) { progress.report(describe(record)); });
 }
 
-void factorize(ParameterServer& server, const MatrixFactorizationOptions& options,
+void factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions& options,
                const GivenDescriptors& given) {
+  lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   FactorizationProblem problem;  // an error on one rank ends all
@@ -46,7 +46,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
   });
   if (reports) fmt::print("{}\n", describe(problem, baselines));
 
-  Trainer trainer(server, problem, options.training);
+  Trainer trainer(manager, problem, options.training);
   std::optional<FactorFiles> files;
   run_on_rank_0(server, [&](Worker&) {
     if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
@@ -59,7 +59,7 @@ void factorize(ParameterServer& server, const MatrixFactorizationOptions& option
     if (files) files->write(worker, trainer.factors());
   });
 
-  const Summary summary = summarize(trainer, problem, baselines, server.statistics());
+  const Summary summary = summarize(trainer, problem, baselines, manager.statistics());
   run_on_rank_0(server, [&](Worker&) {
     fmt::print("{}", summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
@@ -76,6 +76,11 @@ int main(int argument_count, char** arguments) {
   add_options(app, options);
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
-  return run_server_program(
-      [&](ParameterServer& server) { factorize(server, options, mpi.given_descriptors()); });
+  // Where workers signal no intents, they place parameters themselves.
+  const auto technique = options.training.runner.mode == TrainingMode::intent
+                             ? options.technique
+                             : std::optional(adapm::Technique::localize);
+  return run_manager_program(technique, [&](adapm::ParameterManager& manager) {
+    factorize(manager, options, mpi.given_descriptors());
+  });
 }

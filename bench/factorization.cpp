@@ -124,9 +124,11 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   const std::string name = fmt::format("{}{}x{}", leases ? "lease " : "", bench.ranks(), workers);
   if (!bench.selected(name)) return;
   const apps::FactorizationProblem problem = make_problem(bench);
-  ParameterServer server(MPI_COMM_WORLD, quiet_options());
+  adapm::ParameterManager manager(MPI_COMM_WORLD,
+                                  {.server = quiet_options(), .technique = adapm::Technique::localize});
+  ParameterServer& server = manager.server();
   const apps::TrainingOptions options = training_options(workers, access);
-  apps::Trainer trainer(server, problem, options);
+  apps::Trainer trainer(manager, problem, options);
   const apps::SgdSteps steps{static_cast<float>(options.learning_rate.initial),
                              static_cast<float>(options.l2_factors), static_cast<float>(options.l2_biases)};
   const std::vector<float> start = pull_factors(server, trainer.factors());
@@ -150,7 +152,7 @@ void measure_epochs(Bench& bench, std::int32_t workers, apps::BlockAccess access
   const std::vector<float> found = pull_factors(server, trainer.factors());
   const double error = trainer.evaluate().train_rmse;
   if (bench.rank() == 0) fmt::print(stderr, "  error after {} epochs {:.6f}\n", epochs.size(), error);
-  server.close();
+  manager.close();
   if (bench.baselines()) expect_equal(found, one_loop ? loop.factors() : by_hand.factors());
   // Everything was local: the blocks had been brought before. What is done to leased memory is not counted.
   std::uint64_t local = 0;

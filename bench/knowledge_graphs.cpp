@@ -53,9 +53,11 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
   const std::string name = fmt::format("{}x{}", bench.ranks(), workers);
   if (!bench.selected(name)) return;
   const apps::KnowledgeGraph graph = make_graph(bench);
-  ParameterServer server(MPI_COMM_WORLD, quiet_options());
+  adapm::ParameterManager manager(MPI_COMM_WORLD,
+                                  {.server = quiet_options(), .technique = adapm::Technique::localize});
+  ParameterServer& server = manager.server();
   const apps::TrainingOptions options = training_options(bench.ranks(), workers);
-  apps::Trainer trainer(server, graph, options);
+  apps::Trainer trainer(manager, graph, options);
   PlainEmbeddings plain(graph, trainer.model(), options);
 
   double loss = 0;
@@ -84,7 +86,7 @@ void measure_epochs(Bench& bench, std::int32_t workers) {
         });
         return seconds;
       });
-  server.close();
+  manager.close();
   if (bench.rank() != 0) return;
   fmt::print(stderr, "  {:.1f} % of the accesses local; loss {:.6f}", 100 * apps::local_share(cost.accesses),
              loss);

@@ -26,13 +26,13 @@ PhaseCost& PhaseCost::operator+=(const PhaseCost& other) {
   return *this;
 }
 
-PhaseCost run_measured(ParameterServer& server, std::int32_t workers, std::span<const TableId> tables,
-                       const std::function<void(Worker&)>& f) {
-  const Statistics before = server.statistics();
+PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
+                       std::span<const TableId> tables, const std::function<void(adapm::Worker&)>& f) {
+  const Statistics before = manager.server().statistics();
   using Clock = std::chrono::steady_clock;
   const Clock::time_point called = Clock::now();
   std::chrono::duration<double> duration{};
-  server.run_workers(workers, [&](Worker& worker) {
+  manager.run_workers(workers, [&](adapm::Worker& worker) {
     worker.barrier();
     const Clock::time_point begin = Clock::now();
     f(worker);
@@ -40,7 +40,7 @@ PhaseCost run_measured(ParameterServer& server, std::int32_t workers, std::span<
     if (worker.local_index() == 0) duration = Clock::now() - begin;
   });
   if (workers == 0) duration = Clock::now() - called;
-  const Statistics after = server.statistics();
+  const Statistics after = manager.server().statistics();
   return {duration.count(), counter_difference(sum_of(after, tables), sum_of(before, tables)),
           counter_difference(after.rank_total(), before.rank_total())};
 }

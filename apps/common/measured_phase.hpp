@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/common/summary.hpp"
 #include "lapse/core/counters.hpp"
-#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {
 
@@ -20,8 +20,8 @@ struct PhaseCost {
 };
 
 // Collective. Runs f on `workers` workers of this rank, between two barriers.
-PhaseCost run_measured(ParameterServer& server, std::int32_t workers, std::span<const TableId> tables,
-                       const std::function<void(Worker&)>& f);
+PhaseCost run_measured(adapm::ParameterManager& manager, std::int32_t workers,
+                       std::span<const TableId> tables, const std::function<void(adapm::Worker&)>& f);
 
 // The share of the accesses that were answered from this rank's memory at once; 1 without accesses.
 double local_share(const TableCounters& accesses);

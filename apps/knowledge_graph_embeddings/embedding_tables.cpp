@@ -2,18 +2,19 @@
 
 namespace lapse::apps {
 
-EmbeddingTables create_embedding_tables(ParameterServer& server, const std::string& name,
+EmbeddingTables create_embedding_tables(adapm::ParameterManager& manager, const std::string& name,
                                         const KnowledgeGraph& graph, const EmbeddingModel& model,
                                         double standard_deviation, const Adagrad& optimiser,
-                                        std::uint64_t seed) {
+                                        Consistency consistency, std::uint64_t seed) {
   const auto create = [&](const std::string& suffix, std::uint64_t keys, std::size_t length,
                           std::uint64_t table_seed) {
-    return server.create_table<float>({.name = name.empty() ? "" : name + suffix,
-                                       .keys = keys,
-                                       .length = length,
-                                       .initialiser = Initialiser::normal(0, standard_deviation),
-                                       .seed = table_seed,
-                                       .update_rule = UpdateRule::adagrad(optimiser)});
+    return manager.create_table<float>({.name = name.empty() ? "" : name + suffix,
+                                        .keys = keys,
+                                        .length = length,
+                                        .initialiser = Initialiser::normal(0, standard_deviation),
+                                        .seed = table_seed,
+                                        .update_rule = UpdateRule::adagrad(optimiser),
+                                        .consistency = consistency});
   };
   const Table<float> entities = create("-entities", graph.entities, model.entity_length(), 2 * seed);
   return {entities, create("-relations", graph.relations, model.relation_length(), 2 * seed + 1)};

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
-#include "lapse/ps/parameter_server.hpp"
 #include "lapse/store/update_rules/adagrad.hpp"
 
 namespace lapse::apps {
@@ -22,9 +22,9 @@ struct EmbeddingTables {
 
 // Collective. Creates the tables <name>-entities and <name>-relations; with an empty name, tables without
 // given names. Elements start normally distributed around 0.
-EmbeddingTables create_embedding_tables(ParameterServer& server, const std::string& name,
+EmbeddingTables create_embedding_tables(adapm::ParameterManager& manager, const std::string& name,
                                         const KnowledgeGraph& graph, const EmbeddingModel& model,
                                         double standard_deviation, const Adagrad& optimiser,
-                                        std::uint64_t seed);
+                                        Consistency consistency, std::uint64_t seed);
 
 }  // namespace lapse::apps

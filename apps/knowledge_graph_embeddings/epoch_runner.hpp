@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "adapm/worker.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
 #include "apps/knowledge_graph_embeddings/triple_batch.hpp"
@@ -13,13 +15,14 @@
 
 namespace lapse::apps {
 
-// The methods of the paper (Renz-Wieland et al., VLDB'20, sections 2.2 and 4.1, appendix A) to have
-// parameters local where they are used.
+// How parameters come to be local where they are used: by the methods of Lapse (Renz-Wieland et al., VLDB'20,
+// sections 2.2 and 4.1, appendix A), or by those of AdaPM (CIKM'23, section 5.1).
 enum class TrainingMode : std::uint8_t {
   classic,     // triples dealt out at random, nothing is localized: parameters stay where the tables put them
   clustering,  // triples clustered by relation, relations localized once to where their triples are
   latency_hiding,  // triples dealt out at random, entities localized ahead of their use
-  combined         // triples clustered by relation, relations localized once, entities ahead of their use
+  combined,        // triples clustered by relation, relations localized once, entities ahead of their use
+  intent           // triples dealt out at random; workers signal intents, and the manager does the rest
 };
 
 constexpr TripleClustering clustering_of(TrainingMode mode) {
@@ -30,11 +33,16 @@ constexpr bool localizes_entities(TrainingMode mode) {
   return mode == TrainingMode::latency_hiding || mode == TrainingMode::combined;
 }
 
+// Batches from announcing embeddings to their use, where no number is given: keys that are localized are to
+// come just in time, the manager chooses the time itself.
+constexpr std::size_t kLocalizeAhead = 4;
+constexpr std::size_t kSignalAhead = 200;
+
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::combined;
-  std::size_t batch = 8;      // triples whose embeddings are pulled and pushed together
-  std::size_t lookahead = 4;  // batches that entities are localized ahead of their use
-  std::size_t prefetch = 1;   // batches whose embeddings are pulled ahead of their use
+  std::size_t batch = 8;                 // triples whose embeddings are pulled and pushed together
+  std::optional<std::size_t> lookahead;  // batches that embeddings are announced ahead of their use
+  std::size_t prefetch = 1;              // batches whose embeddings are pulled ahead of their use
   NegativeOptions negatives;
   double l2 = 0.01;        // see TripleLoss
   std::uint64_t seed = 1;  // of orders and negatives
@@ -47,14 +55,17 @@ struct WorkerTask {
   const KnowledgeGraph& graph;
   const TriplePartition& partition;
   std::size_t worker;  // its number in the partition
+  adapm::Technique technique;
 };
 
 // Trains a worker's triples in batches, in another random order in every epoch. Each batch passes three
-// stages, and several batches are in flight: it is filled, and its entities are localized, if the mode does
-// so; `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that
-// a batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push
-// meanwhile. Workers that localize the same entity at the same time take it from each other; a worker that
-// finds it gone accesses it by message.
+// stages, and many batches are on their way: it is filled, and its embeddings are announced, if the mode does
+// so: localized, or with an intent; `prefetch` batches before its turn its embeddings are pulled; then it is
+// trained. The embeddings that a batch sees thus lack the updates of the `prefetch` batches before it, and
+// what other workers push meanwhile. Workers that localize the same entity at the same time take it from each
+// other; a worker that finds it gone accesses it by message.
+//
+// A batch is a clock of the worker.
 //
 // Belongs to one worker; every worker calls the same functions in the same order, each time with the Worker
 // of the current phase.
@@ -65,17 +76,24 @@ class EpochRunner {
   // Before the first epoch: localizes the relations of the rank's triples, which stay local.
   void place(Worker& worker);
   // Trains each of the worker's triples once. Returns the sum of their losses.
-  double run(Worker& worker, std::uint64_t epoch);
+  double run(adapm::Worker& worker, std::uint64_t epoch);
 
  private:
-  // Fills the batch with this number and localizes its entities.
-  void prepare(Worker& worker, std::size_t number, TripleBatch& batch);
+  // How the embeddings of batches come near.
+  enum class Announcement : std::uint8_t { none, localize_entities, localize_all, intent };
+
+  static Announcement announcement_of(TrainingMode mode, adapm::Technique technique);
+  // Fills the batch with this number and announces its embeddings.
+  void prepare(adapm::Worker& worker, std::size_t number, TripleBatch& batch);
 
   WorkerTask task_;
   RunnerOptions options_;
+  Announcement announcement_;
+  std::size_t lookahead_;
   TripleLoss loss_;
   TripleBatcher batcher_;
   std::vector<Triple> triples_;
+  Clock first_clock_ = {};  // of the epoch
 };
 
 }  // namespace lapse::apps

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "apps/common/server_program.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/common/table_reader.hpp"
 
 namespace lapse::apps {

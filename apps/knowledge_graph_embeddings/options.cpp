@@ -9,6 +9,7 @@
 
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
+#include "apps/common/technique_option.hpp"
 
 namespace lapse::apps {
 
@@ -101,36 +102,41 @@ void add_training_options(CLI::App& app, KnowledgeGraphOptions& options, OptionC
   });
 }
 
-void add_execution_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
+// Returns the option --mode.
+const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& training,
+                                         OptionConditions& conditions) {
   app.add_option("--workers", training.workers,
                  "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
       ->delimiter(',')
       ->capture_default_str();
-  add_names(
+  const CLI::Option* const mode = add_names(
       app, "--mode", training.runner.mode,
       std::map<std::string, TrainingMode>{{"classic", TrainingMode::classic},
                                           {"clustering", TrainingMode::clustering},
                                           {"latency_hiding", TrainingMode::latency_hiding},
-                                          {"combined", TrainingMode::combined}},
+                                          {"combined", TrainingMode::combined},
+                                          {"intent", TrainingMode::intent}},
       "classic: triples dealt out at random, nothing is localized; clustering: the triples of a relation "
       "on one rank, which has its parameters; latency_hiding: entities are localized ahead of use; "
-      "combined: both");
+      "combined: both; intent: triples dealt out at random, workers signal intents (default with "
+      "--technique)");
   app.add_option("--batch", training.runner.batch, "Triples whose embeddings are pulled and updated together")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   const CLI::Option* const lookahead =
-      app.add_option("--lookahead", training.runner.lookahead,
-                     "Modes latency_hiding and combined: batches from localizing entities to their use")
-          ->check(CLI::Range(0, 1000000))
-          ->capture_default_str();
-  conditions.add(lookahead, "--mode latency_hiding or combined", [&training] {
-    return training.runner.mode == TrainingMode::latency_hiding ||
-           training.runner.mode == TrainingMode::combined;
+      app.add_option_function<std::size_t>(
+             "--lookahead", [&training](std::size_t batches) { training.runner.lookahead = batches; },
+             "Modes latency_hiding, combined, intent: batches from announcing embeddings to their use "
+             "(default: 4, with intents 200)")
+          ->check(CLI::Range(0, 1000000));
+  conditions.add(lookahead, "--mode latency_hiding, combined or intent", [&training] {
+    return localizes_entities(training.runner.mode) || training.runner.mode == TrainingMode::intent;
   });
   app.add_option("--prefetch", training.runner.prefetch,
                  "Batches from the start of reading embeddings to their use")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
+  return mode;
 }
 
 }  // namespace
@@ -140,8 +146,12 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
   const auto conditions = std::make_shared<OptionConditions>();
   add_model_options(app, options.training, *conditions);
   add_training_options(app, options, *conditions);
-  add_execution_options(app, options.training, *conditions);
-  app.final_callback([conditions] { conditions->check(); });
+  const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
+  const CLI::Option* const technique = add_technique(app, options.technique);
+  app.final_callback([conditions, mode, technique, &options] {
+    choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
+    conditions->check();
+  });
   app.add_option_function<std::uint64_t>(
          "--seed", [&options](std::uint64_t seed) { options.data.seed = options.training.seed = seed; },
          "Of the random graph, initial embeddings, order of the triples and negatives")

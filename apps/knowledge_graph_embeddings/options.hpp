@@ -1,8 +1,10 @@
 // The command line of the knowledge graph embeddings.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "adapm/technique.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
 
@@ -15,8 +17,9 @@ namespace lapse::apps {
 struct KnowledgeGraphOptions {
   DataOptions data;
   TrainingOptions training;
-  std::string output_prefix;  // of the files of the embeddings; empty: none
-  std::string summary_json;   // file; empty: none
+  std::optional<adapm::Technique> technique;  // where workers signal intents
+  std::string output_prefix;                  // of the files of the embeddings; empty: none
+  std::string summary_json;                   // file; empty: none
 };
 
 // Adds every option to the parser, which fills in `options` when it parses.

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "apps/common/management_report.hpp"
+
 namespace lapse::apps {
 
 namespace {
@@ -85,7 +87,7 @@ std::string describe(const EpochRecord& record, const KnowledgeGraph& graph) {
   return text;
 }
 
-Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const Statistics& statistics) {
+Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const adapm::Statistics& statistics) {
   PhaseCost total;
   const EpochRecord* evaluated = nullptr;
   for (const EpochRecord& record : trainer.epochs()) {
@@ -109,6 +111,8 @@ Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const Sta
   const double rate = triples_per_second(epochs, total.seconds, graph);
   summary.add("triples_per_second", rate, "triples", fmt::format("{:.0f} /s", rate));
   add_costs(summary, total, epochs);
+  if (trainer.options().runner.mode == TrainingMode::intent)
+    add_management(summary, trainer.technique(), total, statistics, epochs);
   summary.add_json("history", epochs_json(trainer));
   summary.add_json("statistics", statistics.to_json());
   return summary;

@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
-#include "lapse/core/statistics.hpp"
 
 namespace lapse::apps {
 
@@ -16,7 +16,7 @@ std::string describe(const KnowledgeGraph& graph);
 std::string describe(const EpochRecord& record, const KnowledgeGraph& graph);
 
 // Quality after the last evaluation, times and communication of the training (without the evaluations), and
-// all counters of the server.
-Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const Statistics& statistics);
+// all counters of the manager.
+Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const adapm::Statistics& statistics);
 
 }  // namespace lapse::apps

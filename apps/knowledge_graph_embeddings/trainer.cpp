@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/server_program.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -16,6 +16,11 @@ namespace {
 const TrainingOptions& checked(const TrainingOptions& options, std::int32_t ranks) {
   options.check(ranks);
   return options;
+}
+
+// Copies of a key show other workers' updates a little later, which only intents pay for.
+Consistency consistency_of(TrainingMode mode) {
+  return mode == TrainingMode::intent ? Consistency::eventual : Consistency::sequential;
 }
 
 }  // namespace
@@ -35,24 +40,25 @@ void TrainingOptions::check(std::int32_t ranks) const {
   require(runner.l2 >= 0 && std::isfinite(runner.l2), "the regularization must not be negative");
 }
 
-Trainer::Trainer(ParameterServer& server, const KnowledgeGraph& graph, const TrainingOptions& options)
-    : server_(server),
+Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
+                 const TrainingOptions& options)
+    : manager_(manager),
       graph_(graph),
-      options_(checked(options, server.ranks())),
-      local_workers_(workers_of(options.workers, server.rank())),
+      options_(checked(options, manager.ranks())),
+      local_workers_(workers_of(options.workers, manager.rank())),
       model_(make_model(options.model)),
-      partition_(make_on_every_rank(server,
+      partition_(make_on_every_rank(manager.server(),
                                     [&] {
                                       return TriplePartition(graph, clustering_of(options.runner.mode),
-                                                             options.workers, server.ranks(), options.seed);
+                                                             options.workers, manager.ranks(), options.seed);
                                     })),
-      tables_(create_embedding_tables(server, options.tables, graph, *model_, options.initial_scale,
-                                      options.optimiser, options.seed)),
-      evaluator_(make_on_every_rank(server, [&] { return Evaluator(graph, *model_); })),
+      tables_(create_embedding_tables(manager, options.tables, graph, *model_, options.initial_scale,
+                                      options.optimiser, consistency_of(options.runner.mode), options.seed)),
+      evaluator_(make_on_every_rank(manager.server(), [&] { return Evaluator(graph, *model_); })),
       runners_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
-  server_.run_workers(local_workers_, [&](Worker& worker) {
-    const WorkerTask task{tables_, *model_, graph_, partition_, worker.index()};
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
+    const WorkerTask task{tables_, *model_, graph_, partition_, worker.index(), technique()};
     auto& runner = runners_[worker.local_index()];
     runner = std::make_unique<EpochRunner>(task, options_.runner);
     runner->place(worker);
@@ -65,11 +71,11 @@ EpochRecord Trainer::run_epoch() {
   const std::uint64_t epoch = epochs_.size();
   double loss = 0;
   std::vector<double> losses(runners_.size());
-  const PhaseCost cost = run_measured(server_, local_workers_, tables_.ids(), [&](Worker& worker) {
+  const PhaseCost cost = run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
     losses[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch);
   });
   // Ranks without workers take part, so that they receive the sum.
-  server_.run_workers(std::max(1, local_workers_), [&](Worker& worker) {
+  manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     double sum = worker.local_index() < losses.size() ? losses[worker.local_index()] : 0;
     worker.all_reduce(std::span(&sum, 1));
     if (worker.local_index() == 0) loss = sum;
@@ -84,7 +90,7 @@ EpochRecord Trainer::run_epoch() {
 }
 
 Evaluation Trainer::evaluate() {
-  return evaluator_.evaluate(server_, local_workers_, tables_);
+  return evaluator_.evaluate(manager_.server(), local_workers_, tables_);
 }
 
 void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {

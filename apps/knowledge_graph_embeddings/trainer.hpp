@@ -1,4 +1,4 @@
-// Trains embeddings of a knowledge graph on a parameter server.
+// Trains embeddings of a knowledge graph on a parameter manager.
 #pragma once
 
 #include <cstdint>
@@ -39,14 +39,14 @@ struct EpochRecord {
   PhaseCost cost;                        // of training alone
 };
 
-// Used by the thread that owns the server. Every call is collective, and has the same effect on every rank,
+// Used by the thread that owns the manager. Every call is collective, and has the same effect on every rank,
 // also on ranks without workers; errors are thrown on every rank.
 class Trainer {
  public:
-  // Collective. Creates the tables, distributes the triples and places the relations. Server and graph must
-  // outlive the trainer; the graph is the same on every rank. Throws ConfigurationError for impossible
+  // Collective. Creates the tables, distributes the triples and places the relations. Manager and graph
+  // must outlive the trainer; the graph is the same on every rank. Throws ConfigurationError for impossible
   // options.
-  Trainer(ParameterServer& server, const KnowledgeGraph& graph, const TrainingOptions& options);
+  Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph, const TrainingOptions& options);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -61,6 +61,8 @@ class Trainer {
   Evaluation evaluate();
 
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  adapm::Technique technique() const { return manager_.options().technique; }
+  const TrainingOptions& options() const { return options_; }
   const EmbeddingTables& tables() const { return tables_; }
   const EmbeddingModel& model() const { return *model_; }
   const TriplePartition& partition() const { return partition_; }
@@ -68,7 +70,7 @@ class Trainer {
  private:
   bool is_due(std::uint64_t epoch) const;
 
-  ParameterServer& server_;
+  adapm::ParameterManager& manager_;
   const KnowledgeGraph& graph_;
   TrainingOptions options_;
   std::int32_t local_workers_;

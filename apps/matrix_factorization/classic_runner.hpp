@@ -3,43 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "apps/common/key_slots.hpp"
+#include "apps/matrix_factorization/batch_trainer.hpp"
 #include "apps/matrix_factorization/epoch_runner.hpp"
 
 namespace lapse::apps {
 
-// Pulls the factors of a batch of cells, trains the cells one after the other on these copies, and pushes the
-// changes. Within a batch a row or column that occurs again is seen as the cells before have left it; what
-// other workers push meanwhile is seen by the next batch. A table that takes gradients gets one for each row
-// and column: the sum over the batch, at the pulled values.
+// Batch by batch, wherever the factors are.
 class ClassicRunner final : public EpochRunner {
  public:
   ClassicRunner(const WorkerTask& task, const RunnerOptions& options);
 
   void place(Worker& worker) override { static_cast<void>(worker); }
-  void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
-  void train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps);
-  // Both write changes_.
-  void step_one_after_the_other(std::span<const io::Cell> batch, const SgdSteps& steps);
-  void sum_gradients(std::span<const io::Cell> batch, const SgdSteps& steps);
-  // Of a key's value in values_.
-  std::size_t offset(Key key) { return slots_.slot(key, keys_) * task_.model.length(); }
-
   WorkerTask task_;
   std::size_t batch_;
   CellVisits visits_;
   std::vector<io::Cell> cells_;  // sorted
-  KeySlots slots_;
-  std::vector<Key> keys_;            // of the batch
-  std::vector<float> values_;        // of the keys, row by row
-  std::vector<float> changes_;       // the same before the batch, then what is pushed
-  std::vector<float> row_gradient_;  // of one cell
-  std::vector<float> column_gradient_;
+  BatchTrainer trainer_;
 };
 
 }  // namespace lapse::apps

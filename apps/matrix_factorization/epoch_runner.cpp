@@ -4,6 +4,7 @@
 
 #include "apps/matrix_factorization/blocking_runner.hpp"
 #include "apps/matrix_factorization/classic_runner.hpp"
+#include "apps/matrix_factorization/column_runner.hpp"
 #include "apps/matrix_factorization/latency_hiding_runner.hpp"
 #include "apps/matrix_factorization/leased_block_runner.hpp"
 
@@ -16,6 +17,8 @@ std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const Run
       return std::make_unique<BlockingRunner>(task, options);
     case TrainingMode::latency_hiding:
       return std::make_unique<LatencyHidingRunner>(task, options);
+    case TrainingMode::intent:
+      return std::make_unique<ColumnRunner>(task, options);
     case TrainingMode::classic:
       break;
   }

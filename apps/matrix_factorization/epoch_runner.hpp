@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "adapm/worker.hpp"
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
@@ -15,6 +17,7 @@ enum class TrainingMode : std::uint8_t {
   blocking,        // subepochs of disjoint blocks, whose columns are localized between them
   latency_hiding,  // columns are localized a window of cells ahead of their use
   classic,         // nothing is localized: factors stay where the table put them
+  intent,          // cells by column; workers signal intents, and the manager does the rest
 };
 
 // How a worker of mode `blocking` accesses its block; the values are the same, bit for bit.
@@ -29,16 +32,29 @@ struct WorkerTask {
   const FactorModel& model;
   const BlockSchedule& schedule;
   const WorkerCells& cells;
-  std::size_t worker;  // its number in the schedule
+  const FactorizationProblem& problem;
+  std::size_t worker;         // its number in the schedule
+  std::size_t first_worker;   // of its rank
+  std::size_t local_workers;  // likewise
+  adapm::Technique technique;
 };
+
+// Where no number is given. Columns that are localized are to come just in time, the manager chooses the time
+// itself.
+constexpr std::size_t kLookaheadCells = 500;
+constexpr std::size_t kClassicBatch = 1;
+constexpr std::size_t kIntentBatch = 256;
+constexpr std::size_t kLocalizeAhead = 4;
+constexpr std::size_t kSignalAhead = 1000;
 
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::blocking;
   BlockAccess access = BlockAccess::lease;
   CellOrder order = CellOrder::sorted;
-  std::uint64_t seed = 1;       // of the order
-  std::size_t lookahead = 500;  // latency_hiding: cells in a window
-  std::size_t batch = 1;        // classic: cells whose factors are pulled and pushed together
+  std::uint64_t seed = 1;  // of the order
+  // latency_hiding: cells in a window; intent: batches from announcing columns to their use.
+  std::optional<std::size_t> lookahead = {};
+  std::optional<std::size_t> batch = {};  // classic, intent: cells whose factors are accessed together
 };
 
 // Belongs to one worker of the schedule. Every worker calls the same functions in the same order, each time
@@ -50,7 +66,7 @@ class EpochRunner {
   // Before the first epoch: localizes the factors that this mode needs.
   virtual void place(Worker& worker) = 0;
   // Visits each of the worker's cells once.
-  virtual void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;
+  virtual void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) = 0;
 };
 
 std::unique_ptr<EpochRunner> make_epoch_runner(const WorkerTask& task, const RunnerOptions& options);

@@ -22,9 +22,10 @@ std::shared_ptr<const std::vector<bool>> keys_with_cells(const FactorizationProb
 
 }  // namespace
 
-FactorTable create_factor_table(ParameterServer& server, const std::string& name,
+FactorTable create_factor_table(adapm::ParameterManager& manager, const std::string& name,
                                 const FactorizationProblem& problem, const FactorModel& model,
-                                double initial_scale, std::uint64_t seed, const UpdateRule& rule) {
+                                double initial_scale, std::uint64_t seed, const UpdateRule& rule,
+                                Consistency consistency) {
   const auto initial_value = [with_cells = keys_with_cells(problem), random = PositionalRandom(seed),
                               initial_scale, rank = model.rank()](Key key, std::span<float> value) {
     std::fill(value.begin(), value.end(), 0.0F);
@@ -33,11 +34,12 @@ FactorTable create_factor_table(ParameterServer& server, const std::string& name
       value[k] = static_cast<float>(initial_scale * (2 * random.uniform(key, k) - 1));
     }
   };
-  return {server.create_table<float>({.name = name,
-                                      .keys = problem.rows + problem.columns,
-                                      .length = model.length(),
-                                      .initialiser = Initialiser::function<float>(initial_value),
-                                      .update_rule = rule}),
+  return {manager.create_table<float>({.name = name,
+                                       .keys = problem.rows + problem.columns,
+                                       .length = model.length(),
+                                       .initialiser = Initialiser::function<float>(initial_value),
+                                       .update_rule = rule,
+                                       .consistency = consistency}),
           problem.rows, problem.columns, rule.kind() != UpdateRuleKind::add};
 }
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/matrix_factorization/model.hpp"
 #include "apps/matrix_factorization/problem.hpp"
-#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {
 
@@ -24,8 +24,9 @@ struct FactorTable {
 
 // Collective. Factors start uniform in [-initial_scale, initial_scale), biases at 0. Rows and columns without
 // training cells are 0 and stay so: they add nothing to a prediction. The rule is add or an optimiser.
-FactorTable create_factor_table(ParameterServer& server, const std::string& name,
+FactorTable create_factor_table(adapm::ParameterManager& manager, const std::string& name,
                                 const FactorizationProblem& problem, const FactorModel& model,
-                                double initial_scale, std::uint64_t seed, const UpdateRule& rule = {});
+                                double initial_scale, std::uint64_t seed, const UpdateRule& rule = {},
+                                Consistency consistency = Consistency::sequential);
 
 }  // namespace lapse::apps

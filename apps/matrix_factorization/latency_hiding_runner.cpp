@@ -8,14 +8,14 @@ namespace lapse::apps {
 
 LatencyHidingRunner::LatencyHidingRunner(const WorkerTask& task, const RunnerOptions& options)
     : task_(task),
-      lookahead_(options.lookahead),
+      lookahead_(options.lookahead.value_or(kLookaheadCells)),
       visits_(options.order, options.seed),
       cells_(task.cells.all().begin(), task.cells.all().end()),
       last_window_(task.factors.columns) {
   sort_by_row(cells_);
 }
 
-void LatencyHidingRunner::run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
+void LatencyHidingRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   CellTrainer trainer(worker, task_.factors, task_.model);
   std::span<const io::Cell> ahead = visits_.arrange(cells_, epoch * task_.schedule.workers() + task_.worker);
   const auto take_window = [&] {

@@ -16,7 +16,7 @@ class LeasedBlockRunner final : public EpochRunner {
   LeasedBlockRunner(const WorkerTask& task, const RunnerOptions& options);
 
   void place(Worker& worker) override { localize_own_rows(worker, task_); }
-  void run(Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
+  void run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) override;
 
  private:
   struct Block {

@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
+#include "apps/common/technique_option.hpp"
 
 namespace lapse::apps {
 
@@ -143,7 +145,9 @@ void add_update_rule_options(CLI::App& app, UpdateRuleOptions& rule, OptionCondi
             "Rule ftrl: the larger, the more factors are 0");
 }
 
-void add_execution_options(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
+// Returns the option --mode.
+const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& training,
+                                         OptionConditions& conditions) {
   const auto only_in = [&](TrainingMode mode, const std::string& name, const CLI::Option* option) {
     conditions.add(option, "--mode " + name, [&training, mode] { return training.runner.mode == mode; });
   };
@@ -151,32 +155,50 @@ void add_execution_options(CLI::App& app, TrainingOptions& training, OptionCondi
                  "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
       ->delimiter(',')
       ->capture_default_str();
-  add_names(app, "--mode", training.runner.mode,
-            std::map<std::string, TrainingMode>{{"blocking", TrainingMode::blocking},
-                                                {"latency_hiding", TrainingMode::latency_hiding},
-                                                {"classic", TrainingMode::classic}},
-            "blocking: disjoint blocks, localized between subepochs; latency_hiding: factors are localized "
-            "ahead of use; "
-            "classic: nothing is localized");
+  const CLI::Option* const mode = add_names(
+      app, "--mode", training.runner.mode,
+      std::map<std::string, TrainingMode>{{"blocking", TrainingMode::blocking},
+                                          {"latency_hiding", TrainingMode::latency_hiding},
+                                          {"classic", TrainingMode::classic},
+                                          {"intent", TrainingMode::intent}},
+      "blocking: disjoint blocks, localized between subepochs; latency_hiding: factors are localized ahead "
+      "of use; classic: nothing is localized; intent: column by column, workers signal intents (default with "
+      "--technique)");
   only_in(TrainingMode::blocking, "blocking",
           add_names(
               app, "--access", training.runner.access,
               std::map<std::string, BlockAccess>{{"lease", BlockAccess::lease}, {"pull", BlockAccess::pull}},
               "Mode blocking: lease each block and train it in place, or localize its columns, pull and "
               "push"));
-  add_names(
-      app, "--order", training.runner.order,
-      std::map<std::string, CellOrder>{{"sorted", CellOrder::sorted}, {"shuffled", CellOrder::shuffled}},
-      "Order in which a worker visits its cells: by row, or random in every epoch");
-  only_in(TrainingMode::latency_hiding, "latency_hiding",
-          app.add_option("--lookahead", training.runner.lookahead, "Mode latency_hiding: cells in a window")
-              ->check(CLI::Range(1, 1000000000))
-              ->capture_default_str());
-  only_in(TrainingMode::classic, "classic",
-          app.add_option("--batch", training.runner.batch,
-                         "Mode classic: cells whose factors are pulled and pushed together")
-              ->check(CLI::Range(1, 1000000000))
-              ->capture_default_str());
+  conditions.add(add_names(app, "--order", training.runner.order,
+                           std::map<std::string, CellOrder>{{"sorted", CellOrder::sorted},
+                                                            {"shuffled", CellOrder::shuffled}},
+                           "Order in which a worker visits its cells: by row, or random in every epoch"),
+                 "--mode blocking, latency_hiding or classic",
+                 [&training] { return training.runner.mode != TrainingMode::intent; });
+  const auto add_number = [&](const std::string& option, std::optional<std::size_t>& target,
+                              const std::string& meaning) {
+    return app
+        .add_option_function<std::size_t>(
+            option, [&target](std::size_t number) { target = number; }, meaning)
+        ->check(CLI::Range(1, 1000000000));
+  };
+  conditions.add(
+      add_number("--lookahead", training.runner.lookahead,
+                 "Mode latency_hiding: cells in a window (default: 500); mode intent: batches from "
+                 "announcing columns to their use (default: 1000, with technique localize 4)"),
+      "--mode latency_hiding or intent", [&training] {
+        return training.runner.mode == TrainingMode::latency_hiding ||
+               training.runner.mode == TrainingMode::intent;
+      });
+  conditions.add(add_number("--batch", training.runner.batch,
+                            "Modes classic (default: 1) and intent (default: 256): cells whose factors are "
+                            "pulled and pushed together"),
+                 "--mode classic or intent", [&training] {
+                   return training.runner.mode == TrainingMode::classic ||
+                          training.runner.mode == TrainingMode::intent;
+                 });
+  return mode;
 }
 
 }  // namespace
@@ -187,8 +209,12 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_model_options(app, options.training, *conditions);
   add_schedule_options(app, options.training, *conditions);
   add_update_rule_options(app, options.training.update_rule, *conditions);
-  add_execution_options(app, options.training, *conditions);
-  app.final_callback([conditions] { conditions->check(); });
+  const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
+  const CLI::Option* const technique = add_technique(app, options.technique);
+  app.final_callback([conditions, mode, technique, &options] {
+    choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
+    conditions->check();
+  });
   app.add_option_function<std::uint64_t>(
          "--seed",
          [&options](std::uint64_t seed) {

@@ -1,6 +1,7 @@
 // The command line of the matrix factorization.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "apps/matrix_factorization/problem.hpp"
@@ -15,6 +16,7 @@ namespace lapse::apps {
 struct MatrixFactorizationOptions {
   DataOptions data;
   TrainingOptions training;
+  std::optional<adapm::Technique> technique;  // where workers signal intents
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none
   std::string summary_json;   // file; empty: none

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "apps/common/management_report.hpp"
+
 namespace lapse::apps {
 
 namespace {
@@ -59,7 +61,7 @@ std::string describe(const EpochRecord& record) {
 }
 
 Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
-                  const std::optional<Baselines>& baselines, const Statistics& statistics) {
+                  const std::optional<Baselines>& baselines, const adapm::Statistics& statistics) {
   const std::uint64_t epochs = trainer.epochs().size();
   Summary summary;
   if (baselines) {
@@ -79,7 +81,10 @@ Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
   const double imbalance = block_imbalance(problem, trainer.schedule());
   summary.add("block_imbalance", imbalance, "blocks", fmt::format("{:.3f} times the even size", imbalance));
   summary.add("epochs", epochs, "epochs");
-  add_costs(summary, total_cost(trainer), epochs);
+  const PhaseCost total = total_cost(trainer);
+  add_costs(summary, total, epochs);
+  if (trainer.options().runner.mode == TrainingMode::intent)
+    add_management(summary, trainer.technique(), total, statistics, epochs);
   summary.add("mean", double{trainer.model().mean()});
   summary.add_json("history", epochs_json(trainer));
   summary.add_json("statistics", statistics.to_json());

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/common/summary.hpp"
 #include "apps/matrix_factorization/baseline.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
-#include "lapse/core/statistics.hpp"
 
 namespace lapse::apps {
 
@@ -19,6 +19,6 @@ std::string describe(const EpochRecord& record);
 
 // Errors, times and communication of the training (without the evaluations), and all counters of the server.
 Summary summarize(const Trainer& trainer, const FactorizationProblem& problem,
-                  const std::optional<Baselines>& baselines, const Statistics& statistics);
+                  const std::optional<Baselines>& baselines, const adapm::Statistics& statistics);
 
 }  // namespace lapse::apps

@@ -50,6 +50,25 @@ void sort_by_row(std::span<io::Cell> cells) {
   });
 }
 
+std::vector<io::Cell> column_cells(const FactorizationProblem& problem, const BlockSchedule& schedule,
+                                   std::size_t first_worker, std::size_t local_workers, std::size_t worker) {
+  const auto is_of_rank = [&](const io::Cell& cell) {
+    const std::size_t part = schedule.rows.part_of(cell.row);
+    return part >= first_worker && part < first_worker + local_workers;
+  };
+  std::vector<std::uint32_t> counts(problem.columns);
+  for (const io::Cell& cell : problem.train) counts[cell.column] += is_of_rank(cell) ? 1 : 0;
+  const BalancedPartition columns(counts, local_workers);
+  std::vector<io::Cell> cells;
+  for (const io::Cell& cell : problem.train) {
+    if (is_of_rank(cell) && columns.part_of(cell.column) == worker - first_worker) cells.push_back(cell);
+  }
+  std::stable_sort(cells.begin(), cells.end(), [](const io::Cell& a, const io::Cell& b) {
+    return std::tie(a.column, a.row) < std::tie(b.column, b.row);
+  });
+  return cells;
+}
+
 double block_imbalance(const FactorizationProblem& problem, const BlockSchedule& schedule) {
   const std::size_t workers = schedule.workers();
   std::vector<std::uint64_t> cells(workers * workers);

@@ -57,6 +57,12 @@ class WorkerCells {
 // By row, then column; equal cells keep their order.
 void sort_by_row(std::span<io::Cell> cells);
 
+// The cells of one worker where the cells of a rank's rows are divided among the rank's workers by column,
+// evenly; sorted by column. `first_worker` and `local_workers` are those of the rank in the schedule, of
+// which `worker` is one.
+std::vector<io::Cell> column_cells(const FactorizationProblem& problem, const BlockSchedule& schedule,
+                                   std::size_t first_worker, std::size_t local_workers, std::size_t worker);
+
 // How uneven the blocks are: the time of a subepoch is that of its largest block. 1 when all are equal; the
 // sum over the subepochs of the largest block's cells, divided by the cells per worker.
 double block_imbalance(const FactorizationProblem& problem, const BlockSchedule& schedule);

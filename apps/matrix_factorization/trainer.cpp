@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "apps/common/server_program.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/matrix_factorization/evaluation.hpp"
 #include "lapse/core/error.hpp"
@@ -31,14 +31,21 @@ void check_finite(const EpochRecord& record) {
                           record.epoch, record.learning_rate));
 }
 
+// Copies of a key show other workers' updates a little later, which only intents pay for.
+Consistency consistency_of(TrainingMode mode) {
+  return mode == TrainingMode::intent ? Consistency::eventual : Consistency::sequential;
+}
+
 }  // namespace
 
 struct Trainer::WorkerState {
   WorkerState(const Trainer& trainer, std::size_t worker)
       : train(trainer.problem_.train, trainer.schedule_, worker),
         test(trainer.problem_.test, trainer.schedule_, worker),
-        runner(make_epoch_runner({trainer.factors_, trainer.model_, trainer.schedule_, train, worker},
-                                 trainer.options_.runner)) {}
+        runner(
+            make_epoch_runner({trainer.factors_, trainer.model_, trainer.schedule_, train, trainer.problem_,
+                               worker, trainer.first_worker_, trainer.states_.size(), trainer.technique()},
+                              trainer.options_.runner)) {}
 
   WorkerCells train;
   WorkerCells test;
@@ -51,8 +58,9 @@ void TrainingOptions::check(std::int32_t ranks) const {
   };
   check_worker_counts(workers, ranks);
   require(rank >= 1, "rank 0, expected at least 1");
-  require(runner.lookahead >= 1, "lookahead 0, expected at least 1 cell");
-  require(runner.batch >= 1, "batch 0, expected at least 1 cell");
+  require(runner.mode != TrainingMode::latency_hiding || runner.lookahead != 0,
+          "lookahead 0, expected at least 1 cell");
+  require(runner.batch != 0, "batch 0, expected at least 1 cell");
   require(initial_scale >= 0 && std::isfinite(initial_scale), "the initial scale must not be negative");
   require(l2_factors >= 0 && std::isfinite(l2_factors), "the regularization of factors must not be negative");
   require(l2_biases >= 0 && std::isfinite(l2_biases), "the regularization of biases must not be negative");
@@ -64,22 +72,24 @@ void TrainingOptions::check(std::int32_t ranks) const {
           "the bold driver needs an evaluation after every epoch");
 }
 
-Trainer::Trainer(ParameterServer& server, const FactorizationProblem& problem, const TrainingOptions& options)
-    : server_(server),
+Trainer::Trainer(adapm::ParameterManager& manager, const FactorizationProblem& problem,
+                 const TrainingOptions& options)
+    : manager_(manager),
       problem_(problem),
-      options_((options.check(server.ranks()), options)),
-      local_workers_(workers_of(options.workers, server.rank())),
-      first_worker_(workers_before(options.workers, server.rank())),
+      options_((options.check(manager.ranks()), options)),
+      local_workers_(workers_of(options.workers, manager.rank())),
+      first_worker_(workers_before(options.workers, manager.rank())),
       model_(options.rank, options.biases, problem.mean),
-      schedule_(make_on_every_rank(server,
+      schedule_(make_on_every_rank(manager.server(),
                                    [&] {
                                      return BlockSchedule(
                                          problem, std::max<std::size_t>(
-                                                      1, total_workers(options.workers, server.ranks())));
+                                                      1, total_workers(options.workers, manager.ranks())));
                                    })),
-      factors_(create_factor_table(server, options.table, problem, model_, options.initial_scale,
+      factors_(create_factor_table(manager, options.table, problem, model_, options.initial_scale,
                                    options.seed,
-                                   make_update_rule(options.update_rule, options.learning_rate.initial))),
+                                   make_update_rule(options.update_rule, options.learning_rate.initial),
+                                   consistency_of(options.runner.mode))),
       learning_rate_(options.learning_rate),
       states_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
@@ -89,7 +99,7 @@ Trainer::Trainer(ParameterServer& server, const FactorizationProblem& problem, c
 Trainer::~Trainer() = default;
 
 void Trainer::prepare() {
-  server_.run_workers(local_workers_, [&](Worker& worker) {
+  manager_.server().run_workers(local_workers_, [&](Worker& worker) {
     auto& state = states_[worker.local_index()];
     state = std::make_unique<WorkerState>(*this, first_worker_ + worker.local_index());
     state->runner->place(worker);
@@ -103,7 +113,7 @@ EpochRecord Trainer::run_epoch() {
                        static_cast<float>(options_.l2_biases),
                        static_cast<float>(rate / options_.learning_rate.initial)};
   const std::array tables{factors_.table.id()};
-  const PhaseCost cost = run_measured(server_, local_workers_, tables, [&](Worker& worker) {
+  const PhaseCost cost = run_measured(manager_, local_workers_, tables, [&](adapm::Worker& worker) {
     states_[worker.local_index()]->runner->run(worker, epoch, steps);
   });
   epochs_.push_back({epoch + 1, rate, std::nullopt, cost});
@@ -113,7 +123,7 @@ EpochRecord Trainer::run_epoch() {
 Errors Trainer::evaluate() {
   std::array<double, 2> sums{};
   // Ranks without workers take part, with nothing to evaluate, so that they receive the sums.
-  server_.run_workers(std::max(1, local_workers_), [&](Worker& worker) {
+  manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
     std::array<double, 2> squared_errors{};
     if (worker.local_index() < states_.size()) {
       Evaluator evaluator(worker, factors_, model_);

@@ -1,4 +1,4 @@
-// Trains a matrix factorization on a parameter server.
+// Trains a matrix factorization on a parameter manager.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/common/measured_phase.hpp"
 #include "apps/matrix_factorization/epoch_runner.hpp"
 #include "apps/matrix_factorization/factor_table.hpp"
@@ -16,7 +17,6 @@
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/schedule.hpp"
 #include "apps/matrix_factorization/update_rule_options.hpp"
-#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {
 
@@ -54,14 +54,15 @@ struct EpochRecord {
   PhaseCost cost;                // of training alone
 };
 
-// Used by the thread that owns the server. Every call is collective, and has the same effect on every rank,
+// Used by the thread that owns the manager. Every call is collective, and has the same effect on every rank,
 // also on ranks without workers; errors are thrown on every rank.
 class Trainer {
  public:
-  // Collective. Creates the table, distributes the cells and places the factors. Server and problem must
+  // Collective. Creates the table, distributes the cells and places the factors. Manager and problem must
   // outlive the trainer; the problem is equal on every rank. Throws ConfigurationError for impossible
   // options.
-  Trainer(ParameterServer& server, const FactorizationProblem& problem, const TrainingOptions& options);
+  Trainer(adapm::ParameterManager& manager, const FactorizationProblem& problem,
+          const TrainingOptions& options);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -78,6 +79,8 @@ class Trainer {
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
   // Of the evaluated epochs, the one with the smallest test error (without test cells: training error).
   const EpochRecord* best() const;
+  adapm::Technique technique() const { return manager_.options().technique; }
+  const TrainingOptions& options() const { return options_; }
   const FactorTable& factors() const { return factors_; }
   const FactorModel& model() const { return model_; }
   const BlockSchedule& schedule() const { return schedule_; }
@@ -89,7 +92,7 @@ class Trainer {
   bool is_due(std::uint64_t epoch) const;
   bool shall_stop() const;
 
-  ParameterServer& server_;
+  adapm::ParameterManager& manager_;
   const FactorizationProblem& problem_;
   TrainingOptions options_;
   std::int32_t local_workers_;

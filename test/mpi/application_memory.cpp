@@ -5,8 +5,8 @@
 #include <new>
 #include <string_view>
 
+#include "apps/common/manager_program.hpp"
 #include "apps/common/mpi_session.hpp"
-#include "apps/common/server_program.hpp"
 
 using namespace lapse;
 
@@ -46,7 +46,8 @@ int main(int argument_count, char** arguments) {
     if (rank.value() == ranks - 1) throw std::bad_alloc();
     return 0;
   };
-  const std::function<void(ParameterServer&)> run = [&](ParameterServer& server) {
+  const std::function<void(adapm::ParameterManager&)> run = [&](adapm::ParameterManager& manager) {
+    ParameterServer& server = manager.server();
     if (where == "worker") {
       apps::make_on_every_rank(server, [&] { return refuse_memory(server.rank(), server.ranks()); });
     }
@@ -54,5 +55,5 @@ int main(int argument_count, char** arguments) {
     server.run_workers(1, [](Worker& worker) { worker.barrier(); });
   };
   refuses_next_allocation = where == "server" && mpi.rank() != 0;
-  return apps::run_server_program(run);
+  return apps::run_manager_program(std::nullopt, run);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/server_program.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/common/table_reader.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_files.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
@@ -80,11 +80,12 @@ TEST_CASE("every way to train learns the structure of a graph") {
                                      TrainingMode::latency_hiding, TrainingMode::combined);
   CAPTURE(static_cast<int>(mode));
   const DomainMap domains = lapse::test::domains_of_world();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   for (const auto& workers : worker_layouts(server.ranks())) {
     TrainingOptions options = small_training(mode);
     options.workers = workers;
-    Trainer trainer(server, graph, options);
+    Trainer trainer(manager, graph, options);
     trainer.run();
     REQUIRE(trainer.epochs().size() == options.epochs);
     const EpochRecord& last = trainer.epochs().back();
@@ -112,7 +113,7 @@ TEST_CASE("every model learns the structure of a graph") {
   const ModelKind kind =
       GENERATE(ModelKind::complex, ModelKind::distmult, ModelKind::rescal, ModelKind::transe);
   CAPTURE(static_cast<int>(kind));
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
   TrainingOptions options = small_training(TrainingMode::combined);
   options.model.kind = kind;
   options.model.dimensions = 12;
@@ -120,7 +121,7 @@ TEST_CASE("every model learns the structure of a graph") {
   options.epochs = options.evaluate_every = 60;
   options.runner.negatives.per_side = 4;
   options.runner.negatives.shared = GENERATE(false, true);
-  Trainer trainer(server, graph, options);
+  Trainer trainer(manager, graph, options);
   const Evaluation before = trainer.evaluate();
   trainer.run();
   const Evaluation& after = *trainer.epochs().back().evaluation;
@@ -131,7 +132,8 @@ TEST_CASE("every model learns the structure of a graph") {
 
 TEST_CASE("with one worker, every way to train gives the same values, bit for bit, on every rank") {
   const KnowledgeGraph graph = planted_graph();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   std::vector<float> entities;
   std::vector<float> relations;
   for (const bool on_last : {false, true}) {
@@ -142,7 +144,7 @@ TEST_CASE("with one worker, every way to train gives the same values, bit for bi
       options.workers.at(on_last ? options.workers.size() - 1 : 0) = 1;
       options.epochs = 2;
       options.runner.prefetch = 0;
-      Trainer trainer(server, graph, options);
+      Trainer trainer(manager, graph, options);
       trainer.run();
       if (entities.empty()) {
         entities = values_of(server, trainer.tables().entities);
@@ -157,8 +159,9 @@ TEST_CASE("with one worker, every way to train gives the same values, bit for bi
 
 TEST_CASE("the evaluation is that of one thread, however many workers there are") {
   const KnowledgeGraph graph = planted_graph();
-  ParameterServer server{MPI_COMM_WORLD};
-  Trainer trainer(server, graph, small_training(TrainingMode::combined));
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
+  Trainer trainer(manager, graph, small_training(TrainingMode::combined));
   trainer.run_epoch();
   const std::vector<float> entities = values_of(server, trainer.tables().entities);
   const std::vector<float> relations = values_of(server, trainer.tables().relations);
@@ -181,8 +184,8 @@ TEST_CASE("triples with entities that were never seen are also evaluated apart")
   test.push_back({64, 0, 1});
   test.push_back({2, 1, 65});
   graph = make_graph(66, 3, graph.train, graph.valid, test);
-  ParameterServer server{MPI_COMM_WORLD};
-  Trainer trainer(server, graph, small_training(TrainingMode::combined));
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  Trainer trainer(manager, graph, small_training(TrainingMode::combined));
   trainer.run_epoch();
   const Evaluation evaluation = trainer.evaluate();
   CHECK(evaluation.test.all.ranks == 2 * test.size());
@@ -192,8 +195,9 @@ TEST_CASE("triples with entities that were never seen are also evaluated apart")
 
 TEST_CASE("the files of the embeddings hold the values of the tables") {
   const KnowledgeGraph graph = planted_graph();
-  ParameterServer server{MPI_COMM_WORLD};
-  Trainer trainer(server, graph, small_training(TrainingMode::combined));
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
+  Trainer trainer(manager, graph, small_training(TrainingMode::combined));
   trainer.run_epoch();
   const std::vector<float> entities = values_of(server, trainer.tables().entities);
   const std::vector<float> relations = values_of(server, trainer.tables().relations);
@@ -215,14 +219,14 @@ TEST_CASE("the files of the embeddings hold the values of the tables") {
 TEST_CASE("fewer triples than workers, no negatives and large windows simply work") {
   const KnowledgeGraph graph = make_graph(5, 2, {{0, 0, 1}, {1, 1, 1}}, {}, {{0, 0, 1}});
   const TrainingMode mode = GENERATE(TrainingMode::classic, TrainingMode::combined);
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
   TrainingOptions options = small_training(mode);
   options.workers = {3};
   options.epochs = 3;
   options.runner.negatives.per_side = GENERATE(0, 2);
   options.runner.lookahead = 50;
   options.runner.prefetch = 60;
-  Trainer trainer(server, graph, options);
+  Trainer trainer(manager, graph, options);
   trainer.run();
   CHECK(trainer.epochs().size() == 3);
   CHECK(std::isfinite(trainer.epochs().back().loss));
@@ -230,14 +234,15 @@ TEST_CASE("fewer triples than workers, no negatives and large windows simply wor
 
 TEST_CASE("impossible options and diverging training are errors on every rank") {
   const KnowledgeGraph graph = planted_graph();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   TrainingOptions options = small_training(TrainingMode::combined);
   options.workers = {0};
-  CHECK_THROWS_AS(Trainer(server, graph, options), ConfigurationError);
+  CHECK_THROWS_AS(Trainer(manager, graph, options), ConfigurationError);
   options.workers.assign(static_cast<std::size_t>(server.ranks()) + 1, 1);
-  CHECK_THROWS_AS(Trainer(server, graph, options), ConfigurationError);
+  CHECK_THROWS_AS(Trainer(manager, graph, options), ConfigurationError);
   options.workers = {1};
   options.optimiser.learning_rate = 1e30;
-  Trainer trainer(server, graph, options);
+  Trainer trainer(manager, graph, options);
   CHECK_THROWS_WITH(trainer.run(), Catch::Matchers::Contains("diverged in epoch"));
 }

@@ -76,9 +76,12 @@ refuses "cannot be created" "$directory/train" --output-prefix "$directory/missi
 refuses "cannot be created" "$directory/train" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$directory/train" --rate 1e30
 refuses "--dim" "$directory/train" --dim 0
-refuses "--lookahead applies only with --mode latency_hiding or combined" "$directory/train" --mode classic --lookahead 2
+refuses "--lookahead applies only with --mode latency_hiding, combined or intent" "$directory/train" --mode classic --lookahead 2
+refuses "--technique: applies only with --mode intent" "$directory/train" --mode classic --technique adaptive
+refuses "--technique|adaptive|immediate" "$directory/train" --technique best
+ADAPM_TECHNIQUE=adaptive refuses "ADAPM_TECHNIQUE: applies only with --mode intent" "$directory/train" --mode classic
 refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate
-refuses "--mode|classic|clustering|latency_hiding|combined" "$directory/train" --mode fast
+refuses "--mode|classic|clustering|combined|intent|latency_hiding" "$directory/train" --mode fast
 refuses "workers" "$directory/train" --workers 0
 refuses "number" "$directory/train" --workers 1,1,1,1,1
 run --help || fail "--help: $(cat "$directory/err")"

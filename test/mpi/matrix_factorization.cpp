@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/server_program.hpp"
+#include "apps/common/manager_program.hpp"
 #include "apps/matrix_factorization/factor_files.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 #include "io/npy_reader.hpp"
@@ -45,12 +45,13 @@ TEST_CASE("training by blocks gives the values of a single thread, bit for bit, 
   const FactorizationProblem problem = zipf_problem();
   const BlockAccess access = GENERATE(BlockAccess::lease, BlockAccess::pull);
   CAPTURE(static_cast<int>(access));
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   for (const auto& workers : worker_layouts(server.ranks())) {
     TrainingOptions options = small_training(TrainingMode::blocking);
     options.workers = workers;
     options.runner.access = access;
-    Trainer trainer(server, problem, options);
+    Trainer trainer(manager, problem, options);
     ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
     trainer.run();
     REQUIRE(trainer.epochs().size() == options.epochs);
@@ -70,17 +71,18 @@ TEST_CASE("training by blocks gives the values of a single thread, bit for bit, 
 
 TEST_CASE("shuffled cells train as well, and the same for the same number of workers") {
   const FactorizationProblem problem = zipf_problem();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   TrainingOptions options = small_training(TrainingMode::blocking);
   options.runner.order = CellOrder::shuffled;
   std::vector<std::int32_t> all_on_last(static_cast<std::size_t>(server.ranks()), 0);
   all_on_last.back() = 2 * server.ranks();
   options.workers = {2};
-  Trainer everywhere(server, problem, options);
+  Trainer everywhere(manager, problem, options);
   everywhere.run();
   options.workers = all_on_last;
   options.runner.access = GENERATE(BlockAccess::lease, BlockAccess::pull);
-  Trainer last(server, problem, options);
+  Trainer last(manager, problem, options);
   last.run();
   CHECK(all_values(server, everywhere.factors()) == all_values(server, last.factors()));
 }
@@ -91,13 +93,14 @@ TEST_CASE("all ways to train reach the same quality") {
       GENERATE(TrainingMode::blocking, TrainingMode::latency_hiding, TrainingMode::classic);
   CAPTURE(static_cast<int>(mode));
   const DomainMap domains = domains_of_world();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   for (const CellOrder order : {CellOrder::sorted, CellOrder::shuffled}) {
     for (const auto& workers : worker_layouts(server.ranks())) {
       TrainingOptions options = small_training(mode);
       options.workers = workers;
       options.runner.order = order;
-      Trainer trainer(server, problem, options);
+      Trainer trainer(manager, problem, options);
       ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
       trainer.run();
       for (const EpochRecord& record : trainer.epochs()) {
@@ -120,13 +123,14 @@ TEST_CASE("with one worker, every way to train gives the values of a plain loop"
   const TrainingMode mode =
       GENERATE(TrainingMode::blocking, TrainingMode::latency_hiding, TrainingMode::classic);
   CAPTURE(static_cast<int>(mode));
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   TrainingOptions options = small_training(mode);
   options.workers.assign(static_cast<std::size_t>(server.ranks()), 0);
   options.workers.back() = 1;
   options.epochs = 2;
   options.runner.batch = 1;
-  Trainer trainer(server, problem, options);
+  Trainer trainer(manager, problem, options);
   ArrayTraining array{trainer.model(), problem.rows, all_values(server, trainer.factors())};
   trainer.run();
   for (const EpochRecord& record : trainer.epochs()) {
@@ -147,10 +151,11 @@ TEST_CASE("more workers than rows, empty blocks and unknown rows in the test set
       make_problem(4, 3, {{0, 0, 1}, {1, 0, 2}, {1, 1, 3}}, {{2, 0, 1}, {0, 2, 2}, {3, 2, 3}});
   const TrainingMode mode =
       GENERATE(TrainingMode::blocking, TrainingMode::latency_hiding, TrainingMode::classic);
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   TrainingOptions options = small_training(mode);
   options.workers = {3};
-  Trainer trainer(server, problem, options);
+  Trainer trainer(manager, problem, options);
   trainer.run();
   CHECK(trainer.epochs().size() == options.epochs);
   CHECK(std::isfinite(trainer.best()->errors->test_rmse.value()));
@@ -163,23 +168,24 @@ TEST_CASE("more workers than rows, empty blocks and unknown rows in the test set
 
 TEST_CASE("no workers at all is an error on every rank, and so is a list of the wrong length") {
   const FactorizationProblem problem = zipf_problem();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   TrainingOptions options = small_training(TrainingMode::blocking);
   options.workers = {0};
-  CHECK_THROWS_AS(Trainer(server, problem, options), UsageError);
+  CHECK_THROWS_AS(Trainer(manager, problem, options), UsageError);
   options.workers.assign(static_cast<std::size_t>(server.ranks()) + 1, 1);
-  CHECK_THROWS_AS(Trainer(server, problem, options), ConfigurationError);
+  CHECK_THROWS_AS(Trainer(manager, problem, options), ConfigurationError);
 }
 
 TEST_CASE("training stops when the test error no longer improves, and says when it diverges") {
   const FactorizationProblem problem = zipf_problem();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
   TrainingOptions options = small_training(TrainingMode::blocking);
   options.epochs = 200;
   options.patience = 2;
   options.l2_factors = 0;
   options.learning_rate.decay = 0;
-  Trainer trainer(server, problem, options);
+  Trainer trainer(manager, problem, options);
   trainer.run();
   const auto& epochs = trainer.epochs();
   REQUIRE(epochs.size() < 200);
@@ -187,16 +193,16 @@ TEST_CASE("training stops when the test error no longer improves, and says when 
   CHECK(trainer.best()->epoch == epochs.size() - 2);
 
   options.learning_rate.initial = 1000;
-  Trainer diverging(server, problem, options);
+  Trainer diverging(manager, problem, options);
   CHECK_THROWS_WITH(diverging.run(), Catch::Matchers::Contains("diverged in epoch"));
 }
 
 TEST_CASE("the bold driver adapts the learning rate to the training error") {
   const FactorizationProblem problem = zipf_problem();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
   TrainingOptions options = small_training(TrainingMode::blocking);
   options.learning_rate.kind = LearningRateOptions::Kind::bold_driver;
-  Trainer trainer(server, problem, options);
+  Trainer trainer(manager, problem, options);
   trainer.run();
   CHECK(trainer.epochs()[1].learning_rate == Approx(0.05 * 1.05));
   CHECK(trainer.epochs().back().errors->train_rmse < trainer.epochs().front().errors->train_rmse);
@@ -211,11 +217,12 @@ TEST_CASE("the files of the factors hold the values of the table") {
     for (std::uint64_t column = 0; column < problem.columns; ++column)
       problem.column_ids.push_back(column + 7);
   }
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   TrainingOptions options = small_training(TrainingMode::blocking);
   options.biases = biases;
   options.epochs = 1;
-  Trainer trainer(server, problem, options);
+  Trainer trainer(manager, problem, options);
   trainer.run();
   const std::vector<float> values = all_values(server, trainer.factors());
   const std::size_t length = trainer.model().length();

@@ -24,10 +24,10 @@ TrainingOptions rule_training(UpdateRuleKind kind, TrainingMode mode) {
 }
 
 // Trains, and compares all values with those of the array.
-void compare_with_array(ParameterServer& server, const FactorizationProblem& problem,
+void compare_with_array(adapm::ParameterManager& manager, const FactorizationProblem& problem,
                         const TrainingOptions& options, std::size_t batch) {
-  Trainer trainer(server, problem, options);
-  RuleArrayTraining array(trainer.model(), problem.rows, all_values(server, trainer.factors()),
+  Trainer trainer(manager, problem, options);
+  RuleArrayTraining array(trainer.model(), problem.rows, all_values(manager.server(), trainer.factors()),
                           make_update_rule(options.update_rule, options.learning_rate.initial));
   trainer.run();
   REQUIRE(trainer.epochs().size() == options.epochs);
@@ -36,7 +36,7 @@ void compare_with_array(ParameterServer& server, const FactorizationProblem& pro
     steps.scale = static_cast<float>(record.learning_rate / options.learning_rate.initial);
     array.epoch(problem, trainer.schedule(), steps, batch);
   }
-  CHECK(all_values(server, trainer.factors()) == array.values());
+  CHECK(all_values(manager.server(), trainer.factors()) == array.values());
   CHECK(trainer.epochs().back().errors->train_rmse < trainer.epochs().front().errors->train_rmse);
 }
 
@@ -52,26 +52,28 @@ TEST_CASE("blocks with an optimiser give the values of a single thread, bit for 
   const UpdateRuleKind kind = every_optimiser();
   const BlockAccess access = GENERATE(BlockAccess::lease, BlockAccess::pull);
   CAPTURE(static_cast<int>(kind), static_cast<int>(access));
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   for (const auto& workers : worker_layouts(server.ranks())) {
     TrainingOptions options = rule_training(kind, TrainingMode::blocking);
     options.workers = workers;
     options.runner.access = access;
-    compare_with_array(server, problem, options, 1);
+    compare_with_array(manager, problem, options, 1);
   }
 }
 
 TEST_CASE("with one worker, the other ways to train do so too, and sum the gradients of a batch") {
   const FactorizationProblem problem = zipf_problem();
   const UpdateRuleKind kind = every_optimiser();
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
+  ParameterServer& server = manager.server();
   const auto compare = [&](TrainingMode mode, std::size_t batch) {
     CAPTURE(static_cast<int>(kind), static_cast<int>(mode), batch);
     TrainingOptions options = rule_training(kind, mode);
     options.workers.assign(static_cast<std::size_t>(server.ranks()), 0);
     options.workers.back() = 1;
     options.runner.batch = batch;
-    compare_with_array(server, problem, options, batch);
+    compare_with_array(manager, problem, options, batch);
   };
   compare(TrainingMode::latency_hiding, 1);
   compare(TrainingMode::classic, 1);
@@ -83,10 +85,10 @@ TEST_CASE("several workers at once reduce the error with every optimiser, wherev
   const UpdateRuleKind kind = every_optimiser();
   const TrainingMode mode = GENERATE(TrainingMode::latency_hiding, TrainingMode::classic);
   CAPTURE(static_cast<int>(kind), static_cast<int>(mode));
-  ParameterServer server{MPI_COMM_WORLD};
+  adapm::ParameterManager manager{MPI_COMM_WORLD};
   TrainingOptions options = rule_training(kind, mode);
   options.workers = {2};
-  Trainer trainer(server, problem, options);
+  Trainer trainer(manager, problem, options);
   trainer.run();
   CHECK(trainer.epochs().back().errors->train_rmse < trainer.epochs().front().errors->train_rmse);
 }

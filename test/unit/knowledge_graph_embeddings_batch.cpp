@@ -14,22 +14,21 @@ namespace {
 constexpr std::uint64_t kEntities = 20;
 
 std::vector<Key> keys_of(TripleBatch& batch) {
-  return {batch.entity_keys().begin(), batch.entity_keys().end()};
+  return {batch.entities().begin(), batch.entities().end()};
 }
 
 }  // namespace
 
 TEST_CASE("negatives are drawn uniformly among all entities") {
   const KnowledgeGraph graph = make_graph(kEntities, 1, {{0, 0, 0}});
-  const auto model = make_model({});
   TripleBatcher batcher(graph, {.per_side = 1});
-  TripleBatch batch(*model, {.per_side = 1});
+  TripleBatch batch;
   batcher.seed(5, 0);
   constexpr int kBatches = 20000;
   std::vector<int> batches_with(kEntities);
   for (int i = 0; i < kBatches; ++i) {
     batcher.fill(batch, graph.train);
-    for (const Key key : batch.entity_keys()) ++batches_with[key.index()];
+    for (const Key key : batch.entities()) ++batches_with[key.index()];
   }
   CHECK(batches_with[0] == kBatches);
   // Two draws: an entity occurs with probability 1 - (19/20)^2 = 0.0975, in 1950 of the batches with a
@@ -42,9 +41,8 @@ TEST_CASE("negatives are drawn uniformly among all entities") {
 
 TEST_CASE("the same seed and stream give the same negatives, others do not") {
   const KnowledgeGraph graph = make_graph(100000, 1, {{0, 0, 1}, {2, 0, 3}});
-  const auto model = make_model({});
   TripleBatcher batcher(graph, {});
-  TripleBatch batch(*model, {});
+  TripleBatch batch;
   const auto draw = [&](std::uint64_t seed, std::uint64_t stream) {
     batcher.seed(seed, stream);
     batcher.fill(batch, graph.train);
@@ -59,23 +57,21 @@ TEST_CASE("the same seed and stream give the same negatives, others do not") {
 
 TEST_CASE("keys that occur several times are there once") {
   const KnowledgeGraph graph = make_graph(10, 1, {{0, 0, 1}, {1, 0, 0}, {0, 0, 0}});
-  const auto model = make_model({});
   TripleBatcher batcher(graph, {.per_side = 50});
-  TripleBatch batch(*model, {.per_side = 50});
+  TripleBatch batch;
   batcher.fill(batch, graph.train);
   const std::vector<Key> keys = keys_of(batch);
   CHECK(keys.size() == 10);
   CHECK(std::set<Key>(keys.begin(), keys.end()).size() == 10);
   batcher.fill(batch, {});
-  CHECK(batch.entity_keys().empty());
+  CHECK(batch.entities().empty());
 }
 
 TEST_CASE("shared negatives are drawn once for a batch") {
   const KnowledgeGraph graph = make_graph(1000000, 1, std::vector<Triple>(50, {0, 0, 1}));
-  const auto model = make_model({});
   const NegativeOptions shared{.per_side = 3, .shared = true};
   TripleBatcher batcher(graph, shared);
-  TripleBatch batch(*model, shared);
+  TripleBatch batch;
   batcher.fill(batch, graph.train);
-  CHECK(batch.entity_keys().size() == 2 + 2 * 3);
+  CHECK(batch.entities().size() == 2 + 2 * 3);
 }

@@ -103,8 +103,10 @@ TEST_CASE("options without effect are errors that name what they need") {
       {"--margin 3", "--margin applies only with --model transe"},
       {"--shared-negatives --negatives 0", "--shared-negatives applies only with --negatives above 0"},
       {"file --evaluate-every 2", "--evaluate-every applies only with --valid or --test"},
-      {"--mode classic --lookahead 2", "--lookahead applies only with --mode latency_hiding or combined"},
-      {"--mode clustering --lookahead 2", "--lookahead applies only with --mode latency_hiding or combined"},
+      {"--mode classic --lookahead 2",
+       "--lookahead applies only with --mode latency_hiding, combined or intent"},
+      {"--mode clustering --lookahead 2",
+       "--lookahead applies only with --mode latency_hiding, combined or intent"},
   }));
   CHECK_THROWS_WITH(parse(arguments), Catch::Matchers::Contains(message));
 }

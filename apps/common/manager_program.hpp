@@ -1,4 +1,4 @@
-// The frame of a program that works on one parameter server.
+// The frame of a program that works on one parameter manager.
 #pragma once
 
 #include <functional>
@@ -6,18 +6,20 @@
 #include <type_traits>
 #include <utility>
 
-#include "lapse/ps/parameter_server.hpp"
+#include "adapm/parameter_manager.hpp"
 
 namespace lapse::apps {
 
-// Creates a server over all ranks, with the options of the environment, runs f on every rank and closes it.
-// Returns the exit status: 0, or 1 after an error, of which rank 0 prints one line `error: ...`.
+// Creates a manager over all ranks, runs f on every rank and closes it. The manager has the options of the
+// environment, with this technique in place of theirs, if there is one. Returns the exit status: 0, or 1
+// after an error, of which rank 0 prints one line `error: ...`.
 //
 // An exception of type lapse::Error must leave f on every rank, as the errors of collective calls do; work
 // that can fail on one rank alone is done by a worker, whose failure reaches all ranks. Any other exception
-// ends the job; for a lack of memory, also while the server is made, the rank prints such a
+// ends the job; for a lack of memory, also while the manager is made, the rank prints such a
 // line before.
-int run_server_program(const std::function<void(ParameterServer&)>& f);
+int run_manager_program(std::optional<adapm::Technique> technique,
+                        const std::function<void(adapm::ParameterManager&)>& f);
 
 // Collective. Runs f on a worker of rank 0. When it throws, every rank throws PeerFailed.
 void run_on_rank_0(ParameterServer& server, const std::function<void(Worker&)>& f);

@@ -1,0 +1,53 @@
+#include "apps/common/management_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lapse::apps {
+
+namespace {
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+void add_management(Summary& summary, adapm::Technique technique, const PhaseCost& total,
+                    const adapm::Statistics& statistics, std::uint64_t epochs) {
+  const TableCounters& accesses = total.accesses;
+  const std::uint64_t in_memory = accesses.local_pulls + accesses.local_pushes;
+  const std::uint64_t in_copies = accesses.copy_pulls + accesses.copy_pushes;
+  const std::uint64_t remote = accesses.remote_pulls + accesses.remote_pushes;
+  const std::uint64_t all = in_memory + accesses.queued_accesses + remote;
+  const auto share = [&](std::string_view name, std::uint64_t part, std::uint64_t whole,
+                         std::string_view label) {
+    const double value = ratio(part, whole);
+    summary.add(name, value, label, fmt::format("{:.3f} %", 100 * value));
+  };
+  summary.add("technique", adapm::to_string(technique), "technique");
+  share("main_share", in_memory - in_copies, all, "  accesses of main copies");
+  share("copy_share", in_copies, all, "  accesses of other copies");
+  share("queued_share", accesses.queued_accesses, all, "  accesses after the key's arrival");
+  share("remote_share", remote, all, "  remote accesses");
+  share("remote_operation_share", accesses.remote_operations, accesses.operations, "  remote calls");
+  const double divisor = static_cast<double>(std::max<std::uint64_t>(1, epochs));
+  const auto per_epoch = [&](std::string_view name, std::uint64_t count, std::string_view label) {
+    const double value = static_cast<double>(count) / divisor;
+    summary.add(name, value, label, fmt::format("{:.0f} per epoch", value));
+  };
+  per_epoch("relocations_per_epoch", accesses.relocations_in, "  relocations");
+  per_epoch("copies_per_epoch", accesses.copies_in, "  copies set up");
+  const double bytes = static_cast<double>(total.traffic.bytes_sent) / divisor /
+                       static_cast<double>(std::max<std::size_t>(1, statistics.server.ranks.size()));
+  summary.add("bytes_per_rank_and_epoch", bytes, "  bytes of a rank", fmt::format("{:.0f} per epoch", bytes));
+  const double age = ratio(accesses.stale_nanoseconds, accesses.read_samples) * 1e-9;
+  summary.add("stale_seconds", age, "  age of copies at reading", fmt::format("{:.3f} ms", 1e3 * age));
+  const double versions = ratio(accesses.stale_versions, accesses.read_samples);
+  summary.add("stale_versions", versions, "  versions that they missed", fmt::format("{:.3f}", versions));
+  const double lead = statistics.intents.total().mean_lead();
+  summary.add("mean_lead", lead, "  intents acted on", fmt::format("{:.1f} clocks ahead", lead));
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,31 @@
+// How a program's keys are managed, as its command line and its environment say.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "adapm/technique.hpp"
+
+namespace lapse::apps {
+
+// The option --technique; without it `technique` stays empty.
+CLI::Option* add_technique(CLI::App& app, std::optional<adapm::Technique>& technique);
+
+// Whether the environment chooses a technique.
+bool environment_has_technique();
+
+// For programs that also train without intents. To be called when all options are read, with the options
+// --mode and --technique: who chooses a technique chooses the mode in which workers signal intents. Throws
+// CLI::ValidationError when another mode is given beside a technique.
+template <class Mode>
+void choose_mode(const CLI::Option& mode_option, const CLI::Option& technique_option, Mode intent,
+                 Mode& mode) {
+  const bool by_environment = environment_has_technique();
+  if (technique_option.count() == 0 && !by_environment) return;
+  if (mode_option.count() == 0) mode = intent;
+  if (mode == intent) return;
+  throw CLI::ValidationError(technique_option.count() != 0 ? "--technique" : "ADAPM_TECHNIQUE",
+                             "applies only with --mode intent");
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,48 @@
+// Trains batches of cells on copies of their factors.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "apps/common/key_slots.hpp"
+#include "apps/matrix_factorization/factor_table.hpp"
+#include "apps/matrix_factorization/model.hpp"
+#include "io/coordinate_matrix.hpp"
+
+namespace lapse::apps {
+
+// Pulls the factors of a batch of cells, trains the cells one after the other on these copies, and pushes the
+// changes. Within a batch a row or column that occurs again is seen as the cells before have left it; what
+// other workers push meanwhile is seen by the next batch. A table that takes gradients gets one for each row
+// and column: the sum over the batch, at the pulled values. Belongs to one worker; tables and model must
+// outlive it.
+class BatchTrainer {
+ public:
+  BatchTrainer(const FactorTable& factors, const FactorModel& model)
+      : factors_(factors),
+        model_(model),
+        slots_(factors.table.keys()),
+        row_gradient_(model.length()),
+        column_gradient_(model.length()) {}
+
+  void train(Worker& worker, std::span<const io::Cell> batch, const SgdSteps& steps);
+
+ private:
+  // Both write changes_.
+  void step_one_after_the_other(std::span<const io::Cell> batch, const SgdSteps& steps);
+  void sum_gradients(std::span<const io::Cell> batch, const SgdSteps& steps);
+  // Of a key's value in values_.
+  std::size_t offset(Key key) { return slots_.slot(key, keys_) * model_.length(); }
+
+  const FactorTable& factors_;
+  const FactorModel& model_;
+  KeySlots slots_;
+  std::vector<Key> keys_;            // of the batch
+  std::vector<float> values_;        // of the keys, row by row
+  std::vector<float> changes_;       // the same before the batch, then what is pushed
+  std::vector<float> row_gradient_;  // of one cell
+  std::vector<float> column_gradient_;
+};
+
+}  // namespace lapse::apps

@@ -65,11 +65,11 @@ struct WorkerTask {
 
 // Trains a worker's triples in batches, in another random order in every epoch. Each batch passes four
 // stages, and many batches are on their way: the loader's thread makes it, and signals the intents for its
-// embeddings if the mode has intents; where the mode localizes, the worker does so, `lookahead` batches ahead;
-// `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that a
-// batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push meanwhile.
-// Workers that localize the same entity at the same time take it from each other; a worker that finds it gone
-// accesses it by message.
+// embeddings if the mode has intents; where the mode localizes, the worker does so, `lookahead` batches
+// ahead; `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings
+// that a batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push
+// meanwhile. Workers that localize the same entity at the same time take it from each other; a worker that
+// finds it gone accesses it by message.
 //
 // With a sampler the negatives of a batch are prepared when it is made and drawn when it is pulled, as the
 // sampler's scheme says.

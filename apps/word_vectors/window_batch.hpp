@@ -47,8 +47,8 @@ struct WindowBatch {
   void clear();
 };
 
-// Makes batches of a stream of sentences. What it draws depends on seed, stream and sentences alone. A sentence
-// may continue in the next batch. Used by one thread.
+// Makes batches of a stream of sentences. What it draws depends on options, seed, stream and sentences alone.
+// A sentence may continue in the next batch. Used by one thread.
 class WindowBatcher {
  public:
   // Puts the next sentence into its argument; false at the end.

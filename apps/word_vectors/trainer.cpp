@@ -33,6 +33,7 @@ void TrainingOptions::check(std::int32_t ranks) const {
   require(runner.lookahead >= 1, "lookahead 0, expected at least 1 batch");
   require(runner.windows.window >= 1, "window 0, expected at least 1 word");
   require(runner.windows.batch >= 1, "batch 0, expected at least 1 word");
+  require(runner.windows.negative_uses >= 1, "0 uses of a negative, expected at least 1");
   require(runner.windows.subsample >= 0 && std::isfinite(runner.windows.subsample),
           "the threshold of subsampling must not be negative");
   require(std::isfinite(runner.windows.noise_exponent), "the exponent of the noise must be a number");

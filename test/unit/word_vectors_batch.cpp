@@ -149,13 +149,33 @@ TEST_CASE("negatives are shared by the contexts of a word, or drawn for each of 
 TEST_CASE("batches depend on seed and sentences, not on the size of batches") {
   const std::vector<Sentence> sentences(20, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   const auto tiles = [&](std::size_t batch, std::uint64_t seed) {
-    const WindowOptions options{.subsample = 0.01, .batch = batch};
+    const WindowOptions options{.negative_uses = 1, .subsample = 0.01, .batch = batch};
     BatcherSetup setup(options);
     setup.restart(sentences, seed);
     return all_tiles(setup, batch);
   };
   CHECK(tiles(7, 1) == tiles(1000, 1));
   CHECK(tiles(7, 1) != tiles(7, 2));
+}
+
+TEST_CASE(
+    "the words of a batch take their negatives from a pool, in which each is used so often on average") {
+  const WindowOptions options{.negatives = 5, .negative_uses = 10, .subsample = 0, .batch = 60};
+  BatcherSetup setup(options);
+  setup.restart(std::vector<Sentence>(12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  std::set<std::set<WordId>> pools;
+  for (WindowBatch batch; setup.batcher.fill(batch);) {
+    REQUIRE(batch.tiles.size() == 60);
+    std::set<WordId> negatives;
+    for (const WordTile& tile : tiles_of(batch)) {
+      CHECK(tile.targets.size() <= 6);
+      negatives.insert(tile.targets.begin() + 1, tile.targets.end());
+    }
+    CHECK(negatives.size() > 5);
+    CHECK(negatives.size() <= 30);  // 60 words with 5 each, 10 uses
+    pools.insert(negatives);
+  }
+  CHECK(pools.size() == 2);  // the next batch has another pool
 }
 
 TEST_CASE("words that subsampling drops are counted, and have no windows") {

@@ -1,4 +1,4 @@
-// What a rank counts about intents, and the counters of all ranks.
+// What a rank counts about intents and samples, and the counters of all ranks.
 #pragma once
 
 #include <array>
@@ -25,6 +25,10 @@ struct IntentCounters {
   std::uint64_t lead_clocks = 0;
   std::uint64_t lead_max_clocks = 0;
   std::uint64_t permanent_keys = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t sampled_keys = 0;
+  std::uint64_t postponed_keys = 0;
+  std::uint64_t remote_draws = 0;
 
   // Sums, except for maxima.
   IntentCounters& operator+=(const IntentCounters& other);
@@ -62,6 +66,10 @@ inline constexpr std::array kIntentCounterFields{
     IntentCounterField{"lead_clocks", &IntentCounters::lead_clocks, "clocks before their start at which intents were acted on, sum"},
     IntentCounterField{"lead_max_clocks", &IntentCounters::lead_max_clocks, "the same, largest", true},
     IntentCounterField{"permanent_keys", &IntentCounters::permanent_keys, "keys that the technique keeps on every domain, as far as this rank serves them"},
+    IntentCounterField{"samples", &IntentCounters::samples, "samples that were prepared"},
+    IntentCounterField{"sampled_keys", &IntentCounters::sampled_keys, "keys that were taken from them"},
+    IntentCounterField{"postponed_keys", &IntentCounters::postponed_keys, "keys of samples that were not local in their turn, and put behind others"},
+    IntentCounterField{"remote_draws", &IntentCounters::remote_draws, "keys that the scheme local drew although they are not local"},
 };
 // clang-format on
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "adapm/sampler_state.hpp"
 #include "adapm/worker_intents.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/argument_checks.hpp"
@@ -26,6 +27,29 @@ IntentHandle::IntentHandle(std::shared_ptr<WorkerIntents> intents, std::uint64_t
 
 Clock IntentHandle::current_clock() const {
   return intents_->clock();
+}
+
+void IntentHandle::check_call(const lapse::TableHandle& table, Clock start, Clock end,
+                              const char* what) const {
+  if (intents_->is_closed()) {
+    throw lapse::ClosedError(
+        fmt::format("{} of worker {} on rank {} after close()", what, worker_, rank_.value()));
+  }
+  if (table.server() != server_) {
+    throw lapse::UsageError(fmt::format("{} of worker {} on rank {} names a table of another server", what,
+                                        worker_, rank_.value()));
+  }
+  if (end < start) {
+    throw lapse::UsageError(
+        fmt::format("{} of worker {} on rank {} on table '{}' from clock {} to before clock {}: "
+                    "expected an end that is not before the start",
+                    what, worker_, rank_.value(), table.name(), start.value(), end.value()));
+  }
+}
+
+void IntentHandle::throw_after_phase(const lapse::TableHandle& table, const char* what) const {
+  throw lapse::UsageError(fmt::format("{} of worker {} on rank {} on table '{}' after its phase", what,
+                                      worker_, rank_.value(), table.name()));
 }
 
 void IntentHandle::check_range(const lapse::TableHandle& table, KeyRange range) const {
@@ -51,20 +75,7 @@ void IntentHandle::check_range(const lapse::TableHandle& table, KeyRange range) 
 
 void IntentHandle::signal(const lapse::TableHandle& table, std::span<const Key> keys, KeyRange range,
                           Clock start, Clock end, IntentType type) const {
-  if (intents_->is_closed()) {
-    throw lapse::ClosedError(
-        fmt::format("an intent of worker {} on rank {} after close()", worker_, rank_.value()));
-  }
-  if (table.server() != server_) {
-    throw lapse::UsageError(fmt::format("an intent of worker {} on rank {} names a table of another server",
-                                        worker_, rank_.value()));
-  }
-  if (end < start) {
-    throw lapse::UsageError(
-        fmt::format("an intent of worker {} on rank {} on table '{}' from clock {} to before clock {}: "
-                    "expected an end that is not before the start",
-                    worker_, rank_.value(), table.name(), start.value(), end.value()));
-  }
+  check_call(table, start, end, "an intent");
   if (!keys.empty()) lapse::ArgumentChecks(rank_).keys(table.state(), keys);
   check_range(table, range);
   if (keys.empty() && range.size() == 0) return;
@@ -79,8 +90,57 @@ void IntentHandle::signal(const lapse::TableHandle& table, std::span<const Key> 
         fmt::format("no memory on rank {} for an intent of worker {} on {} keys of table '{}'", rank_.value(),
                     worker_, keys.size(), table.name()));
   }
-  throw lapse::UsageError(fmt::format("an intent of worker {} on rank {} on table '{}' after its phase",
-                                      worker_, rank_.value(), table.name()));
+  throw_after_phase(table, "an intent");
+}
+
+// --- samples
+
+SampleHandle IntentHandle::prepare(const std::shared_ptr<SamplerState>& sampler, std::size_t keys,
+                                   Clock start, Clock end) const {
+  const lapse::TableHandle& table = sampler->table();
+  check_call(table, start, end, "a sample");
+  if (!intents_->is_open(phase_)) throw_after_phase(table, "a sample");
+  if (keys > sampler->max_keys()) {
+    throw lapse::UsageError(
+        fmt::format("a sample of worker {} on rank {} of {} keys of table '{}' without replacement: expected "
+                    "at most {}, as many as {}",
+                    worker_, rank_.value(), keys, table.name(), sampler->max_keys(),
+                    sampler->max_keys() < sampler->distribution().support() ? "a pool has"
+                                                                            : "the distribution can give"));
+  }
+  try {
+    std::unique_ptr<PreparedKeys> prepared = sampler->prepare(
+        {phase_, worker_}, keys, start, end, [&](std::span<const Key> drawn, Clock from, Clock to) {
+          signal(table, drawn, {}, from, to, IntentType::read_write);
+        });
+    intents_->count_sample();
+    return {sampler, std::move(prepared), phase_, worker_};
+  } catch (const std::bad_alloc&) {
+    throw lapse::OutOfMemory(
+        fmt::format("no memory on rank {} for a sample of worker {} of {} keys of table '{}'", rank_.value(),
+                    worker_, keys, table.name()));
+  }
+}
+
+void IntentHandle::check_sample(SampleHandle& sample, std::size_t keys) const {
+  if (sample.keys() == nullptr) {
+    throw lapse::UsageError(fmt::format("worker {} on rank {} pulls {} keys of a sample that is finished",
+                                        worker_, rank_.value(), keys));
+  }
+  const std::string& table = sample.sampler().table().name();
+  if (sample.worker() != worker_ || sample.phase() != phase_) {
+    throw lapse::UsageError(fmt::format(
+        "worker {} on rank {} pulls a sample of table '{}' that was prepared for worker {}{}: expected one "
+        "of "
+        "its own, of this phase",
+        worker_, rank_.value(), table, sample.worker(), sample.phase() == phase_ ? "" : " in another phase"));
+  }
+  if (keys <= sample.left()) return;
+  throw lapse::UsageError(fmt::format(
+      "worker {} on rank {} pulls {} keys of a sample of table '{}': expected at most {}, as {} were "
+      "prepared and {} "
+      "pulled",
+      worker_, rank_.value(), keys, table, sample.left(), sample.size(), sample.size() - sample.left()));
 }
 
 }  // namespace adapm

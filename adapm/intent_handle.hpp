@@ -1,4 +1,4 @@
-// Where intents are signaled: by a worker, or by another thread on its behalf.
+// Where intents are signaled and samples prepared: by a worker, or by another thread on its behalf.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <span>
 
 #include "adapm/intent.hpp"
+#include "adapm/sampler.hpp"
 #include "adapm/technique.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/table.hpp"
@@ -15,10 +16,10 @@ namespace adapm {
 
 class WorkerIntents;
 
-// Signals intents of one worker, in one phase. Copies signal for the same worker.
+// Signals intents of one worker and prepares its samples, in one phase. Copies do so for the same worker.
 //
 // Thread safety: any thread; a thread that loads data for a worker signals what the worker will access. A
-// handle may outlive its phase and its manager; then it refuses intents.
+// handle may outlive its phase and its manager; then it refuses intents and samples.
 class IntentHandle {
  public:
   // Made by ParameterManager; `server`: whose tables may be named.
@@ -49,14 +50,36 @@ class IntentHandle {
     signal(table.handle(), {}, range, start, end, type);
   }
 
+  // The worker will pull `keys` keys of the sampler's distribution while its clock is at least `start` and
+  // below `end`. Draws and announces what the sampler's scheme demands (docs/sampling.md); waits as intent()
+  // does. With one thread at a time, the keys of the schemes naive, prelocalised and pool depend on the
+  // sampler's seed, on the number of the worker among all, on the phase and on the samples that were prepared
+  // before in it.
+  // Throws as intent() does, also UsageError for a sampler of another manager, and for more keys without
+  // replacement than the support of the distribution, or a pool, has; then nothing is prepared.
+  template <lapse::Element T>
+  [[nodiscard]] PreparedSample<T> prepare_sample(const Sampler<T>& sampler, std::size_t keys,
+                                                 lapse::Clock start, lapse::Clock end) const {
+    return {sampler.table(), prepare(sampler.state(), keys, start, end)};
+  }
+
   // How often the worker has advanced its clock, in all phases. The worker may be advancing it.
   lapse::Clock current_clock() const;
 
  protected:
   WorkerIntents& intents() const { return *intents_; }
   Technique technique() const { return technique_; }
+  // Throws UsageError unless so many keys of the sample can be taken by this worker.
+  void check_sample(SampleHandle& sample, std::size_t keys) const;
 
  private:
+  // Throws unless this call on the table, with these clocks, is possible now; `what`: "an intent".
+  void check_call(const lapse::TableHandle& table, lapse::Clock start, lapse::Clock end,
+                  const char* what) const;
+  // What cannot be done because the worker's phase has ended.
+  [[noreturn]] void throw_after_phase(const lapse::TableHandle& table, const char* what) const;
+  SampleHandle prepare(const std::shared_ptr<SamplerState>& sampler, std::size_t keys, lapse::Clock start,
+                       lapse::Clock end) const;
   void signal(const lapse::TableHandle& table, std::span<const lapse::Key> keys, KeyRange range,
               lapse::Clock start, lapse::Clock end, IntentType type) const;
   void check_range(const lapse::TableHandle& table, KeyRange range) const;

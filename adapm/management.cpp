@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "adapm/distribution.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/table_shard.hpp"
 #include "lapse/ps/worker_core.hpp"
@@ -72,6 +73,23 @@ void Management::end_phase() {
 IntentHandle Management::handle(std::uint64_t phase, lapse::Worker& worker) const {
   return {rounds_.worker(worker.local_index()), phase,         technique_,
           worker.core().phase().server,         worker.rank(), worker.index()};
+}
+
+// --- sampling
+
+void Management::check_sampler(const TableHandle& table, const Distribution* distribution,
+                               const Sampling& sampling, lapse::Rank rank) const {
+  if (server_ != nullptr && table.server() != server_)
+    throw lapse::UsageError("a sampler for a table of another server");
+  if (distribution == nullptr)
+    throw lapse::UsageError(fmt::format("a sampler for table '{}' without a distribution", table.name()));
+  if (!table.is_sparse() && !table.has(distribution->last_key()))
+    throw lapse::KeyOutOfRange(table.name(), distribution->last_key(), table.keys(), rank);
+  if (sampling.pool_keys == 0 || sampling.pool_uses == 0) {
+    throw lapse::UsageError(fmt::format(
+        "a sampler for table '{}' with pools of {} keys that are used {} times: expected at least 1",
+        table.name(), sampling.pool_keys, sampling.pool_uses));
+  }
 }
 
 // --- NuPS

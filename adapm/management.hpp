@@ -15,12 +15,15 @@
 #include "adapm/key_frequencies.hpp"
 #include "adapm/key_trace.hpp"
 #include "adapm/options.hpp"
+#include "adapm/sampling_options.hpp"
 #include "adapm/techniques.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
 
 namespace adapm {
+
+class Distribution;
 
 // The technique's policy, the intents, and which keys are replicated always.
 //
@@ -57,6 +60,12 @@ class Management {
   // collective, gives what every rank gave.
   using Exchange = std::function<std::vector<std::string>(const std::string&)>;
   void choose_frequent(const Exchange& exchange);
+
+  // --- sampling
+
+  // Throws UsageError or KeyOutOfRange unless keys of the table can be drawn so; null: by nothing.
+  void check_sampler(const lapse::TableHandle& table, const Distribution* distribution,
+                     const Sampling& sampling, lapse::Rank rank) const;
 
   IntentCounters counters() const { return rounds_.counters(); }
 

@@ -12,9 +12,10 @@ namespace adapm {
 
 namespace {
 
-constexpr auto words() {
-  std::array<lapse::detail::Word<Technique>, kTechniques.size()> words;
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {to_string(kTechniques[i]), kTechniques[i]};
+template <class Value, std::size_t size>
+constexpr auto words(const std::array<Value, size>& values) {
+  std::array<lapse::detail::Word<Value>, size> words;
+  for (std::size_t i = 0; i < size; ++i) words[i] = {to_string(values[i]), values[i]};
   return words;
 }
 
@@ -24,7 +25,12 @@ constexpr auto words() {
 
 template <>
 struct lapse::detail::Words<adapm::Technique> {
-  static constexpr std::array table = adapm::words();
+  static constexpr std::array table = adapm::words(adapm::kTechniques);
+};
+
+template <>
+struct lapse::detail::Words<adapm::SamplingScheme> {
+  static constexpr std::array table = adapm::words(adapm::kSamplingSchemes);
 };
 
 namespace adapm {
@@ -65,6 +71,14 @@ constexpr std::array kOptions{
         "Action timing: probability that a worker does not get past the estimate, exclusive of 0 and 1."),
     option<kInitialRate>("timing_initial_rate", "clocks", 0, 1'000'000'000,
         "Action timing: clocks in a round, before there was one."),
+    option<&Options::sampling_scheme>("sampling_scheme", "", 0, 0,
+        "How samplers choose keys, unless the program says so."),
+    option<&Options::sampling_postpone>("sampling_postpone", "", 0, 0,
+        "Likewise: keys of a sample that are not local when they are pulled come after later ones."),
+    option<&Options::sampling_pool_keys>("sampling_pool_keys", "keys", 1, 1'000'000'000,
+        "Likewise: the scheme pool draws so many keys at once."),
+    option<&Options::sampling_pool_uses>("sampling_pool_uses", "", 1, 1'000'000'000,
+        "Likewise: the scheme pool uses each of them so many times."),
     option<&Options::statistics_report>("statistics_report", "", 0, 0,
         "Rank 0 logs the statistics of all ranks when the manager is closed."),
     option<&Options::statistics_file>("statistics_file", "", 0, 0,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "adapm/action_timer.hpp"
+#include "adapm/sampling_options.hpp"
 #include "adapm/technique.hpp"
 #include "lapse/core/options.hpp"
 
@@ -21,6 +22,10 @@ struct Options {
   double nups_factor = 100;
   std::uint32_t max_rounds_per_second = 0;
   ActionTimer::Settings timing = {};
+  SamplingScheme sampling_scheme = SamplingScheme::prelocalised;
+  bool sampling_postpone = false;
+  std::uint32_t sampling_pool_keys = 250;
+  std::uint32_t sampling_pool_uses = 16;
   bool statistics_report = false;
   std::string statistics_file = {};
   std::string trace_keys = {};

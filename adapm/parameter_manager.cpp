@@ -9,6 +9,7 @@
 
 #include "adapm/key_trace.hpp"
 #include "adapm/management.hpp"
+#include "adapm/sampler_state.hpp"
 #include "adapm/traced_keys.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
@@ -117,6 +118,19 @@ void ParameterManager::add_table(const lapse::TableHandle& table, const lapse::T
                                     options.update_rule.merge() != lapse::Merge::none);
 }
 
+namespace {
+
+// What each rank has called a function for.
+void check_equal(const std::vector<std::string>& texts, std::string_view call) {
+  for (std::size_t other = 1; other < texts.size(); ++other) {
+    if (texts[other] == texts[0]) continue;
+    throw lapse::CollectiveMismatch(fmt::format("{} was called for {} on rank 0 and for {} on rank {}", call,
+                                                texts[0], texts[other], other));
+  }
+}
+
+}  // namespace
+
 void ParameterManager::set_frequencies(const lapse::TableHandle& table,
                                        std::span<const std::uint64_t> counts) {
   const auto texts = server_->exchange("set_frequencies", [&] {
@@ -125,12 +139,28 @@ void ParameterManager::set_frequencies(const lapse::TableHandle& table,
     for (const std::uint64_t count : counts) checksum = lapse::mix_bits(checksum ^ count);
     return fmt::format("table '{}' with {} counts, checksum {:x}", table.name(), counts.size(), checksum);
   });
-  for (std::size_t other = 1; other < texts.size(); ++other) {
-    if (texts[other] == texts[0]) continue;
-    throw lapse::CollectiveMismatch(fmt::format(
-        "set_frequencies was called for {} on rank 0 and for {} on rank {}", texts[0], texts[other], other));
-  }
+  check_equal(texts, "set_frequencies");
   management_->set_frequencies(table, counts);
+}
+
+std::shared_ptr<SamplerState> ParameterManager::make_sampler(const lapse::TableHandle& table,
+                                                             std::shared_ptr<const Distribution> distribution,
+                                                             const SamplingOptions& options) {
+  const std::uint64_t number = samplers_++;
+  const Sampling sampling{.scheme = options.scheme.value_or(options_.sampling_scheme),
+                          .with_replacement = options.with_replacement,
+                          .postpone = options.postpone.value_or(options_.sampling_postpone),
+                          .pool_keys = options.pool_keys.value_or(options_.sampling_pool_keys),
+                          .pool_uses = options.pool_uses.value_or(options_.sampling_pool_uses),
+                          .seed = options.seed.value_or(number)};
+  check_equal(server_->exchange("create_sampler",
+                                [&] {
+                                  management_->check_sampler(table, distribution.get(), sampling, rank());
+                                  return fmt::format("table '{}', {}, {}", table.name(),
+                                                     distribution->to_text(), to_text(sampling));
+                                }),
+              "create_sampler");
+  return std::make_shared<SamplerState>(table, std::move(distribution), sampling);
 }
 
 // --- phases

@@ -8,9 +8,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "adapm/intent_counters.hpp"
 #include "adapm/options.hpp"
+#include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
@@ -73,6 +75,16 @@ class ParameterManager {
     set_frequencies(table.handle(), counts);
   }
 
+  // Collective. Draws keys of the table for samples of workers (Worker::prepare_sample), by a distribution
+  // that is equal on all ranks. Throws KeyOutOfRange for a distribution with keys outside the table,
+  // UsageError for none, for a table of another server and for options that are out of range, PeerFailed
+  // where another rank does, CollectiveMismatch. Threads that use the sampler may use it at the same time.
+  template <lapse::Element T>
+  Sampler<T> create_sampler(const lapse::Table<T>& table, std::shared_ptr<const Distribution> distribution,
+                            const SamplingOptions& options = {}) {
+    return {table, make_sampler(table.handle(), std::move(distribution), options)};
+  }
+
   // Collective. As ParameterServer::run_workers. The clock of a worker goes on from that of the last phase of
   // the worker with its number on this rank, from 0; intents end with their phase.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
@@ -92,12 +104,16 @@ class ParameterManager {
   static lapse::TableOptions with_consistency(const lapse::TableOptions& options);
   void add_table(const lapse::TableHandle& table, const lapse::TableOptions& options);
   void set_frequencies(const lapse::TableHandle& table, std::span<const std::uint64_t> counts);
+  std::shared_ptr<SamplerState> make_sampler(const lapse::TableHandle& table,
+                                             std::shared_ptr<const Distribution> distribution,
+                                             const SamplingOptions& options);
   void report();
 
   Options options_;
   std::unique_ptr<Management> management_;
   std::unique_ptr<lapse::ParameterServer> server_;
   bool running_ = false;
+  std::uint64_t samplers_ = 0;
 };
 
 }  // namespace adapm

@@ -12,6 +12,7 @@
 #include "adapm/intent_counters.hpp"
 #include "adapm/intent_queue.hpp"
 #include "adapm/large_intents.hpp"
+#include "adapm/prepared_keys.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
@@ -28,6 +29,7 @@ class WorkerIntents {
   // --- the worker's life
 
   void begin_phase(std::uint64_t phase) {
+    phase_.store(phase, std::memory_order_relaxed);
     has_ended_.store(false, std::memory_order_relaxed);
     queue.open(phase);
   }
@@ -40,6 +42,10 @@ class WorkerIntents {
   void close() { is_closed_.store(true, std::memory_order_release); }
   bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
+  // This phase of the worker has begun and not ended.
+  bool is_open(std::uint64_t phase) const {
+    return !has_ended() && phase_.load(std::memory_order_relaxed) == phase;
+  }
 
   // --- its clock
 
@@ -62,12 +68,26 @@ class WorkerIntents {
     if (ended) count(ignored_, 1);
     return true;
   }
-  // What was signaled.
+
+  // --- its samples
+
+  void count_sample() { count(samples_, 1); }
+  void count_taken(std::size_t keys, const TakenKeys& taken) {
+    count(sampled_keys_, keys);
+    if (taken.postponed > 0) count(postponed_keys_, taken.postponed);
+    if (taken.remote > 0) count(remote_draws_, taken.remote);
+  }
+
+  // What was signaled and sampled.
   void add_to(IntentCounters& counters) const {
     counters.intents += intents_.load(std::memory_order_relaxed);
     counters.keys += keys_.load(std::memory_order_relaxed);
     counters.read_only_keys += read_only_keys_.load(std::memory_order_relaxed);
     counters.ignored_intents += ignored_.load(std::memory_order_relaxed);
+    counters.samples += samples_.load(std::memory_order_relaxed);
+    counters.sampled_keys += sampled_keys_.load(std::memory_order_relaxed);
+    counters.postponed_keys += postponed_keys_.load(std::memory_order_relaxed);
+    counters.remote_draws += remote_draws_.load(std::memory_order_relaxed);
   }
 
   // --- for the rounds
@@ -98,10 +118,15 @@ class WorkerIntents {
   alignas(64) std::atomic<std::int64_t> clock_{0};
   alignas(64) std::atomic<bool> has_ended_{true};
   std::atomic<bool> is_closed_{false};
+  std::atomic<std::uint64_t> phase_{0};
   Count intents_{0};
   Count keys_{0};
   Count read_only_keys_{0};
   Count ignored_{0};
+  Count samples_{0};
+  Count sampled_keys_{0};
+  Count postponed_keys_{0};
+  Count remote_draws_{0};
 };
 
 }  // namespace adapm

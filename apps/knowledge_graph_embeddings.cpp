@@ -1,4 +1,4 @@
-// Trains embeddings of a knowledge graph with Adagrad and negative sampling on the parameter manager.
+// Trains embeddings of a knowledge graph on the parameter manager.
 //   mpirun -n 4 knowledge_graph_embeddings train.txt --valid valid.txt --test test.txt --workers 2
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ void embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& option
   std::optional<EmbeddingFiles> files;
   run_on_rank_0(server, [&](Worker&) {
     if (!options.summary_json.empty()) write_text_file(options.summary_json, "");
-    if (!options.output_prefix.empty()) files.emplace(options.output_prefix, graph, trainer.model());
+    if (!options.output_prefix.empty())
+      files.emplace(options.output_prefix, graph, trainer.model(), trainer.form());
   });
   train(trainer, graph, reports);
   run_on_rank_0(server, [&](Worker& worker) {

@@ -10,7 +10,7 @@ namespace lapse::bench {
 PlainEmbeddings::Rows::Rows(std::uint64_t keys, std::size_t length, const apps::TrainingOptions& options,
                             std::uint64_t seed)
     : length_(length),
-      rule_(UpdateRule::adagrad(options.optimiser), ElementType::float32),
+      rule_(options.optimiser.update_rule(), ElementType::float32),
       values_(2 * keys * length),
       slots_(keys) {
   const Initialiser initialiser = Initialiser::normal(0, options.initial_scale);
@@ -39,7 +39,7 @@ PlainEmbeddings::PlainEmbeddings(const apps::KnowledgeGraph& graph, const apps::
                                  const apps::TrainingOptions& options)
     : graph_(graph),
       options_(options.runner),
-      loss_(model, options.runner.l2),
+      loss_(model, options.runner.loss),
       entities_(graph.entities, model.entity_length(), options, 2 * options.seed),
       relations_(graph.relations, model.relation_length(), options, 2 * options.seed + 1),
       triples_(graph.train),

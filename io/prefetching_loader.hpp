@@ -36,11 +36,10 @@ class PrefetchingLoader {
   // numbered from 0.
   using OnMade = std::function<void(const Batch& batch, std::uint64_t number)>;
 
-  // `prototype`: what the batches are copies of, before they are filled. Throws UsageError when nothing is to
-  // be made ahead, or held.
-  PrefetchingLoader(const LoaderOptions& options, Make make, OnMade on_made = {}, const Batch& prototype = {})
+  // Throws UsageError when nothing is to be made ahead, or held.
+  PrefetchingLoader(const LoaderOptions& options, Make make, OnMade on_made = {})
       : ring_(options.ahead + options.held, options.held, options.ahead_of_first),
-        batches_(options.ahead + options.held, prototype),
+        batches_(options.ahead + options.held),
         make_(std::move(make)),
         on_made_(std::move(on_made)),
         thread_([this] { run(); }) {}

@@ -49,6 +49,11 @@ CLI::Validator number_from_0_below_1() {
                       "a number, at least 0 and below 1");
 }
 
+CLI::Validator number_above_0_up_to_1() {
+  return check_number([](double number) { return static_cast<float>(number) > 0 && number <= 1; },
+                      "a number, above 0 and at most 1");
+}
+
 CLI::Validator integer_from_0() {
   return {[](std::string& text) {
             std::uint64_t number = 0;

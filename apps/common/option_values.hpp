@@ -32,6 +32,7 @@ CLI::Validator number_from_0();
 CLI::Validator number_above_0();
 CLI::Validator number_in(double min, double max);
 CLI::Validator number_from_0_below_1();
+CLI::Validator number_above_0_up_to_1();
 // An integer from 0; CLI11 takes negative ones for very large ones.
 CLI::Validator integer_from_0();
 // The name of a file. Without one, as after a variable that is not set, the option would have no effect.

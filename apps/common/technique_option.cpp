@@ -1,5 +1,7 @@
 #include "apps/common/technique_option.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -7,25 +9,72 @@
 
 namespace lapse::apps {
 
-CLI::Option* add_technique(CLI::App& app, std::optional<adapm::Technique>& technique) {
-  std::map<std::string, adapm::Technique> techniques;
+namespace {
+
+// An option with the name of one of `values`.
+template <class Value, std::size_t size>
+CLI::Option* add_choice(CLI::App& app, const std::string& option, std::optional<Value>& target,
+                        const std::array<Value, size>& values, const std::string& meaning) {
+  std::map<std::string, Value> by_name;
   std::vector<std::string> names;
-  for (const adapm::Technique one : adapm::kTechniques) {
-    names.emplace_back(to_string(one));
-    techniques.emplace(names.back(), one);
+  for (const Value value : values) {
+    names.emplace_back(to_string(value));
+    by_name.emplace(names.back(), value);
   }
   return app
       .add_option_function<std::string>(
-          "--technique",
-          [&technique, techniques](const std::string& name) { technique = techniques.at(name); },
-          "How keys are managed where workers signal intents: adaptive needs no tuning, the others are for "
-          "comparison (default: that of ADAPM_TECHNIQUE, or adaptive)")
+          option, [&target, by_name](const std::string& name) { target = by_name.at(name); }, meaning)
       ->check(CLI::IsMember(names))
       ->type_name("");
 }
 
+bool is_set(const char* variable) {
+  return std::getenv(variable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
+}
+
+adapm::SamplingScheme scheme_for(adapm::Technique technique) {
+  using adapm::SamplingScheme;
+  using adapm::Technique;
+  switch (technique) {
+    case Technique::replication_only:
+      return SamplingScheme::prelocalised;
+    case Technique::static_partitioning:
+      return SamplingScheme::naive;
+    case Technique::adaptive:
+    case Technique::immediate:
+    case Technique::relocation_only:
+    case Technique::nups:
+    case Technique::full_replication:
+    case Technique::localize:
+      break;
+  }
+  return SamplingScheme::local;
+}
+
+}  // namespace
+
+CLI::Option* add_technique(CLI::App& app, std::optional<adapm::Technique>& technique) {
+  return add_choice(
+      app, "--technique", technique, adapm::kTechniques,
+      "How keys are managed where workers signal intents: adaptive needs no tuning, the others are for "
+      "comparison (default: that of ADAPM_TECHNIQUE, or adaptive)");
+}
+
+CLI::Option* add_sampling(CLI::App& app, std::optional<adapm::SamplingScheme>& scheme) {
+  return add_choice(app, "--sampling", scheme, adapm::kSamplingSchemes,
+                    "On several ranks: when negatives are drawn, and from which (default: that of "
+                    "ADAPM_SAMPLING_SCHEME, or "
+                    "the one that suits the technique: local where keys move)");
+}
+
+adapm::SamplingScheme sampling_scheme(std::optional<adapm::SamplingScheme> option,
+                                      const adapm::Options& manager) {
+  if (option) return *option;
+  return is_set("ADAPM_SAMPLING_SCHEME") ? manager.sampling_scheme : scheme_for(manager.technique);
+}
+
 bool environment_has_technique() {
-  return std::getenv("ADAPM_TECHNIQUE") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  return is_set("ADAPM_TECHNIQUE");
 }
 
 }  // namespace lapse::apps

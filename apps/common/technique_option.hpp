@@ -4,12 +4,21 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "adapm/technique.hpp"
+#include "adapm/options.hpp"
 
 namespace lapse::apps {
 
 // The option --technique; without it `technique` stays empty.
 CLI::Option* add_technique(CLI::App& app, std::optional<adapm::Technique>& technique);
+
+// The option --sampling; without it `scheme` stays empty.
+CLI::Option* add_sampling(CLI::App& app, std::optional<adapm::SamplingScheme>& scheme);
+
+// The scheme of the option or, without it, of the environment or, without that, the one that suits the
+// manager's technique: where keys move to their users, negatives are drawn among those that are near (AdaPM
+// paper, section 5.1), else among all.
+adapm::SamplingScheme sampling_scheme(std::optional<adapm::SamplingScheme> option,
+                                      const adapm::Options& manager);
 
 // Whether the environment chooses a technique.
 bool environment_has_technique();

@@ -12,6 +12,7 @@ class ComplExModel final : public DotProductModel {
  public:
   explicit ComplExModel(std::size_t dimensions) : DotProductModel(2 * dimensions, 2 * dimensions) {}
 
+  bool has_complex_numbers() const override { return true; }
   void query(Side missing, std::span<const float> known, std::span<const float> relation,
              std::span<float> query) const override;
   void add_query_gradient(Side missing, std::span<const float> known, std::span<const float> relation,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
+#include "apps/knowledge_graph_embeddings/matrix_product.hpp"
 #include "lapse/store/kernels.hpp"
 
 namespace lapse::apps {
@@ -27,6 +28,23 @@ class DotProductModel : public EmbeddingModel {
                           std::span<float> query_gradient, std::span<float> candidate_gradient) const final {
     axpy(slope, candidate, query_gradient);
     axpy(slope, query, candidate_gradient);
+  }
+  void score_matrix(std::span<const float> queries, std::span<const float> candidates,
+                    std::span<float> scores) const final {
+    const std::size_t length = entity_length();
+    multiply_transposed(queries.data(), candidates.data(), scores.data(), queries.size() / length,
+                        candidates.size() / length, length);
+  }
+  void add_score_matrix_gradients(std::span<const float> queries, std::span<const float> candidates,
+                                  std::span<const float> slopes, std::span<float> query_gradients,
+                                  std::span<float> candidate_gradients) const final {
+    const std::size_t length = entity_length();
+    const std::size_t query_count = queries.size() / length;
+    const std::size_t candidate_count = candidates.size() / length;
+    add_matrix_product(slopes.data(), candidates.data(), query_gradients.data(), query_count, length,
+                       candidate_count);
+    add_transposed_product(slopes.data(), queries.data(), candidate_gradients.data(), candidate_count, length,
+                           query_count);
   }
 };
 

@@ -15,9 +15,9 @@ void write_table(Worker& worker, const Table<float>& table, io::NpyWriter<float>
 }  // namespace
 
 EmbeddingFiles::EmbeddingFiles(const std::string& prefix, const KnowledgeGraph& graph,
-                               const EmbeddingModel& model)
+                               const EmbeddingModel& model, const QueryForm& form)
     : entities_(prefix + "-entities.npy", {graph.entities, model.entity_length()}),
-      relations_(prefix + "-relations.npy", {graph.relations, model.relation_length()}) {
+      relations_(prefix + "-relations.npy", {form.relation_keys(), model.relation_length()}) {
   if (graph.entity_names.empty()) return;
   io::write_vocabulary(prefix + "-entities.txt", graph.entity_names);
   io::write_vocabulary(prefix + "-relations.txt", graph.relation_names);

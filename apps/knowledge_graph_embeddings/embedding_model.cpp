@@ -21,4 +21,29 @@ std::unique_ptr<const EmbeddingModel> make_model(const ModelOptions& options) {
   return std::make_unique<ComplExModel>(options.dimensions);
 }
 
+void EmbeddingModel::score_matrix(std::span<const float> queries, std::span<const float> candidates,
+                                  std::span<float> scores) const {
+  const std::size_t count = candidates.size() / entity_length_;
+  for (std::size_t i = 0; i < queries.size() / entity_length_; ++i)
+    this->scores(queries.subspan(i * entity_length_, entity_length_), candidates,
+                 scores.subspan(i * count, count));
+}
+
+void EmbeddingModel::add_score_matrix_gradients(std::span<const float> queries,
+                                                std::span<const float> candidates,
+                                                std::span<const float> slopes,
+                                                std::span<float> query_gradients,
+                                                std::span<float> candidate_gradients) const {
+  const std::size_t count = candidates.size() / entity_length_;
+  const auto row = [&](auto matrix, std::size_t i) {
+    return matrix.subspan(i * entity_length_, entity_length_);
+  };
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    const std::size_t query = i / count;
+    const std::size_t candidate = i % count;
+    add_score_gradient(row(queries, query), row(candidates, candidate), slopes[i],
+                       row(query_gradients, query), row(candidate_gradients, candidate));
+  }
+}
+
 }  // namespace lapse::apps

@@ -34,6 +34,8 @@ class EmbeddingModel {
 
   std::size_t entity_length() const { return entity_length_; }
   std::size_t relation_length() const { return relation_length_; }
+  // Embeddings consist of complex numbers, real parts first, instead of real ones.
+  virtual bool has_complex_numbers() const { return false; }
 
   virtual void query(Side missing, std::span<const float> known, std::span<const float> relation,
                      std::span<float> query) const = 0;
@@ -50,6 +52,15 @@ class EmbeddingModel {
   virtual void add_score_gradient(std::span<const float> query, std::span<const float> candidate, float slope,
                                   std::span<float> query_gradient,
                                   std::span<float> candidate_gradient) const = 0;
+
+  // Every query with every candidate, both row by row: the scores, queries x candidates, row by row. They may
+  // differ from those of score() by rounding.
+  virtual void score_matrix(std::span<const float> queries, std::span<const float> candidates,
+                            std::span<float> scores) const;
+  // From the slopes of all these scores to the gradients of queries and candidates, row by row.
+  virtual void add_score_matrix_gradients(std::span<const float> queries, std::span<const float> candidates,
+                                          std::span<const float> slopes, std::span<float> query_gradients,
+                                          std::span<float> candidate_gradients) const;
 
  private:
   std::size_t entity_length_;

@@ -8,11 +8,12 @@
 #include "adapm/parameter_manager.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
-#include "lapse/store/update_rules/adagrad.hpp"
+#include "apps/knowledge_graph_embeddings/optimiser_options.hpp"
+#include "apps/knowledge_graph_embeddings/triple_query.hpp"
 
 namespace lapse::apps {
 
-// Two tables; their keys are the numbers of the entities and of the relations. Pushes carry gradients.
+// Two tables; their keys are the numbers of the entities, and of the relations and their inverses. Pushes carry gradients.
 struct EmbeddingTables {
   std::array<TableId, 2> ids() const { return {entities.id(), relations.id()}; }
 
@@ -24,7 +25,8 @@ struct EmbeddingTables {
 // given names. Elements start normally distributed around 0.
 EmbeddingTables create_embedding_tables(adapm::ParameterManager& manager, const std::string& name,
                                         const KnowledgeGraph& graph, const EmbeddingModel& model,
-                                        double standard_deviation, const Adagrad& optimiser,
-                                        Consistency consistency, std::uint64_t seed);
+                                        const QueryForm& form, double standard_deviation,
+                                        const OptimiserOptions& optimiser, Consistency consistency,
+                                        std::uint64_t seed);
 
 }  // namespace lapse::apps

@@ -1,21 +1,35 @@
 #include "apps/knowledge_graph_embeddings/epoch_runner.hpp"
 
 #include <algorithm>
+#include <deque>
 
+#include "io/prefetching_loader.hpp"
 #include "io/shuffle.hpp"
 
 namespace lapse::apps {
 
+namespace {
+
+// Batches that are made ahead of their use, so that the worker need not wait for them.
+constexpr std::size_t kMadeAhead = 16;
+
+Clock after(Clock clock, std::size_t batches) {
+  return Clock(clock.value() + static_cast<std::int64_t>(batches));
+}
+
+}  // namespace
+
 EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
     : task_(task),
       options_(options),
-      announcement_(announcement_of(options.mode, task.technique)),
+      announcement_(task.partition.ranks() == 1 ? Announcement::none
+                                                : announcement_of(options.mode, task.technique)),
       // Embeddings are announced no later than they are pulled.
       lookahead_(std::max(
           options.prefetch,
           options.lookahead.value_or(announcement_ == Announcement::intent ? kSignalAhead : kLocalizeAhead))),
-      loss_(task.model, options.l2),
-      batcher_(task.graph, options.negatives),
+      training_(task.model, options.loss),
+      batcher_(task.graph, task.form, options.negatives),
       triples_(task.partition.triples(task.worker)) {}
 
 EpochRunner::Announcement EpochRunner::announcement_of(TrainingMode mode, adapm::Technique technique) {
@@ -27,59 +41,90 @@ EpochRunner::Announcement EpochRunner::announcement_of(TrainingMode mode, adapm:
 void EpochRunner::place(Worker& worker) {
   if (worker.local_index() != 0) return;
   std::vector<Key> keys;
-  for (const std::uint32_t relation : task_.partition.relations(worker.rank())) keys.emplace_back(relation);
+  for (const std::uint32_t relation : task_.partition.relations(worker.rank())) {
+    keys.emplace_back(relation);
+    if (task_.form.reciprocal()) keys.emplace_back(task_.form.inverse(relation));
+  }
   worker.localize(task_.tables.relations, keys).wait();
 }
 
-double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch) {
+double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) {
   const std::uint64_t stream = 2 * (epoch * task_.partition.workers() + task_.worker);
   RandomEngine random(options_.seed, stream);
   io::shuffle(std::span(triples_), random);
   batcher_.seed(options_.seed, stream + 1);
-  first_clock_ = worker.current_clock();
-  const std::size_t count = (triples_.size() + options_.batch - 1) / options_.batch;
-  std::vector<TripleBatch> batches(std::min(lookahead_, count) + 1);
-  const auto batch = [&](std::size_t number) -> TripleBatch& { return batches[number % batches.size()]; };
+  training_.seed(~options_.seed, stream);
+  training_.rate = rate;
+  const Clock first = worker.current_clock();
+  if (announcement_ == Announcement::intent && !announces_batches()) {
+    const adapm::KeyRange all{Key(0), Key(task_.graph.entities)};
+    worker.intent(task_.tables.entities, all, first, after(first, batches()));
+  }
+  const std::size_t ahead = localizes() ? lookahead_ : options_.prefetch;  // batches that the worker holds
+  io::PrefetchingLoader<TripleBatch> loader(
+      {.ahead = announces_batches() ? std::max(kMadeAhead, lookahead_) : kMadeAhead, .held = ahead + 1},
+      [&, number = std::size_t{0}](TripleBatch& batch) mutable {
+        if (number == batches()) return false;
+        make(batch, number++, worker.loader(), first);
+        return true;
+      });
   std::vector<BatchInFlight> in_flight;
-  for (std::size_t i = 0; i <= std::min(options_.prefetch, count); ++i)
-    in_flight.emplace_back(task_.model, options_.negatives);
-  std::size_t prepared = 0;
+  for (std::size_t i = 0; i <= std::min(options_.prefetch, batches()); ++i)
+    in_flight.emplace_back(task_.model, task_.form, options_.negatives);
+  std::deque<TripleBatch*> held;  // to be trained
+  std::size_t taken = 0;
   std::size_t pulled = 0;
   double loss = 0;
-  for (std::size_t trained = 0; trained < count; ++trained) {
-    for (; prepared < std::min(count, trained + 1 + lookahead_); ++prepared)
-      prepare(worker, prepared, batch(prepared));
-    for (; pulled < std::min(count, trained + 1 + options_.prefetch); ++pulled)
-      in_flight[pulled % in_flight.size()].pull(worker, task_.tables, batch(pulled));
-    loss += in_flight[trained % in_flight.size()].train(worker, task_.tables, loss_);
+  for (std::size_t trained = 0; trained < batches(); ++trained) {
+    for (; taken < std::min(batches(), trained + 1 + ahead); ++taken) {
+      held.push_back(loader.next());
+      if (localizes()) localize(worker, *held.back());
+    }
+    for (; pulled < std::min(batches(), trained + 1 + options_.prefetch); ++pulled) {
+      TripleBatch& batch = *held[pulled - trained];
+      if (batch.sample) draw_negatives(worker, batch);
+      in_flight[pulled % in_flight.size()].pull(worker, task_.tables, batch);
+    }
+    loss += in_flight[trained % in_flight.size()].train(worker, task_.tables, training_);
+    held.pop_front();
     if (announcement_ == Announcement::intent) worker.advance_clock();
   }
   return loss;
 }
 
-void EpochRunner::prepare(adapm::Worker& worker, std::size_t number, TripleBatch& batch) {
+void EpochRunner::make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents,
+                       Clock first) {
   const std::size_t begin = number * options_.batch;
-  const std::size_t size = std::min(options_.batch, triples_.size() - begin);
-  batcher_.fill(batch, std::span(triples_).subspan(begin, size));
-  if (worker.ranks() == 1) return;
-  switch (announcement_) {
-    case Announcement::none:
-      break;
-    case Announcement::localize_all:
-      static_cast<void>(worker.localize(task_.tables.relations, batch.relations()));
-      [[fallthrough]];
-    case Announcement::localize_entities:
-      static_cast<void>(worker.localize(task_.tables.entities, batch.entities()));
-      break;
-    case Announcement::intent: {
-      // From the pull to the push.
-      const std::size_t pulled = number - std::min(number, options_.prefetch);
-      const Clock start(first_clock_.value() + static_cast<std::int64_t>(pulled));
-      const Clock end(first_clock_.value() + static_cast<std::int64_t>(number + 1));
-      worker.intent(task_.tables.entities, batch.entities(), start, end);
-      worker.intent(task_.tables.relations, batch.relations(), start, end);
-    }
+  batch.triples = std::span(triples_).subspan(begin, std::min(options_.batch, triples_.size() - begin));
+  // From the pull to the push.
+  const Clock start = after(first, number - std::min(number, options_.prefetch));
+  const Clock end = after(first, number + 1);
+  if (task_.sampler == nullptr) {
+    batcher_.fill(batch);
+  } else {
+    batcher_.collect(batch);
+    batch.sample = intents.prepare_sample(*task_.sampler, batcher_.count(batch.triples.size()), start, end);
   }
+  if (announcement_ == Announcement::intent) signal(batch, intents, start, end);
+}
+
+void EpochRunner::signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start,
+                         Clock end) const {
+  if (announces_batches()) intents.intent(task_.tables.entities, batch.entities(), start, end);
+  intents.intent(task_.tables.relations, batch.relations(), start, end);
+}
+
+void EpochRunner::localize(adapm::Worker& worker, const TripleBatch& batch) const {
+  static_cast<void>(worker.localize(task_.tables.entities, batch.entities()));
+  if (announcement_ == Announcement::localize_all)
+    static_cast<void>(worker.localize(task_.tables.relations, batch.relations()));
+}
+
+void EpochRunner::draw_negatives(adapm::Worker& worker, TripleBatch& batch) {
+  negatives_.resize(batch.sample->left());
+  worker.take_keys(*batch.sample, negatives_);
+  batch.sample.reset();
+  batcher_.fill(batch, negatives_);
 }
 
 }  // namespace lapse::apps

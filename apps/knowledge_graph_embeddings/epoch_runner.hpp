@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "adapm/worker.hpp"
+#include "apps/knowledge_graph_embeddings/batch_in_flight.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
+#include "apps/knowledge_graph_embeddings/loss_options.hpp"
 #include "apps/knowledge_graph_embeddings/triple_batch.hpp"
 #include "apps/knowledge_graph_embeddings/triple_partition.hpp"
+#include "apps/knowledge_graph_embeddings/triple_query.hpp"
 
 namespace lapse::apps {
 
@@ -44,26 +47,32 @@ struct RunnerOptions {
   std::optional<std::size_t> lookahead;  // batches that embeddings are announced ahead of their use
   std::size_t prefetch = 1;              // batches whose embeddings are pulled ahead of their use
   NegativeOptions negatives;
-  double l2 = 0.01;        // see TripleLoss
-  std::uint64_t seed = 1;  // of orders and negatives
+  LossOptions loss;
+  std::uint64_t seed = 1;  // of orders, negatives and dropout
 };
 
 // The data of one worker's runner; referred to, not copied.
 struct WorkerTask {
   const EmbeddingTables& tables;
   const EmbeddingModel& model;
+  const QueryForm& form;
   const KnowledgeGraph& graph;
   const TriplePartition& partition;
   std::size_t worker;  // its number in the partition
   adapm::Technique technique;
+  const adapm::Sampler<float>* sampler;  // of negatives; null: drawn uniformly where batches are made
 };
 
-// Trains a worker's triples in batches, in another random order in every epoch. Each batch passes three
-// stages, and many batches are on their way: it is filled, and its embeddings are announced, if the mode does
-// so: localized, or with an intent; `prefetch` batches before its turn its embeddings are pulled; then it is
-// trained. The embeddings that a batch sees thus lack the updates of the `prefetch` batches before it, and
-// what other workers push meanwhile. Workers that localize the same entity at the same time take it from each
-// other; a worker that finds it gone accesses it by message.
+// Trains a worker's triples in batches, in another random order in every epoch. Each batch passes four
+// stages, and many batches are on their way: the loader's thread makes it, and signals the intents for its
+// embeddings if the mode has intents; where the mode localizes, the worker does so, `lookahead` batches ahead;
+// `prefetch` batches before its turn its embeddings are pulled; then it is trained. The embeddings that a
+// batch sees thus lack the updates of the `prefetch` batches before it, and what other workers push meanwhile.
+// Workers that localize the same entity at the same time take it from each other; a worker that finds it gone
+// accesses it by message.
+//
+// With a sampler the negatives of a batch are prepared when it is made and drawn when it is pulled, as the
+// sampler's scheme says.
 //
 // A batch is a clock of the worker.
 //
@@ -75,25 +84,40 @@ class EpochRunner {
 
   // Before the first epoch: localizes the relations of the rank's triples, which stay local.
   void place(Worker& worker);
-  // Trains each of the worker's triples once. Returns the sum of their losses.
-  double run(adapm::Worker& worker, std::uint64_t epoch);
+  // Trains each of the worker's triples once, with this factor of the learning rate. Returns the sum of their
+  // losses.
+  double run(adapm::Worker& worker, std::uint64_t epoch, float rate);
 
  private:
   // How the embeddings of batches come near.
   enum class Announcement : std::uint8_t { none, localize_entities, localize_all, intent };
 
   static Announcement announcement_of(TrainingMode mode, adapm::Technique technique);
-  // Fills the batch with this number and announces its embeddings.
-  void prepare(adapm::Worker& worker, std::size_t number, TripleBatch& batch);
+  bool localizes() const {
+    return announcement_ == Announcement::localize_entities || announcement_ == Announcement::localize_all;
+  }
+  // Intents name the entities of each batch. Where every batch uses all entities, one names them all, and
+  // batches, which are long and large, are not made far ahead.
+  bool announces_batches() const {
+    return announcement_ == Announcement::intent && options_.negatives.sharing != NegativeSharing::all;
+  }
+  std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
+
+  // By the loader's thread: makes the batch with this number.
+  void make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents, Clock first);
+  void signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start, Clock end) const;
+  // By the worker.
+  void localize(adapm::Worker& worker, const TripleBatch& batch) const;
+  void draw_negatives(adapm::Worker& worker, TripleBatch& batch);
 
   WorkerTask task_;
   RunnerOptions options_;
   Announcement announcement_;
   std::size_t lookahead_;
-  TripleLoss loss_;
-  TripleBatcher batcher_;
+  BatchTraining training_;
+  TripleBatcher batcher_;  // the loader's, with a sampler the worker's
   std::vector<Triple> triples_;
-  Clock first_clock_ = {};  // of the epoch
+  std::vector<Key> negatives_;  // of the batch that is drawn
 };
 
 }  // namespace lapse::apps

@@ -22,8 +22,8 @@ void gather(Worker& worker, const Table<float>& table, std::vector<float>& value
 
 }  // namespace
 
-Evaluation Evaluator::evaluate(ParameterServer& server, std::int32_t workers,
-                               const EmbeddingTables& tables) const {
+Evaluation Evaluator::evaluate(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables,
+                               Splits splits) const {
   const auto begin = std::chrono::steady_clock::now();
   const auto room_for = [&](const Table<float>& table) {
     return make_on_every_rank(server, [&] { return std::vector<float>(table.keys() * table.length()); });
@@ -37,8 +37,8 @@ Evaluation Evaluator::evaluate(ParameterServer& server, std::int32_t workers,
     gather(worker, tables.relations, relations);
     worker.barrier();
     const EmbeddingValues values{entities, relations};
-    const SplitMetrics valid = evaluate(worker, graph_.valid, values);
-    const SplitMetrics test = evaluate(worker, graph_.test, values);
+    const SplitMetrics valid = splits.valid ? evaluate(worker, graph_.valid, values) : SplitMetrics{};
+    const SplitMetrics test = splits.test ? evaluate(worker, graph_.test, values) : SplitMetrics{};
     if (worker.local_index() == 0) evaluation = {valid, test, 0};
   });
   evaluation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -49,7 +49,7 @@ SplitMetrics Evaluator::evaluate(Worker& worker, const std::vector<Triple>& spli
                                  const EmbeddingValues& values) const {
   std::vector<Triple> share;
   for (std::size_t i = worker.index(); i < split.size(); i += worker.count()) share.push_back(split[i]);
-  const std::vector<double> ranks = Ranker(model_, known_).ranks(share, values);
+  const std::vector<double> ranks = Ranker(model_, form_, known_).ranks(share, values);
   RankingSums all;
   RankingSums seen;
   for (std::size_t i = 0; i < ranks.size(); ++i) {

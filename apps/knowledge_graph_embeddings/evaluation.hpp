@@ -23,16 +23,23 @@ struct Evaluation {
   double seconds = 0;
 };
 
+// Which triples are ranked.
+struct Splits {
+  bool valid = true;
+  bool test = true;
+};
+
 // Ranks the held-out triples of a graph. Used by the thread that owns the server; graph and model must
 // outlive it.
 class Evaluator {
  public:
-  Evaluator(const KnowledgeGraph& graph, const EmbeddingModel& model)
-      : graph_(graph), model_(model), known_(graph) {}
+  Evaluator(const KnowledgeGraph& graph, const EmbeddingModel& model, const QueryForm& form)
+      : graph_(graph), model_(model), form_(form), known_(graph) {}
 
   // Collective. The result is equal on every rank. The workers of a rank gather all embeddings once, each a
   // part of them, into memory that they share; then every worker of the job ranks a share of the triples.
-  Evaluation evaluate(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables) const;
+  Evaluation evaluate(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables,
+                      Splits splits = {}) const;
 
  private:
   SplitMetrics evaluate(Worker& worker, const std::vector<Triple>& split,
@@ -40,6 +47,7 @@ class Evaluator {
 
   const KnowledgeGraph& graph_;
   const EmbeddingModel& model_;
+  QueryForm form_;
   KnownTriples known_;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/config_file.hpp"
 #include "apps/common/option_conditions.hpp"
 #include "apps/common/option_values.hpp"
 #include "apps/common/technique_option.hpp"
@@ -60,36 +61,114 @@ void add_model_options(CLI::App& app, TrainingOptions& training, OptionCondition
           ->check(any_number())
           ->capture_default_str();
   conditions.add(margin, "--model transe", [&training] { return training.model.kind == ModelKind::transe; });
+  app.add_flag("--reciprocal", training.reciprocal,
+               "Subjects are asked for as the objects of inverse relations with embeddings of their own");
   app.add_option("--initial-scale", training.initial_scale, "Standard deviation of the initial embeddings")
       ->check(number_from_0())
       ->capture_default_str();
 }
 
-void add_training_options(CLI::App& app, KnowledgeGraphOptions& options, OptionConditions& conditions) {
-  TrainingOptions& training = options.training;
-  app.add_option("--negatives", training.runner.negatives.per_side,
-                 "Negatives of each triple for its subject, and as many for its object")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  const CLI::Option* const shared =
-      app.add_flag("--shared-negatives", training.runner.negatives.shared,
-                   "The triples of a batch share their negatives: fewer accesses, less variety");
-  conditions.add(shared, "--negatives above 0", [&training] {
-    return !training.runner.negatives.shared || training.runner.negatives.per_side != 0;
+void add_negatives(CLI::App& app, TrainingOptions& training, OptionConditions& conditions) {
+  NegativeOptions& negatives = training.runner.negatives;
+  const CLI::Option* const number =
+      app.add_option_function<std::string>(
+             "--negatives",
+             [&negatives](const std::string& text) {
+               if (text == "all") {
+                 negatives.sharing = NegativeSharing::all;
+                 return;
+               }
+               if (!CLI::detail::lexical_cast(text, negatives.per_side) ||
+                   !CLI::Range(0, 1000000)(text).empty())
+                 throw CLI::ValidationError("--negatives",
+                                            text + ", expected `all` or a number from 0 to 1000000");
+             },
+             "Negatives of each triple for its subject, and as many for its object; all: every entity")
+          ->default_str("10");
+  conditions.add(number, "--mode classic, clustering or intent when all entities are negatives", [&training] {
+    return training.runner.negatives.sharing != NegativeSharing::all ||
+           !localizes_entities(training.runner.mode);
   });
-  app.add_option("--l2", training.runner.l2, "Regularization of subject, relation and object of each triple")
+  const CLI::Option* const shared = app.add_flag_callback(
+      "--shared-negatives",
+      [&negatives] {
+        if (negatives.sharing == NegativeSharing::all)
+          throw CLI::ValidationError("--shared-negatives", "applies only with a number of --negatives");
+        negatives.sharing = NegativeSharing::batch;
+      },
+      "The triples of a batch share their negatives: fewer accesses, less variety");
+  conditions.add(shared, "--negatives above 0", [&negatives] { return negatives.per_side != 0; });
+}
+
+void add_regularization(CLI::App& app, LossOptions& loss) {
+  app.add_option("--l2", loss.l2, "Squared regularization of subject, relation and object of each triple")
       ->check(number_from_0())
       ->capture_default_str();
-  app.add_option("--rate", training.optimiser.learning_rate, "Learning rate of Adagrad")
+  app.add_option("--n3", loss.n3, "Their cubic regularization (nuclear 3-norm)")
+      ->check(number_from_0())
+      ->capture_default_str();
+  app.add_option("--entity-dropout", loss.dropout.entity,
+                 "Share of an entity's numbers that a query leaves out at random")
+      ->check(number_from_0_below_1())
+      ->capture_default_str();
+  app.add_option("--relation-dropout", loss.dropout.relation, "Share of a relation's numbers, likewise")
+      ->check(number_from_0_below_1())
+      ->capture_default_str();
+}
+
+void add_optimiser(CLI::App& app, OptimiserOptions& optimiser, OptionConditions& conditions) {
+  add_names(app, "--optimiser", optimiser.kind,
+            std::map<std::string, OptimiserKind>{{"adagrad", OptimiserKind::adagrad},
+                                                 {"adam", OptimiserKind::adam}},
+            "Adagrad or Adam");
+  app.add_option("--rate", optimiser.learning_rate, "Learning rate")
       ->check(number_above_0())
       ->capture_default_str();
-  app.add_option("--initial-accumulator", training.optimiser.initial_accumulator,
-                 "Sum of squared gradients that Adagrad starts with")
-      ->check(number_from_0())
+  const CLI::Option* const accumulator =
+      app.add_option("--initial-accumulator", optimiser.initial_accumulator,
+                     "Sum of squared gradients that Adagrad starts with")
+          ->check(number_from_0())
+          ->capture_default_str();
+  conditions.add(accumulator, "--optimiser adagrad",
+                 [&optimiser] { return optimiser.kind == OptimiserKind::adagrad; });
+  app.add_option_function<double>(
+         "--epsilon", [&optimiser](double epsilon) { optimiser.epsilon = epsilon; },
+         "The optimiser adds it to the root of squared gradients (default: 1e-10, Adam 1e-8)")
+      ->check(number_from_0());
+}
+
+void add_schedule(CLI::App& app, KnowledgeGraphOptions& options, OptionConditions& conditions) {
+  ScheduleOptions& schedule = options.training.schedule;
+  const auto evaluates = [&options] {
+    return !options.data.valid_file.empty() && options.training.evaluate_every != 0;
+  };
+  app.add_option("--rate-decay", schedule.rate_decay, "Factor of the learning rate after every epoch")
+      ->check(number_above_0_up_to_1())
       ->capture_default_str();
-  app.add_option("--epsilon", training.optimiser.epsilon, "Adagrad adds it to the root of that sum")
-      ->check(number_from_0())
-      ->capture_default_str();
+  const CLI::Option* const plateau_decay =
+      app.add_option("--plateau-decay", schedule.plateau_decay,
+                     "Factor of the learning rate after every evaluation that shows no better valid MRR")
+          ->check(number_above_0_up_to_1())
+          ->capture_default_str();
+  conditions.add(plateau_decay, "--valid, and --evaluate-every above 0", evaluates);
+  const CLI::Option* const patience =
+      app.add_option("--patience", schedule.patience,
+                     "Evaluations in a row without a better valid MRR that end the training; the best "
+                     "embeddings are what is written and tested; 0: train all epochs, keep the last")
+          ->check(integer_from_0())
+          ->capture_default_str();
+  conditions.add(patience, "--valid, and --evaluate-every above 0",
+                 [&schedule, evaluates] { return schedule.patience == 0 || evaluates(); });
+}
+
+void add_training_options(CLI::App& app, KnowledgeGraphOptions& options, OptionConditions& conditions) {
+  TrainingOptions& training = options.training;
+  add_names(app, "--loss", training.runner.loss.kind,
+            std::map<std::string, LossKind>{{"logistic", LossKind::logistic}, {"softmax", LossKind::softmax}},
+            "logistic: each triple and each negative by itself; softmax: a triple among its negatives");
+  add_negatives(app, training, conditions);
+  add_regularization(app, training.runner.loss);
+  add_optimiser(app, training.optimiser, conditions);
   app.add_option("--epochs", training.epochs, "Epochs")->check(integer_from_0())->capture_default_str();
   const CLI::Option* const evaluate_every =
       app.add_option("--evaluate-every,--eval-every", training.evaluate_every,
@@ -100,6 +179,7 @@ void add_training_options(CLI::App& app, KnowledgeGraphOptions& options, OptionC
     return options.training.evaluate_every == 0 || !options.data.valid_file.empty() ||
            !options.data.test_file.empty();
   });
+  add_schedule(app, options, conditions);
 }
 
 // Returns the option --mode.
@@ -142,19 +222,25 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
 }  // namespace
 
 void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
+  add_config(app);
   add_data_options(app, options.data);
   const auto conditions = std::make_shared<OptionConditions>();
   add_model_options(app, options.training, *conditions);
   add_training_options(app, options, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
   const CLI::Option* const technique = add_technique(app, options.technique);
+  conditions->add(add_sampling(app, options.training.sampling), "--mode intent, and negatives that are drawn",
+                  [&options] {
+                    return options.training.runner.mode == TrainingMode::intent &&
+                           options.training.runner.negatives.sharing != NegativeSharing::all;
+                  });
   app.final_callback([conditions, mode, technique, &options] {
     choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();
   });
   app.add_option_function<std::uint64_t>(
          "--seed", [&options](std::uint64_t seed) { options.data.seed = options.training.seed = seed; },
-         "Of the random graph, initial embeddings, order of the triples and negatives")
+         "Of the random graph, initial embeddings, order of the triples, negatives and dropout")
       ->check(integer_from_0())
       ->default_str("1");
   app.add_option("--output-prefix", options.output_prefix,

@@ -44,13 +44,11 @@ std::span<const float> row(std::span<const float> values, std::uint32_t id, std:
 
 struct Ranker::Query {
   Triple triple;
-  Side missing;
+  Side side;          // of the triple that is asked for
+  TripleQuery asked;  // the question for it
   std::vector<float> query;
   float truth = 0;  // score of the triple
   Places places;    // of all entities, the true one among them
-
-  std::uint32_t answer() const { return missing == Side::object ? triple.object : triple.subject; }
-  std::uint32_t known() const { return missing == Side::object ? triple.subject : triple.object; }
 };
 
 void RankingSums::add(double rank) {
@@ -77,8 +75,9 @@ std::vector<double> Ranker::ranks(std::span<const Triple> triples, const Embeddi
     triples = triples.subspan(block.size());
     queries.clear();
     for (const Triple& triple : block) {
-      for (const Side missing : {Side::subject, Side::object}) {
-        queries.push_back({triple, missing, std::vector<float>(model_.entity_length()), 0, {}});
+      for (const Side side : {Side::subject, Side::object}) {
+        queries.push_back(
+            {triple, side, form_.query(side, triple), std::vector<float>(model_.entity_length()), 0, {}});
         ask(queries.back(), values);
       }
     }
@@ -90,9 +89,9 @@ std::vector<double> Ranker::ranks(std::span<const Triple> triples, const Embeddi
 
 void Ranker::ask(Query& query, const EmbeddingValues& values) const {
   const std::size_t length = model_.entity_length();
-  model_.query(query.missing, row(values.entities, query.known(), length),
-               row(values.relations, query.triple.relation, model_.relation_length()), query.query);
-  query.truth = model_.score(query.query, row(values.entities, query.answer(), length));
+  model_.query(query.asked.missing, row(values.entities, query.asked.known, length),
+               row(values.relations, query.asked.relation, model_.relation_length()), query.query);
+  query.truth = model_.score(query.query, row(values.entities, query.asked.answer, length));
 }
 
 void Ranker::compare(std::span<Query> queries, std::span<const float> entities) const {
@@ -113,8 +112,8 @@ void Ranker::compare(std::span<Query> queries, std::span<const float> entities) 
 double Ranker::filtered_rank(const Query& query, const EmbeddingValues& values) const {
   Places true_ones;
   bool has_answer = false;
-  for (const std::uint32_t entity : known_.answers(query.missing, query.triple)) {
-    has_answer |= entity == query.answer();
+  for (const std::uint32_t entity : known_.answers(query.side, query.triple)) {
+    has_answer |= entity == query.asked.answer;
     true_ones.add(model_.score(query.query, row(values.entities, entity, model_.entity_length())),
                   query.truth);
   }

@@ -8,6 +8,7 @@
 
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/known_triples.hpp"
+#include "apps/knowledge_graph_embeddings/triple_query.hpp"
 
 namespace lapse::apps {
 
@@ -43,7 +44,8 @@ struct EmbeddingValues {
 // of threads may use it.
 class Ranker {
  public:
-  Ranker(const EmbeddingModel& model, const KnownTriples& known) : model_(model), known_(known) {}
+  Ranker(const EmbeddingModel& model, const QueryForm& form, const KnownTriples& known)
+      : model_(model), form_(form), known_(known) {}
 
   // The rank, from 1, of the subject and then of the object of each triple.
   std::vector<double> ranks(std::span<const Triple> triples, const EmbeddingValues& values) const;
@@ -56,6 +58,7 @@ class Ranker {
   double filtered_rank(const Query& query, const EmbeddingValues& values) const;
 
   const EmbeddingModel& model_;
+  QueryForm form_;
   const KnownTriples& known_;
 };
 

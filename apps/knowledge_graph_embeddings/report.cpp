@@ -89,14 +89,11 @@ std::string describe(const EpochRecord& record, const KnowledgeGraph& graph) {
 
 Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const adapm::Statistics& statistics) {
   PhaseCost total;
-  const EpochRecord* evaluated = nullptr;
-  for (const EpochRecord& record : trainer.epochs()) {
-    total += record.cost;
-    if (record.evaluation) evaluated = &record;
-  }
+  for (const EpochRecord& record : trainer.epochs()) total += record.cost;
+  const EpochRecord* const evaluated = trainer.evaluated();
   const std::uint64_t epochs = trainer.epochs().size();
   Summary summary;
-  if (evaluated != nullptr) {
+  if (evaluated != nullptr && evaluated->evaluation) {
     summary.add("evaluated_epoch", evaluated->epoch, "after epoch");
     add_metrics(summary, "valid", evaluated->evaluation->valid);
     add_metrics(summary, "test", evaluated->evaluation->test);

@@ -15,7 +15,7 @@ std::string describe(const KnowledgeGraph& graph);
 // One line.
 std::string describe(const EpochRecord& record, const KnowledgeGraph& graph);
 
-// Quality after the last evaluation, times and communication of the training (without the evaluations), and
+// Quality at the last evaluation, or with patience at the best, times and communication of the training (without the evaluations), and
 // all counters of the manager.
 Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const adapm::Statistics& statistics);
 

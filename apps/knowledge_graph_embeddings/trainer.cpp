@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "adapm/distribution.hpp"
 #include "apps/common/manager_program.hpp"
+#include "apps/common/technique_option.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -13,9 +15,23 @@ namespace lapse::apps {
 
 namespace {
 
-const TrainingOptions& checked(const TrainingOptions& options, std::int32_t ranks) {
+const TrainingOptions& checked(const TrainingOptions& options, std::int32_t ranks,
+                               const KnowledgeGraph& graph) {
   options.check(ranks);
+  options.check(graph);
   return options;
+}
+
+void require(bool condition, std::string_view what) {
+  if (!condition) throw ConfigurationError(std::string(what));
+}
+
+bool is_share(double number) {
+  return number >= 0 && number < 1;
+}
+
+bool is_factor(double number) {
+  return number > 0 && number <= 1;
 }
 
 // Copies of a key show other workers' updates a little later, which only intents pay for.
@@ -26,9 +42,6 @@ Consistency consistency_of(TrainingMode mode) {
 }  // namespace
 
 void TrainingOptions::check(std::int32_t ranks) const {
-  const auto require = [](bool condition, std::string_view what) {
-    if (!condition) throw ConfigurationError(std::string(what));
-  };
   check_worker_counts(workers, ranks);
   require(total_workers(workers, ranks) > 0, "no workers on any rank, expected at least 1");
   require(model.dimensions >= 1, "0 dimensions, expected at least 1");
@@ -37,28 +50,51 @@ void TrainingOptions::check(std::int32_t ranks) const {
   require(optimiser.learning_rate > 0 && std::isfinite(optimiser.learning_rate),
           "the learning rate must be positive");
   require(runner.batch >= 1, "batch 0, expected at least 1 triple");
-  require(runner.l2 >= 0 && std::isfinite(runner.l2), "the regularization must not be negative");
+  for (const double strength : {runner.loss.l2, runner.loss.n3})
+    require(strength >= 0 && std::isfinite(strength), "the regularization must not be negative");
+  require(is_share(runner.loss.dropout.entity) && is_share(runner.loss.dropout.relation),
+          "a share of dropout must be at least 0 and below 1");
+  require(is_factor(schedule.rate_decay) && is_factor(schedule.plateau_decay),
+          "a decay of the learning rate must be above 0 and at most 1");
+  require(runner.negatives.sharing != NegativeSharing::batch || runner.negatives.per_side != 0,
+          "0 shared negatives, expected at least 1");
+  require(runner.negatives.sharing != NegativeSharing::all || !localizes_entities(runner.mode),
+          "with all entities as negatives every worker uses every entity: nothing can be localized");
+}
+
+void TrainingOptions::check(const KnowledgeGraph& graph) const {
+  if (runner.negatives.sharing == NegativeSharing::batch && runner.negatives.per_side > graph.entities) {
+    throw ConfigurationError(fmt::format("{} different shared negatives of a graph with {} entities",
+                                         runner.negatives.per_side, graph.entities));
+  }
+  const bool observes_quality = schedule.patience != 0 || schedule.plateau_decay != 1;
+  require(!observes_quality || (!graph.valid.empty() && evaluate_every != 0),
+          "patience, and a decay on a plateau, need evaluations on validation triples");
 }
 
 Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
                  const TrainingOptions& options)
     : manager_(manager),
       graph_(graph),
-      options_(checked(options, manager.ranks())),
+      options_(checked(options, manager.ranks(), graph)),
       local_workers_(workers_of(options.workers, manager.rank())),
       model_(make_model(options.model)),
+      form_(graph.relations, options.reciprocal),
       partition_(make_on_every_rank(manager.server(),
                                     [&] {
                                       return TriplePartition(graph, clustering_of(options.runner.mode),
                                                              options.workers, manager.ranks(), options.seed);
                                     })),
-      tables_(create_embedding_tables(manager, options.tables, graph, *model_, options.initial_scale,
+      tables_(create_embedding_tables(manager, options.tables, graph, *model_, form_, options.initial_scale,
                                       options.optimiser, consistency_of(options.runner.mode), options.seed)),
-      evaluator_(make_on_every_rank(manager.server(), [&] { return Evaluator(graph, *model_); })),
+      sampler_(make_sampler()),
+      evaluator_(make_on_every_rank(manager.server(), [&] { return Evaluator(graph, *model_, form_); })),
+      schedule_(options.schedule),
       runners_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
   manager_.server().run_workers(local_workers_, [&](Worker& worker) {
-    const WorkerTask task{tables_, *model_, graph_, partition_, worker.index(), technique()};
+    const WorkerTask task{tables_,    *model_,        form_,       graph_,
+                          partition_, worker.index(), technique(), sampler_ ? &*sampler_ : nullptr};
     auto& runner = runners_[worker.local_index()];
     runner = std::make_unique<EpochRunner>(task, options_.runner);
     runner->place(worker);
@@ -67,12 +103,25 @@ Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
 
 Trainer::~Trainer() = default;
 
+std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
+  const NegativeOptions& negatives = options_.runner.negatives;
+  if (options_.runner.mode != TrainingMode::intent || manager_.ranks() == 1 || negatives.per_side == 0 ||
+      negatives.sharing == NegativeSharing::all)
+    return std::nullopt;
+  return manager_.create_sampler(tables_.entities,
+                                 adapm::Distribution::uniform({Key(0), Key(graph_.entities)}),
+                                 {.scheme = sampling_scheme(options_.sampling, manager_.options()),
+                                  .with_replacement = negatives.sharing == NegativeSharing::none,
+                                  .seed = options_.seed});
+}
+
 EpochRecord Trainer::run_epoch() {
   const std::uint64_t epoch = epochs_.size();
+  const float rate = schedule_.rate(epoch);
   double loss = 0;
   std::vector<double> losses(runners_.size());
   const PhaseCost cost = run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
-    losses[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch);
+    losses[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch, rate);
   });
   // Ranks without workers take part, so that they receive the sum.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
@@ -83,23 +132,46 @@ EpochRecord Trainer::run_epoch() {
   loss /= static_cast<double>(graph_.train.size());
   if (!std::isfinite(loss)) {
     throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
-                            epoch + 1, options_.optimiser.learning_rate));
+                            epoch + 1, options_.optimiser.learning_rate * double{rate}));
   }
   epochs_.push_back({epoch + 1, loss, std::nullopt, cost});
   return epochs_.back();
 }
 
-Evaluation Trainer::evaluate() {
-  return evaluator_.evaluate(manager_.server(), local_workers_, tables_);
+Evaluation Trainer::evaluate(Splits splits) {
+  return evaluator_.evaluate(manager_.server(), local_workers_, tables_, splits);
 }
 
 void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
-  while (epochs_.size() < options_.epochs) {
+  while (epochs_.size() < options_.epochs && !schedule_.is_finished()) {
     run_epoch();
-    EpochRecord& record = epochs_.back();
-    if (is_due(record.epoch)) record.evaluation = evaluate();
-    if (on_epoch) on_epoch(record);
+    if (is_due(epochs_.back().epoch)) evaluate_epoch();
+    if (on_epoch) on_epoch(epochs_.back());
   }
+  if (stops_early() && !epochs_.empty()) restore_best();
+}
+
+void Trainer::evaluate_epoch() {
+  EpochRecord& record = epochs_.back();
+  record.evaluation = evaluate({.test = !stops_early()});
+  if (graph_.valid.empty() || !schedule_.observe(record.evaluation->valid.all.mean_reciprocal_rank)) return;
+  best_epoch_ = epochs_.size() - 1;
+  if (stops_early()) best_.keep(manager_.server(), local_workers_, tables_);
+}
+
+void Trainer::restore_best() {
+  EpochRecord& best = epochs_[best_epoch_];
+  best_.restore(manager_.server(), local_workers_, tables_);
+  const Evaluation test = evaluate({.valid = false});
+  best.evaluation->test = test.test;
+  best.evaluation->seconds += test.seconds;
+}
+
+const EpochRecord* Trainer::evaluated() const {
+  if (stops_early()) return epochs_.empty() ? nullptr : &epochs_[best_epoch_];
+  const auto last = std::find_if(epochs_.rbegin(), epochs_.rend(),
+                                 [](const EpochRecord& record) { return record.evaluation.has_value(); });
+  return last == epochs_.rend() ? nullptr : &*last;
 }
 
 bool Trainer::is_due(std::uint64_t epoch) const {

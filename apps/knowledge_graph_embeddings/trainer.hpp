@@ -12,7 +12,11 @@
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
 #include "apps/knowledge_graph_embeddings/epoch_runner.hpp"
 #include "apps/knowledge_graph_embeddings/evaluation.hpp"
+#include "apps/knowledge_graph_embeddings/kept_embeddings.hpp"
+#include "apps/knowledge_graph_embeddings/optimiser_options.hpp"
+#include "apps/knowledge_graph_embeddings/training_schedule.hpp"
 #include "apps/knowledge_graph_embeddings/triple_partition.hpp"
+#include "apps/knowledge_graph_embeddings/triple_query.hpp"
 
 namespace lapse::apps {
 
@@ -21,15 +25,21 @@ struct TrainingOptions {
   std::string tables = "embeddings";     // beginning of the tables' names; one trainer of a server has them
   std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
   ModelOptions model;
+  bool reciprocal = false;     // relations have inverses with embeddings of their own, see QueryForm
   double initial_scale = 0.1;  // standard deviation of the initial embeddings
-  Adagrad optimiser{.learning_rate = 0.1, .l2 = 0, .initial_accumulator = 1e-6, .epsilon = 1e-10};
+  OptimiserOptions optimiser;
+  ScheduleOptions schedule;
   std::uint64_t epochs = 20;
   std::uint64_t evaluate_every = 10;  // epochs from one evaluation to the next; 0: none
   std::uint64_t seed = 1;             // of initial embeddings, partition, orders and negatives
   RunnerOptions runner;
+  // Mode intent, on several ranks; see sampling_scheme.
+  std::optional<adapm::SamplingScheme> sampling = {};
 
   // Throws ConfigurationError for values that make no sense, alone or together.
   void check(std::int32_t ranks) const;
+  // The same for this graph.
+  void check(const KnowledgeGraph& graph) const;
 };
 
 struct EpochRecord {
@@ -51,34 +61,48 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. Throws
-  // Error when the loss is no longer finite.
+  // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. With
+  // patience, evaluates on the validation triples alone, perhaps ends earlier, and in the end restores the best
+  // embeddings and evaluates them on the test triples. Throws Error when the loss is no longer finite.
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {});
 
   // Collective. One epoch, without an evaluation.
   EpochRecord run_epoch();
   // Collective. In parallel over all workers.
-  Evaluation evaluate();
+  Evaluation evaluate(Splits splits = {});
 
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  // The epoch after which the embeddings were as they are after run(), with its evaluation; null without one.
+  const EpochRecord* evaluated() const;
   adapm::Technique technique() const { return manager_.options().technique; }
   const TrainingOptions& options() const { return options_; }
   const EmbeddingTables& tables() const { return tables_; }
   const EmbeddingModel& model() const { return *model_; }
+  const QueryForm& form() const { return form_; }
   const TriplePartition& partition() const { return partition_; }
 
  private:
+  std::optional<adapm::Sampler<float>> make_sampler();
   bool is_due(std::uint64_t epoch) const;
+  bool stops_early() const { return options_.schedule.patience != 0; }
+  // Of the last epoch.
+  void evaluate_epoch();
+  void restore_best();
 
   adapm::ParameterManager& manager_;
   const KnowledgeGraph& graph_;
   TrainingOptions options_;
   std::int32_t local_workers_;
   std::unique_ptr<const EmbeddingModel> model_;
+  QueryForm form_;
   TriplePartition partition_;
   EmbeddingTables tables_;
+  std::optional<adapm::Sampler<float>> sampler_;  // of negatives
   Evaluator evaluator_;
+  TrainingSchedule schedule_;
   std::vector<EpochRecord> epochs_;
+  std::size_t best_epoch_ = 0;                         // index of the best that was evaluated
+  KeptEmbeddings best_;                                // with patience
   std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
 };
 

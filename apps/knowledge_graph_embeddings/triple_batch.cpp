@@ -2,39 +2,39 @@
 
 namespace lapse::apps {
 
-void BatchInFlight::pull(Worker& worker, const EmbeddingTables& tables, const TripleBatch& batch) {
-  batch_ = &batch;
-  entity_pull_ = entities_.pull(worker, tables.entities, batch.entities());
-  relation_pull_ = relations_.pull(worker, tables.relations, batch.relations());
+void TripleBatcher::fill(TripleBatch& batch) {
+  fill_with(batch, [&] { return Key{random_.below(entities_)}; });
 }
 
-double BatchInFlight::train(Worker& worker, const EmbeddingTables& tables, TripleLoss& loss) {
-  entity_pull_.wait();
-  relation_pull_.wait();
-  entities_.zero_gradients();
-  relations_.zero_gradients();
-  double sum = 0;
-  const std::span<const EmbeddingRow> others(others_);
-  for (std::size_t i = 0; i < batch_->triples_.size(); ++i) {
-    if (i == 0 || !negatives_.shared) find_others(i);
-    const TripleBatch::Slots& triple = batch_->triples_[i];
-    sum += loss.add_gradients({.subject = entities_.row(triple.subject),
-                               .relation = relations_.row(triple.relation),
-                               .object = entities_.row(triple.object),
-                               .other_subjects = others.first(negatives_.per_side),
-                               .other_objects = others.last(negatives_.per_side)});
+void TripleBatcher::fill(TripleBatch& batch, std::span<const Key> negatives) {
+  fill_with(batch, [next = negatives.begin()]() mutable { return *next++; });
+}
+
+void TripleBatcher::collect(TripleBatch& batch) const {
+  batch.entities_.clear();
+  batch.relations_.clear();
+  for (const Triple& triple : batch.triples) {
+    batch.entities_.emplace_back(triple.subject);
+    batch.entities_.emplace_back(triple.object);
+    batch.relations_.emplace_back(triple.relation);
+    if (form_.reciprocal()) batch.relations_.emplace_back(form_.inverse(triple.relation));
   }
-  entities_.push_gradients(worker, tables.entities, batch_->entities());
-  relations_.push_gradients(worker, tables.relations, batch_->relations());
-  return sum;
 }
 
-void BatchInFlight::find_others(std::size_t triple) {
-  const auto slots = std::span(batch_->negative_slots_).subspan(triple * others_.size(), others_.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) others_[i] = entities_.row(slots[i]);
+std::size_t TripleBatcher::count(std::size_t triples) const {
+  switch (negatives_.sharing) {
+    case NegativeSharing::all:
+      return 0;
+    case NegativeSharing::batch:
+      return negatives_.per_side;
+    case NegativeSharing::none:
+      break;
+  }
+  return 2 * negatives_.per_side * triples;
 }
 
-void TripleBatcher::fill(TripleBatch& batch, std::span<const Triple> triples) {
+template <class Draw>
+void TripleBatcher::fill_with(TripleBatch& batch, Draw&& draw) {
   std::vector<Key>& entities = batch.entities_;
   std::vector<Key>& relations = batch.relations_;
   entities.clear();
@@ -44,17 +44,23 @@ void TripleBatcher::fill(TripleBatch& batch, std::span<const Triple> triples) {
   entity_slots_.start_batch();
   relation_slots_.start_batch();
   const auto entity_slot = [&](std::uint64_t id) { return entity_slots_.slot(Key{id}, entities); };
-  const auto draw_negatives = [&] {
-    for (std::size_t i = 0; i < 2 * negatives_.per_side; ++i)
-      batch.negative_slots_.push_back(entity_slot(random_.below(entities_)));
-  };
-  for (const Triple& triple : triples) {
-    batch.triples_.push_back({entity_slot(triple.subject),
-                              relation_slots_.slot(Key{triple.relation}, relations),
-                              entity_slot(triple.object)});
-    if (!negatives_.shared) draw_negatives();
+  const auto relation_slot = [&](std::uint64_t id) { return relation_slots_.slot(Key{id}, relations); };
+  if (!batch.triples.empty()) {
+    if (negatives_.sharing == NegativeSharing::all)
+      for (std::uint64_t entity = 0; entity < entities_; ++entity) entity_slot(entity);
+    if (negatives_.sharing == NegativeSharing::batch)
+      while (entities.size() < negatives_.per_side) entity_slots_.slot(draw(), entities);
   }
-  if (negatives_.shared) draw_negatives();
+  batch.shared_ = static_cast<std::uint32_t>(entities.size());
+  const std::size_t own_negatives = negatives_.sharing == NegativeSharing::none ? 2 * negatives_.per_side : 0;
+  for (const Triple& triple : batch.triples) {
+    // Braces evaluate in this order, in which new keys get their slots.
+    batch.triples_.push_back({entity_slot(triple.subject), relation_slot(triple.relation),
+                              entity_slot(triple.object),
+                              form_.reciprocal() ? relation_slot(form_.inverse(triple.relation)) : 0});
+    for (std::size_t i = 0; i < own_negatives; ++i)
+      batch.negative_slots_.push_back(entity_slots_.slot(draw(), entities));
+  }
 }
 
 }  // namespace lapse::apps

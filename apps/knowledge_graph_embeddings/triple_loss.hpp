@@ -1,20 +1,17 @@
-// The loss of a triple and its negatives, and its gradients.
+// The loss of a triple and its own negatives, and its gradients.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
+#include "apps/knowledge_graph_embeddings/embedding_row.hpp"
+#include "apps/knowledge_graph_embeddings/loss_options.hpp"
+#include "apps/knowledge_graph_embeddings/query_maker.hpp"
+#include "apps/knowledge_graph_embeddings/regularizer.hpp"
 
 namespace lapse::apps {
-
-// The embedding of an entity or relation, and the sum of its gradients. Two rows of a sample may be the same
-// memory.
-struct EmbeddingRow {
-  const float* value = nullptr;
-  float* gradient = nullptr;
-};
 
 // A triple, with entities that take the place of its subject and of its object in negatives.
 struct TripleSample {
@@ -23,22 +20,29 @@ struct TripleSample {
   EmbeddingRow object;
   std::span<const EmbeddingRow> other_subjects;
   std::span<const EmbeddingRow> other_objects;
+  EmbeddingRow inverse_relation = {};  // by which its subject is asked for; without a value: by the relation
 };
 
 // The logistic loss: with f the score,
 //
 //   log(1 + exp(-f(triple))) + sum over the negatives of log(1 + exp(f(negative)))
-//     + l2/2 (|subject|^2 + |relation|^2 + |object|^2)
 //
-// Only the triple itself is regularized, so an entity in proportion to its number of triples. A negative that
-// happens to be true counts as any other. Belongs to one worker.
+// or the softmax loss of its two queries, see score_losses.hpp. Added is the regularization of the triple
+// alone, so that of an entity in proportion to its number of triples. With an inverse relation the triple
+// counts twice, once for each query, in the loss and in the regularization. A negative that happens to be
+// true counts as any other. Belongs to one worker.
 class TripleLoss {
  public:
-  TripleLoss(const EmbeddingModel& model, double l2)
+  TripleLoss(const EmbeddingModel& model, const LossOptions& options)
       : model_(model),
-        l2_(static_cast<float>(l2)),
+        kind_(options.kind),
+        regularizer_(model, options.l2, options.n3),
+        queries_(model, options.dropout),
         query_(model.entity_length()),
         query_gradient_(model.entity_length()) {}
+
+  // Of dropout.
+  void seed(std::uint64_t seed, std::uint64_t stream) { queries_.seed(seed, stream); }
 
   // Adds the gradients to the rows of the sample and returns its loss without the regularization.
   double add_gradients(const TripleSample& sample);
@@ -47,13 +51,16 @@ class TripleLoss {
   // Adds the gradients of the candidates for one side and returns their loss; `truth` may be null.
   double add_side(Side missing, const EmbeddingRow& known, const EmbeddingRow& relation,
                   const EmbeddingRow* truth, std::span<const EmbeddingRow> others);
-  double add_candidate(const EmbeddingRow& candidate, bool is_true);
-  void regularize(const EmbeddingRow& row, std::size_t length) const;
+  // Replaces scores_ by slopes.
+  double loss_of_scores(bool first_is_true);
 
   const EmbeddingModel& model_;
-  float l2_;
+  LossKind kind_;
+  Regularizer regularizer_;
+  QueryMaker queries_;
   std::vector<float> query_;
   std::vector<float> query_gradient_;
+  std::vector<float> scores_;  // of the truth, if there is one, then of the others; later their slopes
 };
 
 }  // namespace lapse::apps

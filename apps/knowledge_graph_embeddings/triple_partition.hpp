@@ -28,6 +28,7 @@ class TriplePartition {
                   std::int32_t ranks, std::uint64_t seed);
 
   std::size_t workers() const { return counts_.size(); }
+  std::size_t ranks() const { return relations_.size(); }
   std::vector<Triple> triples(std::size_t worker) const;
   // With clustering: the relations whose triples are on this rank; without: none.
   std::span<const std::uint32_t> relations(Rank rank) const;

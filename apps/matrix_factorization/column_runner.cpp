@@ -1,8 +1,10 @@
 #include "apps/matrix_factorization/column_runner.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
+#include "io/prefetching_loader.hpp"
 #include "io/shuffle.hpp"
 
 namespace lapse::apps {
@@ -27,22 +29,37 @@ ColumnRunner::ColumnRunner(const WorkerTask& task, const RunnerOptions& options)
 }
 
 void ColumnRunner::place(Worker& worker) {
-  if (task_.technique == adapm::Technique::localize) worker.localize(task_.factors.table, rows_).wait();
+  if (localizes()) worker.localize(task_.factors.table, rows_).wait();
 }
 
 void ColumnRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdSteps& steps) {
   arrange(epoch);
-  const std::size_t batches = (visits_.size() + batch_ - 1) / batch_;
+  const Table<float>& table = task_.factors.table;
   const Clock first = worker.current_clock();
   const auto clock_of = [&](std::size_t number) {
     return Clock(first.value() + static_cast<std::int64_t>(number));
   };
-  worker.intent(task_.factors.table, rows_, first, clock_of(batches));
-  std::size_t announced = 0;
-  for (std::size_t trained = 0; trained < batches; ++trained) {
-    for (; announced < std::min(batches, trained + 1 + lookahead_); ++announced)
-      announce(worker, announced, clock_of(announced));
-    trainer_.train(worker, batch(trained), steps);
+  const bool signals = !localizes() && worker.ranks() > 1;
+  if (signals) worker.intent(table, rows_, first, clock_of(batches()));
+  const std::size_t ahead = localizes() ? lookahead_ : 0;
+  io::PrefetchingLoader<Batch> loader(
+      {.ahead = lookahead_, .held = ahead + 1},
+      [&, intents = worker.loader(), number = std::size_t{0}](Batch& batch) mutable {
+        if (number == batches()) return false;
+        make(batch, number);
+        if (signals) intents.intent(table, batch.columns, clock_of(number), clock_of(number + 1));
+        ++number;
+        return true;
+      });
+  std::deque<const Batch*> held;  // to be trained
+  std::size_t taken = 0;
+  for (std::size_t trained = 0; trained < batches(); ++trained) {
+    for (; taken < std::min(batches(), trained + 1 + ahead); ++taken) {
+      held.push_back(loader.next());
+      if (localizes()) static_cast<void>(worker.localize(table, held.back()->columns));
+    }
+    trainer_.train(worker, held.front()->cells, steps);
+    held.pop_front();
     worker.advance_clock();
   }
 }
@@ -63,21 +80,13 @@ void ColumnRunner::arrange(std::uint64_t epoch) {
   }
 }
 
-std::span<const io::Cell> ColumnRunner::batch(std::size_t number) const {
+void ColumnRunner::make(Batch& batch, std::size_t number) const {
   const std::size_t begin = number * batch_;
-  return std::span(visits_).subspan(begin, std::min(batch_, visits_.size() - begin));
-}
-
-void ColumnRunner::announce(adapm::Worker& worker, std::size_t number, Clock clock) {
-  keys_.clear();
-  for (const io::Cell& cell : batch(number)) {
+  batch.cells = std::span(visits_).subspan(begin, std::min(batch_, visits_.size() - begin));
+  batch.columns.clear();
+  for (const io::Cell& cell : batch.cells) {
     const Key key = task_.factors.column_key(cell.column);
-    if (keys_.empty() || keys_.back() != key) keys_.push_back(key);
-  }
-  if (task_.technique == adapm::Technique::localize) {
-    static_cast<void>(worker.localize(task_.factors.table, keys_));
-  } else {
-    worker.intent(task_.factors.table, keys_, clock, Clock(clock.value() + 1));
+    if (batch.columns.empty() || batch.columns.back() != key) batch.columns.push_back(key);
   }
 }
 

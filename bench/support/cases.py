@@ -57,6 +57,10 @@ def alone(*names):
 INTENT_METRICS = {"rate": True, "cpu": False, "local": False, "local operations": False, "bytes": False, "relocations": False,
                   "copies": False, "round": False, "staleness": False}
 
+# Of the benchmark sampling, between two ranks.
+SAMPLING_SCHEMES = ("naive", "naive distinct", "prelocalised", "pool", "local", "local distinct")
+SAMPLING_METRICS = {"latency": True, "local": False, "distance": False, "distance of all": False}
+
 # Benchmark -> its cases; True: with a baseline. A number: the case has so many results, by several metrics or with
 # several numbers of ranks, each with a baseline. A dictionary: its metrics, once each.
 CASES = {
@@ -93,6 +97,11 @@ CASES = {
         "empty sync_barrier": 3,
         **alone("memory of a copy", "memory of a wanted key", "memory of an announced key"),
     },
+    "sampling": {
+        **with_baseline(*(f"draw {name}" for name in ("uniform", "log-uniform", "weights", "weights distinct")),
+                        *(f"{scheme} in memory" for scheme in SAMPLING_SCHEMES)),
+        **dict.fromkeys(SAMPLING_SCHEMES, SAMPLING_METRICS),
+    },
     "update_rules": with_baseline(
         "adagrad push", "adagrad push batch 100", "remote adagrad push", "remote adagrad push batch 100",
         "remote adagrad push messages", "remote adagrad push batch 100 messages"),
@@ -102,4 +111,4 @@ CASES = {
 MORE_IS_BETTER = {"rate", "bandwidth", "local", "local operations"}
 
 # Metrics that may be 0.
-MAY_BE_ZERO = {metric for metric, has_baseline in INTENT_METRICS.items() if not has_baseline} | {"memory"}
+MAY_BE_ZERO = {metric for metric, has_baseline in INTENT_METRICS.items() if not has_baseline} | {"memory", "distance", "distance of all"}

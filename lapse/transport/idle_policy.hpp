@@ -16,6 +16,8 @@ struct IdleSettings {
   // At least this long between two yields: a yield costs a slice of time where other programs want the
   // processor.
   std::chrono::microseconds yield_interval{25};
+  // The same for threads that compute and drive the engine between, where processors are scarce.
+  std::chrono::microseconds way_interval{100};
 };
 
 // Pure: time comes in as an argument. One object per waiting thread.

@@ -119,6 +119,7 @@ bool ProgressEngine::try_submit(Submission& submission) {
 
 bool ProgressEngine::help(Submission& submission) {
   if (!settings_.helping) return false;
+  give_way();
   if (!try_enter()) {
     help_.ask();
     return false;
@@ -132,6 +133,15 @@ bool ProgressEngine::help(Submission& submission) {
   if (busy) server_bell_.ring();
   drive_submissions();
   return true;
+}
+
+void ProgressEngine::give_way() {
+  if (!settings_.crowded) return;
+  const Clock::rep last = gave_way_.load(std::memory_order_relaxed);
+  const Clock::time_point now = Clock::now();
+  if (now - Clock::time_point(Clock::duration(last)) < settings_.idle.way_interval) return;
+  std::this_thread::yield();
+  gave_way_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 void ProgressEngine::submit_in_place(Submission& submission) {

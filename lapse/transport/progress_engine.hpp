@@ -209,6 +209,10 @@ class ProgressEngine {
   bool poll_once() LAPSE_EXCLUDES(progress_role);
   // Drives turns while there are submissions that no other thread will see.
   void drive_submissions() LAPSE_EXCLUDES(progress_role);
+  // Where processors are scarce: a thread that computes and helps again and again lets others run now and
+  // then. A thread that never waits loses its processor only at the end of its slice, of milliseconds, and
+  // as long would every message take.
+  void give_way();
   void wake_sleeper() {
     if (sleeper_.load(std::memory_order_relaxed) == nullptr) return;
     if (Doorbell* bell = sleeper_.exchange(nullptr, std::memory_order_relaxed)) bell->ring();
@@ -249,6 +253,7 @@ class ProgressEngine {
   HelpRecord help_;
   std::atomic<std::int32_t> resting_{0};           // workers that sleep in wait
   std::atomic<Clock::rep> deadline_{kNoDeadline};  // the client's, since the clock's epoch; by lock holders
+  std::atomic<Clock::rep> gave_way_{0};            // when a helper did so last
   std::atomic<Doorbell*> sleeper_{nullptr};        // of the waiters that sleep, the one that fell asleep last
   Mutex mutex_;                                    // the progress lock
   // guarded by the progress lock

@@ -15,3 +15,9 @@ lapse_test(test_adapm_failures
   DEPENDS lapse::adapm
   RANKS 2 3
   TIMEOUT 60)
+lapse_test(test_adapm_sampling
+  SOURCES adapm_sampling.cpp adapm_sampling_schemes.cpp adapm_bad_samples.cpp
+  DEPENDS lapse::adapm
+  RANKS 1 2 4
+  DOMAINS rank 2
+  TIMEOUT 60)

@@ -1,5 +1,5 @@
 lapse_test(knowledge_graph_embeddings_mpi
-  SOURCES knowledge_graph_embeddings.cpp knowledge_graph_embeddings_techniques.cpp
+  SOURCES knowledge_graph_embeddings.cpp knowledge_graph_embeddings_recipes.cpp knowledge_graph_embeddings_techniques.cpp
   DEPENDS lapse::app_knowledge_graph_embeddings lapse::io fmt::fmt
   RANKS 1 2 4
   DOMAINS rank)

@@ -120,7 +120,7 @@ TEST_CASE("every model learns the structure of a graph") {
   options.model.margin = 0.5;
   options.epochs = options.evaluate_every = 60;
   options.runner.negatives.per_side = 4;
-  options.runner.negatives.shared = GENERATE(false, true);
+  options.runner.negatives.sharing = GENERATE(NegativeSharing::none, NegativeSharing::batch);
   Trainer trainer(manager, graph, options);
   const Evaluation before = trainer.evaluate();
   trainer.run();
@@ -167,10 +167,10 @@ TEST_CASE("the evaluation is that of one thread, however many workers there are"
   const std::vector<float> relations = values_of(server, trainer.tables().relations);
   const KnownTriples known(graph);
   RankingSums sums;
-  for (const double rank : Ranker(trainer.model(), known).ranks(graph.test, {entities, relations}))
-    sums.add(rank);
+  const Ranker ranker(trainer.model(), trainer.form(), known);
+  for (const double rank : ranker.ranks(graph.test, {entities, relations})) sums.add(rank);
   const RankingMetrics alone = sums.metrics();
-  const Evaluator evaluator(graph, trainer.model());
+  const Evaluator evaluator(graph, trainer.model(), trainer.form());
   for (const std::int32_t workers : {0, 1, 3}) {
     const Evaluation evaluation = evaluator.evaluate(server, workers, trainer.tables());
     check_equal(evaluation.test, {alone, alone});
@@ -204,7 +204,7 @@ TEST_CASE("the files of the embeddings hold the values of the tables") {
   run_on_rank_0(server, [&](Worker& worker) {
     const lapse::test::TemporaryDirectory directory;
     const std::string prefix = directory / "out";
-    EmbeddingFiles files(prefix, graph, trainer.model());
+    EmbeddingFiles files(prefix, graph, trainer.model(), trainer.form());
     CHECK_FALSE(std::filesystem::exists(prefix + "-entities.npy"));
     files.write(worker, trainer.tables());
     const auto written_entities = io::read_npy<float>(prefix + "-entities.npy");

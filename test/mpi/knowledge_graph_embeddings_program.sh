@@ -62,6 +62,15 @@ assert summary["seconds_per_epoch"] > 0 and summary["triples_per_second"] > 0
 END
 fi
 
+# Every recipe is read, and trains.
+xz -dc "$data/train.txt.xz" | head -n 2000 >"$directory/some-train.txt"
+head -n 50 "$directory/some-train.txt" >"$directory/some-valid.txt"
+for recipe in "$data"/../../recipes/*.ini; do
+  run "$directory/some-train.txt" --valid "$directory/some-valid.txt" --config "$recipe" --dim 4 --negatives 100 \
+    --epochs 2 --evaluate-every 1 || fail "$recipe: $(cat "$directory/err")"
+  grep -q '^epoch   2 .* valid MRR' "$directory/out" || fail "$recipe: $(cat "$directory/out")"
+done
+
 # Bad input ends all ranks with one clear line.
 printf 'a\tlikes\tb\nb\tlikes\tc\n' >"$directory/train"
 printf 'a\tlikes\tc\na\thates\tc\n' >"$directory/held-out"
@@ -80,6 +89,15 @@ refuses "--lookahead applies only with --mode latency_hiding, combined or intent
 refuses "--technique: applies only with --mode intent" "$directory/train" --mode classic --technique adaptive
 refuses "--technique|adaptive|immediate" "$directory/train" --technique best
 ADAPM_TECHNIQUE=adaptive refuses "ADAPM_TECHNIQUE: applies only with --mode intent" "$directory/train" --mode classic
+printf 'loss = softmax\nrates = 1\n' >"$directory/unknown.ini"
+refuses "rates" "$directory/train" --config "$directory/unknown.ini"
+refuses "missing.ini" "$directory/train" --config "$directory/missing.ini"
+refuses "20 different shared negatives of a graph with 3 entities" "$directory/train" --shared-negatives --negatives 20
+refuses "--negatives applies only with --mode classic, clustering or intent" "$directory/train" --negatives all
+refuses "--shared-negatives|number of --negatives" "$directory/train" --negatives all --shared-negatives
+refuses "--patience applies only with --valid" "$directory/train" --patience 2
+refuses "--initial-accumulator applies only with --optimiser adagrad" "$directory/train" --optimiser adam \
+  --initial-accumulator 1
 refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate
 refuses "--mode|classic|clustering|combined|intent|latency_hiding" "$directory/train" --mode fast
 refuses "workers" "$directory/train" --workers 0

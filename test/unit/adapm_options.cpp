@@ -47,6 +47,11 @@ TEST_CASE("Options of a manager are set by name and printed") {
     options.set("technique", name);
     CHECK(options.get("technique") == name);
   }
+  CHECK(options.get("sampling_scheme") == "prelocalised");
+  for (const char* name : {"naive", "prelocalised", "pool", "local"}) {
+    options.set("sampling_scheme", name);
+    CHECK(options.get("sampling_scheme") == name);
+  }
 }
 
 TEST_CASE("Impossible values of a manager's options are refused and change nothing") {
@@ -57,6 +62,9 @@ TEST_CASE("Impossible values of a manager's options are refused and change nothi
     CHECK(options == Options{});
   };
   refuses("technique", "magic", "adaptive, immediate, relocation_only");
+  refuses("sampling_scheme", "any", "naive, prelocalised, pool, local");
+  refuses("sampling_pool_keys", "0", "1 to 1000000000");
+  refuses("sampling_pool_uses", "0", "1 to 1000000000");
   refuses("nups_factor", "-1", "0 to 1000000000");
   refuses("nups_factor", "nan", "0 to 1000000000");
   refuses("nups_factor", "ten", "number");

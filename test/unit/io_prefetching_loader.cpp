@@ -107,13 +107,6 @@ TEST_CASE("batches keep the memory of their arrays") {
   }
 }
 
-TEST_CASE("batches start as copies of the prototype") {
-  const NumberBatch prototype{{4, 5}};
-  PrefetchingLoader<NumberBatch> loader(
-      {.ahead = 1}, [](const NumberBatch& batch) { return batch.numbers.size() == 2; }, {}, prototype);
-  CHECK(loader.next()->numbers == prototype.numbers);
-}
-
 TEST_CASE("what a function throws reaches the consumer, after the batches before") {
   const bool in_make = GENERATE(true, false);
   const auto fail_at_5 = [](std::uint64_t n) {

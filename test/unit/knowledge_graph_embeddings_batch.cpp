@@ -17,17 +17,22 @@ std::vector<Key> keys_of(TripleBatch& batch) {
   return {batch.entities().begin(), batch.entities().end()};
 }
 
+void fill(TripleBatcher& batcher, TripleBatch& batch, std::span<const Triple> triples) {
+  batch.triples = triples;
+  batcher.fill(batch);
+}
+
 }  // namespace
 
 TEST_CASE("negatives are drawn uniformly among all entities") {
   const KnowledgeGraph graph = make_graph(kEntities, 1, {{0, 0, 0}});
-  TripleBatcher batcher(graph, {.per_side = 1});
+  TripleBatcher batcher(graph, QueryForm(graph.relations, false), {.per_side = 1});
   TripleBatch batch;
   batcher.seed(5, 0);
   constexpr int kBatches = 20000;
   std::vector<int> batches_with(kEntities);
   for (int i = 0; i < kBatches; ++i) {
-    batcher.fill(batch, graph.train);
+    fill(batcher, batch, graph.train);
     for (const Key key : batch.entities()) ++batches_with[key.index()];
   }
   CHECK(batches_with[0] == kBatches);
@@ -41,11 +46,11 @@ TEST_CASE("negatives are drawn uniformly among all entities") {
 
 TEST_CASE("the same seed and stream give the same negatives, others do not") {
   const KnowledgeGraph graph = make_graph(100000, 1, {{0, 0, 1}, {2, 0, 3}});
-  TripleBatcher batcher(graph, {});
+  TripleBatcher batcher(graph, QueryForm(graph.relations, false), {});
   TripleBatch batch;
   const auto draw = [&](std::uint64_t seed, std::uint64_t stream) {
     batcher.seed(seed, stream);
-    batcher.fill(batch, graph.train);
+    fill(batcher, batch, graph.train);
     return keys_of(batch);
   };
   const std::vector<Key> keys = draw(1, 2);
@@ -57,21 +62,77 @@ TEST_CASE("the same seed and stream give the same negatives, others do not") {
 
 TEST_CASE("keys that occur several times are there once") {
   const KnowledgeGraph graph = make_graph(10, 1, {{0, 0, 1}, {1, 0, 0}, {0, 0, 0}});
-  TripleBatcher batcher(graph, {.per_side = 50});
+  TripleBatcher batcher(graph, QueryForm(graph.relations, false), {.per_side = 50});
   TripleBatch batch;
-  batcher.fill(batch, graph.train);
+  fill(batcher, batch, graph.train);
   const std::vector<Key> keys = keys_of(batch);
   CHECK(keys.size() == 10);
   CHECK(std::set<Key>(keys.begin(), keys.end()).size() == 10);
-  batcher.fill(batch, {});
+  fill(batcher, batch, {});
   CHECK(batch.entities().empty());
 }
 
-TEST_CASE("shared negatives are drawn once for a batch") {
+TEST_CASE("shared negatives are different entities, drawn once for a batch") {
   const KnowledgeGraph graph = make_graph(1000000, 1, std::vector<Triple>(50, {0, 0, 1}));
-  const NegativeOptions shared{.per_side = 3, .shared = true};
-  TripleBatcher batcher(graph, shared);
+  const NegativeOptions shared{.per_side = 30, .sharing = NegativeSharing::batch};
+  TripleBatcher batcher(graph, QueryForm(1, false), shared);
   TripleBatch batch;
-  batcher.fill(batch, graph.train);
-  CHECK(batch.entities().size() == 2 + 2 * 3);
+  fill(batcher, batch, graph.train);
+  CHECK(batch.entities().size() == 30 + 2);
+  const KnowledgeGraph small = make_graph(30, 1, {{0, 0, 1}});
+  TripleBatcher all(small, QueryForm(1, false), shared);
+  fill(all, batch, small.train);
+  CHECK(batch.entities().size() == 30);
+  fill(all, batch, {});
+  CHECK(batch.entities().empty());
+}
+
+TEST_CASE("all entities as negatives are all keys, in their order") {
+  const KnowledgeGraph graph = make_graph(7, 2, {{3, 1, 5}, {6, 0, 0}});
+  TripleBatcher batcher(graph, QueryForm(2, false), {.sharing = NegativeSharing::all});
+  TripleBatch batch;
+  fill(batcher, batch, graph.train);
+  CHECK(keys_of(batch) == std::vector<Key>{Key{0}, Key{1}, Key{2}, Key{3}, Key{4}, Key{5}, Key{6}});
+}
+
+TEST_CASE("with reciprocal relations a batch has the inverse of each of its relations") {
+  const KnowledgeGraph graph = make_graph(7, 4, {{3, 1, 5}, {6, 3, 0}, {0, 1, 2}});
+  TripleBatcher batcher(graph, QueryForm(4, true), {.per_side = 1});
+  TripleBatch batch;
+  fill(batcher, batch, graph.train);
+  const std::vector<Key> relations(batch.relations().begin(), batch.relations().end());
+  CHECK(relations == std::vector<Key>{Key{1}, Key{5}, Key{3}, Key{7}});
+}
+
+TEST_CASE("a subject is asked for by its relation, or by the inverse relation") {
+  const Triple triple{3, 1, 5};
+  const TripleQuery plain = QueryForm(4, false).query(Side::subject, triple);
+  CHECK(plain.known == 5);
+  CHECK(plain.relation == 1);
+  CHECK(plain.missing == Side::subject);
+  CHECK(plain.answer == 3);
+  const QueryForm form(4, true);
+  const TripleQuery inverse = form.query(Side::subject, triple);
+  CHECK(inverse.known == 5);
+  CHECK(inverse.relation == 5);
+  CHECK(inverse.missing == Side::object);
+  CHECK(inverse.answer == 3);
+  CHECK(form.query(Side::object, triple).relation == 1);
+  CHECK(form.relation_keys() == 8);
+}
+
+TEST_CASE("given negatives take the place of drawn ones") {
+  const KnowledgeGraph graph = make_graph(20, 2, {{3, 1, 5}, {6, 0, 3}});
+  TripleBatcher own(graph, QueryForm(2, false), {.per_side = 1});
+  CHECK(own.count(2) == 4);
+  TripleBatch batch;
+  batch.triples = graph.train;
+  own.collect(batch);
+  CHECK(keys_of(batch) == std::vector<Key>{Key{3}, Key{5}, Key{6}, Key{3}});
+  own.fill(batch, std::vector<Key>{Key{7}, Key{5}, Key{9}, Key{3}});
+  CHECK(keys_of(batch) == std::vector<Key>{Key{3}, Key{5}, Key{7}, Key{6}, Key{9}});
+  TripleBatcher shared(graph, QueryForm(2, false), {.per_side = 3, .sharing = NegativeSharing::batch});
+  CHECK(shared.count(2) == 3);
+  shared.fill(batch, std::vector<Key>{Key{7}, Key{5}, Key{9}});
+  CHECK(keys_of(batch) == std::vector<Key>{Key{7}, Key{5}, Key{9}, Key{3}, Key{6}});
 }

@@ -8,6 +8,7 @@
 
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/io_temporary_file.hpp"
 
 using namespace lapse::apps;
 
@@ -26,7 +27,10 @@ KnowledgeGraphOptions parse(const std::string& arguments) {
 TEST_CASE("options are read into their fields") {
   const auto options = parse(
       "train.txt --valid valid.txt --test test.txt --model rescal --dim 8 --initial-scale 0.5 --negatives 3 "
-      "--shared-negatives --l2 0.25 --rate 0.5 --initial-accumulator 0.125 --epsilon 0.0625 --epochs 3 "
+      "--shared-negatives --loss softmax --reciprocal --n3 0.125 --entity-dropout 0.5 --relation-dropout "
+      "0.25 "
+      "--optimiser adagrad --rate-decay 0.75 --plateau-decay 0.5 --patience 4 --l2 0.25 --rate 0.5 "
+      "--initial-accumulator 0.125 --epsilon 0.0625 --epochs 3 "
       "--evaluate-every 2 --workers 2,0,1 --mode latency_hiding --batch 16 --lookahead 9 --prefetch 2 "
       "--seed 9 --output-prefix out --summary-json summary");
   CHECK(options.data.train_file == "train.txt");
@@ -38,8 +42,17 @@ TEST_CASE("options are read into their fields") {
   CHECK(training.model.dimensions == 8);
   CHECK(training.initial_scale == 0.5);
   CHECK(training.runner.negatives.per_side == 3);
-  CHECK(training.runner.negatives.shared);
-  CHECK(training.runner.l2 == 0.25);
+  CHECK(training.runner.negatives.sharing == NegativeSharing::batch);
+  CHECK(training.runner.loss.kind == LossKind::softmax);
+  CHECK(training.runner.loss.l2 == 0.25);
+  CHECK(training.runner.loss.n3 == 0.125);
+  CHECK(training.runner.loss.dropout.entity == 0.5);
+  CHECK(training.runner.loss.dropout.relation == 0.25);
+  CHECK(training.reciprocal);
+  CHECK(training.optimiser.kind == OptimiserKind::adagrad);
+  CHECK(training.schedule.rate_decay == 0.75);
+  CHECK(training.schedule.plateau_decay == 0.5);
+  CHECK(training.schedule.patience == 4);
   CHECK(training.optimiser.learning_rate == 0.5);
   CHECK(training.optimiser.initial_accumulator == 0.125);
   CHECK(training.optimiser.epsilon == 0.0625);
@@ -67,11 +80,14 @@ TEST_CASE("a graph can be generated instead of read") {
 }
 
 TEST_CASE("command lines that make no sense are refused") {
-  const std::string arguments = GENERATE(
-      "--generate 30,2", "--generate 30,2,1,1", "--generate 0,2,3", "--generate 3,0,3", "--generate 3,2,0",
-      "--generate 3,2,-1", "--generate 4294967296,2,3", "--generate a,2,3", "file --generate 3,2,1",
-      "--valid file", "--test file", "--dim 0", "--dim -1", "--negatives -1", "--rate 0", "--l2 -1",
-      "--batch 0", "--workers 1,x", "--epsilon -1", "--unknown", "file another");
+  const std::string arguments =
+      GENERATE("--generate 30,2", "--generate 30,2,1,1", "--generate 0,2,3", "--generate 3,0,3",
+               "--generate 3,2,0", "--generate 3,2,-1", "--generate 4294967296,2,3", "--generate a,2,3",
+               "file --generate 3,2,1", "--valid file", "--test file", "--dim 0", "--dim -1",
+               "--negatives -1", "--rate 0", "--l2 -1", "--batch 0", "--workers 1,x", "--epsilon -1",
+               "--unknown", "file another", "--negatives x", "--negatives 1x", "--negatives 1000001",
+               "--loss hinge", "--optimiser sgd", "--entity-dropout 1", "--relation-dropout -0.1",
+               "--rate-decay 0", "--rate-decay 1.5", "--plateau-decay 0", "--n3 -1", "--config missing");
   CAPTURE(arguments);
   CHECK_THROWS_AS(parse(arguments), CLI::ParseError);
 }
@@ -102,6 +118,13 @@ TEST_CASE("options without effect are errors that name what they need") {
   const auto [arguments, message] = GENERATE(table<std::string, std::string>({
       {"--margin 3", "--margin applies only with --model transe"},
       {"--shared-negatives --negatives 0", "--shared-negatives applies only with --negatives above 0"},
+      {"--shared-negatives --negatives all", "--shared-negatives: applies only with a number of --negatives"},
+      {"--negatives all", "--negatives applies only with --mode classic, clustering or intent"},
+      {"--optimiser adam --initial-accumulator 1",
+       "--initial-accumulator applies only with --optimiser adagrad"},
+      {"file --test file --patience 2", "--patience applies only with --valid, and --evaluate-every above 0"},
+      {"file --valid file --evaluate-every 0 --patience 2", "--patience applies only with --valid"},
+      {"file --plateau-decay 0.5", "--plateau-decay applies only with --valid"},
       {"file --evaluate-every 2", "--evaluate-every applies only with --valid or --test"},
       {"--mode classic --lookahead 2",
        "--lookahead applies only with --mode latency_hiding, combined or intent"},
@@ -134,6 +157,48 @@ TEST_CASE("training options that make no sense, or contradict the job, are refus
   refused([](TrainingOptions& changed) { changed.initial_scale = -1; });
   refused([](TrainingOptions& changed) { changed.optimiser.learning_rate = 0; });
   refused([](TrainingOptions& changed) { changed.runner.batch = 0; });
-  refused([](TrainingOptions& changed) { changed.runner.l2 = -1; });
+  refused([](TrainingOptions& changed) { changed.runner.loss.l2 = -1; });
+  refused([](TrainingOptions& changed) { changed.runner.loss.n3 = -1; });
+  refused([](TrainingOptions& changed) { changed.runner.loss.dropout.entity = 1; });
+  refused([](TrainingOptions& changed) { changed.runner.loss.dropout.relation = -0.5; });
+  refused([](TrainingOptions& changed) { changed.schedule.rate_decay = 0; });
+  refused([](TrainingOptions& changed) { changed.schedule.plateau_decay = 2; });
+  refused([](TrainingOptions& changed) {
+    changed.runner.negatives = {.per_side = 0, .sharing = NegativeSharing::batch};
+  });
+  refused([](TrainingOptions& changed) { changed.runner.negatives.sharing = NegativeSharing::all; });
   refused([](TrainingOptions& changed) { changed.model.margin = std::numeric_limits<double>::infinity(); });
+}
+
+TEST_CASE("training options that contradict the graph are refused") {
+  const KnowledgeGraph graph = make_graph(5, 1, {{0, 0, 1}});
+  TrainingOptions options;
+  CHECK_NOTHROW(options.check(graph));
+  options.runner.negatives = {.per_side = 5, .sharing = NegativeSharing::batch};
+  CHECK_NOTHROW(options.check(graph));
+  options.runner.negatives.per_side = 6;
+  CHECK_THROWS_WITH(options.check(graph),
+                    Catch::Matchers::Contains("6 different shared negatives of a graph with 5 entities"));
+  options = {};
+  options.schedule.patience = 1;
+  CHECK_THROWS_AS(options.check(graph), lapse::ConfigurationError);
+  options.schedule = {.plateau_decay = 0.5};
+  CHECK_THROWS_AS(options.check(graph), lapse::ConfigurationError);
+}
+
+TEST_CASE("options are read from a file, and those of the command line win") {
+  const lapse::test::TemporaryDirectory directory;
+  const std::string file = directory.write(
+      "recipe", "# A recipe.\nloss = softmax\nnegatives = 7\nshared-negatives = true\nmode=classic\n");
+  const auto options = parse("--config " + file + " --negatives 9");
+  CHECK(options.training.runner.loss.kind == LossKind::softmax);
+  CHECK(options.training.runner.negatives.per_side == 9);
+  CHECK(options.training.runner.negatives.sharing == NegativeSharing::batch);
+  CHECK(options.training.runner.mode == TrainingMode::classic);
+  CHECK_THROWS_WITH(parse("--config " + directory.write("unknown", "los = softmax\n")),
+                    Catch::Matchers::Contains("los"));
+  CHECK_THROWS_AS(parse("--config " + directory.write("bad", "rate = 0\n")), CLI::ParseError);
+  // What a file says counts as given.
+  CHECK_THROWS_WITH(parse("--config " + directory.write("vain", "margin = 3\n")),
+                    Catch::Matchers::Contains("--margin applies only with --model transe"));
 }

@@ -21,7 +21,7 @@ struct Scene {
 
   // Of the object.
   double rank(const Triple& triple) const {
-    return Ranker(*model, known).ranks(std::vector{triple}, {entities, relation}).at(1);
+    return Ranker(*model, QueryForm(1, false), known).ranks(std::vector{triple}, {entities, relation}).at(1);
   }
 
   std::vector<float> entities;
@@ -85,7 +85,9 @@ TEST_CASE("ranks are those of a plain count, for subjects and objects") {
   const KnowledgeGraph graph =
       make_graph(kEntities, 2, random_triples(3000), random_triples(10), random_triples(40));
   std::vector<float> entities(kEntities * model->entity_length());
-  std::vector<float> relations(2 * model->relation_length());
+  const bool reciprocal = GENERATE(false, true);
+  const QueryForm form(2, reciprocal);
+  std::vector<float> relations(form.relation_keys() * model->relation_length());
   for (auto* values : {&entities, &relations})
     for (float& value : *values) value = static_cast<float>(random.uniform() - 0.5);
 
@@ -95,7 +97,7 @@ TEST_CASE("ranks are those of a plain count, for subjects and objects") {
     return false;
   };
   const KnownTriples known(graph);
-  const std::vector<double> ranks = Ranker(*model, known).ranks(graph.test, {entities, relations});
+  const std::vector<double> ranks = Ranker(*model, form, known).ranks(graph.test, {entities, relations});
   REQUIRE(ranks.size() == 2 * graph.test.size());
   std::vector<float> query(model->entity_length());
   const auto row = [&](const std::vector<float>& values, std::uint32_t id, std::size_t length) {
@@ -106,8 +108,9 @@ TEST_CASE("ranks are those of a plain count, for subjects and objects") {
     const Triple& test = graph.test[i / 2];
     std::uint32_t Triple::*const asked = missing == Side::subject ? &Triple::subject : &Triple::object;
     const std::uint32_t given = missing == Side::subject ? test.object : test.subject;
-    model->query(missing, row(entities, given, model->entity_length()),
-                 row(relations, test.relation, model->relation_length()), query);
+    const bool by_inverse = reciprocal && missing == Side::subject;
+    model->query(by_inverse ? Side::object : missing, row(entities, given, model->entity_length()),
+                 row(relations, test.relation + (by_inverse ? 2 : 0), model->relation_length()), query);
     const float truth = model->score(query, row(entities, test.*asked, model->entity_length()));
     double rank = 1;
     for (std::uint32_t e = 0; e < kEntities; ++e) {

@@ -1,0 +1,39 @@
+#include "adapm/sampler.hpp"
+
+#include "adapm/prepared_keys.hpp"
+#include "adapm/sampler_state.hpp"
+
+namespace adapm {
+
+SampleHandle::SampleHandle(std::shared_ptr<SamplerState> sampler, std::unique_ptr<PreparedKeys> keys,
+                           std::uint64_t phase, std::size_t worker)
+    : sampler_(std::move(sampler)), keys_(std::move(keys)), phase_(phase), worker_(worker) {}
+
+SampleHandle::SampleHandle(SampleHandle&& other) noexcept = default;
+
+SampleHandle& SampleHandle::operator=(SampleHandle&& other) noexcept {
+  if (this == &other) return *this;
+  finish();
+  sampler_ = std::move(other.sampler_);
+  keys_ = std::move(other.keys_);
+  phase_ = other.phase_;
+  worker_ = other.worker_;
+  return *this;
+}
+
+SampleHandle::~SampleHandle() {
+  finish();
+}
+
+std::size_t SampleHandle::size() const {
+  return keys_ == nullptr ? 0 : keys_->size();
+}
+std::size_t SampleHandle::left() const {
+  return keys_ == nullptr ? 0 : keys_->left();
+}
+
+void SampleHandle::finish() noexcept {
+  if (keys_ != nullptr) sampler_->finish(worker_, std::move(keys_));
+}
+
+}  // namespace adapm

@@ -1,0 +1,95 @@
+// What a rank keeps of a sampler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapm/distribution.hpp"
+#include "adapm/prepared_keys.hpp"
+#include "adapm/sample_pool.hpp"
+#include "adapm/sampling_options.hpp"
+#include "lapse/core/mutex.hpp"
+#include "lapse/core/random.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/ps/table.hpp"
+
+namespace adapm {
+
+// The samples of one worker in one phase, one after the other: their random numbers depend on the seed of the
+// sampler, the worker, the phase and their number.
+//
+// Thread safety: any thread; samples that several threads prepare at the same time are numbered in any order.
+class SampleStream {
+ public:
+  SampleStream(const Distribution& distribution, const Sampling& sampling)
+      : sampling_(sampling), pool_(distribution, sampling) {}
+
+  // The phase and the worker among those of all ranks that a sample belongs to.
+  struct Owner {
+    std::uint64_t phase;
+    std::size_t worker;
+  };
+
+  // Of the next sample.
+  lapse::RandomEngine next_engine(const Owner& owner) LAPSE_EXCLUDES(mutex_);
+  // Lists the keys of the next sample; see SamplePool::take.
+  void take_from_pool(const Owner& owner, std::size_t keys, lapse::Clock start, lapse::Clock end,
+                      PreparedKeys& to, const SamplePool::Announce& announce) LAPSE_EXCLUDES(mutex_);
+
+  // Memory of samples that have ended.
+  std::unique_ptr<PreparedKeys> memory() LAPSE_EXCLUDES(mutex_);
+  void give_back(std::unique_ptr<PreparedKeys> ended) noexcept LAPSE_EXCLUDES(mutex_);
+
+ private:
+  static constexpr std::size_t kMaxKept = 64;
+
+  // Numbers begin anew with each phase.
+  void enter(const Owner& owner) LAPSE_REQUIRES(mutex_);
+
+  const Sampling sampling_;
+  lapse::Mutex mutex_;
+  bool entered_ LAPSE_GUARDED_BY(mutex_) = false;
+  Owner owner_ LAPSE_GUARDED_BY(mutex_) = {};
+  std::uint64_t seed_ LAPSE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t samples_ LAPSE_GUARDED_BY(mutex_) = 0;
+  SamplePool pool_ LAPSE_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<PreparedKeys>> kept_ LAPSE_GUARDED_BY(mutex_);
+};
+
+// Thread safety: any thread.
+class SamplerState {
+ public:
+  // Without replacement a pool has at most as many keys as the support of the distribution.
+  SamplerState(const lapse::TableHandle& table, Distribution::Shared distribution, const Sampling& sampling);
+
+  const lapse::TableHandle& table() const { return table_; }
+  const Distribution& distribution() const { return *distribution_; }
+  const Sampling& sampling() const { return sampling_; }
+  // Keys that one sample can have.
+  std::uint64_t max_keys() const;
+
+  // Prepares a sample of at most max_keys() keys; `announce` is called for the keys that are to be announced.
+  std::unique_ptr<PreparedKeys> prepare(const SampleStream::Owner& owner, std::size_t keys,
+                                        lapse::Clock start, lapse::Clock end,
+                                        const SamplePool::Announce& announce);
+  // The sample has ended.
+  void finish(std::size_t worker, std::unique_ptr<PreparedKeys> sample) noexcept;
+
+ private:
+  SampleStream& stream(std::size_t worker) LAPSE_EXCLUDES(mutex_);
+  // Draws the list of a sample.
+  void draw(PreparedKeys& sample, lapse::RandomEngine random) const;
+
+  // constant
+  const lapse::TableHandle table_;
+  const Distribution::Shared distribution_;
+  const Sampling sampling_;
+  lapse::Mutex mutex_;
+  std::vector<std::unique_ptr<SampleStream>> streams_
+      LAPSE_GUARDED_BY(mutex_);  // by worker; null: no sample yet
+};
+
+}  // namespace adapm

@@ -1,0 +1,22 @@
+// Which keys a worker finds in memory at this moment.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "lapse/core/types.hpp"
+
+namespace adapm {
+
+// The question that sampling asks. Thread safety: the worker's thread.
+class UsableKeys {
+ public:
+  static constexpr std::size_t kMaxAtOnce = 32;
+
+  virtual ~UsableKeys() = default;
+
+  // usable[i]: an access to keys[i] would need no message. At most kMaxAtOnce keys.
+  virtual void find(std::span<const lapse::Key> keys, std::span<bool> usable) = 0;
+};
+
+}  // namespace adapm

@@ -1,0 +1,15 @@
+// Options in files.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace lapse::apps {
+
+// Adds the option --config FILE. The file has lines `name = value`, with the names of the program's options
+// without their dashes (flags: `name = true`), and comments after `#`. What the command line gives, wins. An
+// unknown name is an error.
+void add_config(CLI::App& app);
+
+}  // namespace lapse::apps

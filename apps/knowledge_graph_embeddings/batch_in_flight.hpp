@@ -1,0 +1,70 @@
+// The training of a batch of triples.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/knowledge_graph_embeddings/batch_rows.hpp"
+#include "apps/knowledge_graph_embeddings/embedding_model.hpp"
+#include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
+#include "apps/knowledge_graph_embeddings/loss_options.hpp"
+#include "apps/knowledge_graph_embeddings/shared_candidates_loss.hpp"
+#include "apps/knowledge_graph_embeddings/triple_batch.hpp"
+#include "apps/knowledge_graph_embeddings/triple_loss.hpp"
+#include "apps/knowledge_graph_embeddings/triple_query.hpp"
+
+namespace lapse::apps {
+
+// What a worker uses in the training of one batch after the other. Belongs to one worker.
+struct BatchTraining {
+  BatchTraining(const EmbeddingModel& model, const LossOptions& options)
+      : own_negatives(model, options), shared_negatives(model, options) {}
+
+  // Of dropout.
+  void seed(std::uint64_t seed, std::uint64_t stream) {
+    own_negatives.seed(seed, stream);
+    shared_negatives.seed(seed, stream);
+  }
+
+  TripleLoss own_negatives;
+  SharedCandidatesLoss shared_negatives;
+  float rate = 1;  // multiplies the learning rate
+  std::vector<float> entity_gradients;
+  std::vector<float> relation_gradients;
+};
+
+// What the training of a batch needs from its pull to its push; for one batch after the other. Belongs to one
+// worker.
+class BatchInFlight {
+ public:
+  BatchInFlight(const EmbeddingModel& model, const QueryForm& form, const NegativeOptions& negatives)
+      : form_(form),
+        negatives_(negatives),
+        entities_(model.entity_length()),
+        relations_(model.relation_length()),
+        others_(2 * negatives.per_side) {}
+
+  // Starts to read the embeddings of a batch, which stays as it is until it is trained.
+  void pull(Worker& worker, const EmbeddingTables& tables, const TripleBatch& batch);
+  // Waits for the embeddings, computes the gradients of all triples at these embeddings and pushes them.
+  // Returns the loss.
+  double train(Worker& worker, const EmbeddingTables& tables, BatchTraining& training);
+
+ private:
+  double add_gradients(TripleLoss& loss);
+  double add_gradients(SharedCandidatesLoss& loss);
+  // Finds the rows of the negatives of the triple with this number.
+  void find_others(std::size_t triple);
+
+  QueryForm form_;
+  NegativeOptions negatives_;
+  const TripleBatch* batch_ = nullptr;
+  BatchRows entities_;
+  BatchRows relations_;
+  std::vector<EmbeddingRow> others_;     // of the triple at hand
+  std::vector<CandidateQuery> queries_;  // with shared negatives
+  Operation entity_pull_;
+  Operation relation_pull_;
+};
+
+}  // namespace lapse::apps

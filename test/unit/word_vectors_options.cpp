@@ -29,7 +29,8 @@ TEST_CASE("options are read into their fields") {
       "a.txt b.txt --min-count 3 --dim 8 --window 2 --negatives 7 --separate-negatives --noise-exponent 0.5 "
       "--negative-uses 6 --subsample 0.25 --optimiser adagrad --rate 0.5 --epochs 3 --seed 9 --workers 2,0,1 "
       "--batch 16 "
-      "--lookahead 4 --shuffle 10 --technique localize --analogies questions --word-similarity pairs "
+      "--lookahead 4 --shuffle 10 --technique localize --sampling naive --analogies questions "
+      "--word-similarity pairs "
       "--output out --output-format text --summary-json summary --progress 2.5");
   CHECK(options.corpus.files == std::vector<std::string>{"a.txt", "b.txt"});
   CHECK(options.corpus.min_count == 3);
@@ -50,6 +51,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(runner.lookahead == 4);
   CHECK(runner.shuffle == 10);
   CHECK(options.technique == adapm::Technique::localize);
+  CHECK(options.training.sampling == adapm::SamplingScheme::naive);
   CHECK(options.evaluation.analogies == "questions");
   CHECK(options.evaluation.word_similarity == "pairs");
   CHECK(options.output == "out");
@@ -107,6 +109,7 @@ TEST_CASE("options that contradict each other, or have no effect, are refused") 
       {"text --negatives 0 --separate-negatives",
        "--separate-negatives applies only with --negatives above 0"},
       {"text --negatives 0 --negative-uses 3", "--negative-uses applies only with --negatives above 0"},
+      {"text --negatives 0 --sampling local", "--sampling applies only with --negatives above 0"},
       {"text --negatives 0 --noise-exponent 1", "--noise-exponent applies only with --negatives above 0"},
   }));
   CAPTURE(arguments);

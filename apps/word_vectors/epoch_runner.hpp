@@ -46,10 +46,11 @@ struct EpochProgress {
 };
 
 // Trains a worker's part of the text, from the files anew in each epoch. A thread makes batches ahead and
-// signals the intents for their keys; a clock is a batch. With a sampler the negatives of a batch are prepared
-// when it is made and drawn when its turn comes, as the sampler's scheme says. A batch is pulled when its turn comes, trained on
-// the worker's copy of its vectors, and pushed: keys that are local take and give their values in memory.
-// Under the technique localize, the worker localizes the keys of a few batches ahead instead.
+// signals the intents for their keys; a clock is a batch. With a sampler the negatives of a batch are
+// prepared when it is made and drawn when its turn comes, as the sampler's scheme says. A batch is pulled
+// when its turn comes, trained on the worker's copy of its vectors, and pushed: keys that are local take and
+// give their values in memory. Under the technique localize, the worker localizes the keys of a few batches
+// ahead instead of the intents.
 //
 // Belongs to one worker.
 class EpochRunner {

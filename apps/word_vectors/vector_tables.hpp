@@ -37,7 +37,8 @@ struct VectorTableOptions {
 VectorTables create_vector_tables(adapm::ParameterManager& manager, const Corpus& corpus,
                                   const VectorTableOptions& options);
 
-// The distribution of negatives: by the words' counts to the power of the exponent (0.75: Mikolov et al. 2013).
+// The distribution of negatives: by the words' counts to the power of the exponent (0.75: Mikolov et al.
+// 2013).
 adapm::Distribution::Shared noise_distribution(const Corpus& corpus, double exponent);
 
 // Collective. How often each key will be accessed, for the technique nups: with so many negatives for each

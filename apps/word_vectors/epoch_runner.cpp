@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "io/prefetching_loader.hpp"
 #include "io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
@@ -17,40 +18,43 @@ constexpr double kLeastRate = 1e-4;
 EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
     : task_(task),
       options_(options),
-      batcher_(task.corpus, task.subsampling, task.noise, options.windows),
+      batcher_(task.corpus, task.subsampling, options.windows),
+      placer_(task.corpus.words.size()),
       skip_gram_(task.tables.inputs.length()),
       inputs_(task.tables.inputs.length()),
       outputs_(task.tables.outputs.length()) {}
 
 EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const OnProgress& on_progress) {
-  const std::uint64_t stream = 2 * (epoch * task_.workers + task_.worker);
+  const std::uint64_t stream = 3 * (epoch * task_.workers + task_.worker);
   SentenceReader reader(
       task_.corpus, {static_cast<std::uint32_t>(task_.worker), static_cast<std::uint32_t>(task_.workers)});
   io::ShuffleBuffer<Sentence> shuffle(options_.shuffle, RandomEngine(options_.seed, stream));
   const auto read = [&](Sentence& sentence) { return reader.next(sentence); };
   batcher_.restart([&](Sentence& sentence) { return shuffle.next(sentence, read); },
                    RandomEngine(options_.seed, stream + 1));
+  random_ = RandomEngine(options_.seed, stream + 2);
 
   // Where keys may be remote, the first are on their way while the loader makes the batches behind them.
   io::PrefetchingLoader<WindowBatch> loader(
       {.ahead = options_.lookahead,
        .ahead_of_first = worker.ranks() == 1 ? 1 : (options_.lookahead + 1) / 2,
        .held = localizes() ? kLocalizeAhead + 1 : 1},
-      [this](WindowBatch& batch) { return batcher_.fill(batch); }, signal_to(worker));
+      [this, intents = worker.loader(), clock = worker.current_clock()](WindowBatch& batch) mutable {
+        if (!make(batch, intents, clock)) return false;
+        clock = Clock(clock.value() + 1);
+        return true;
+      });
   const auto next = [&] {
-    const WindowBatch* const batch = loader.next();
-    if (batch != nullptr && localizes() && worker.ranks() != 1) {
-      static_cast<void>(worker.localize(task_.tables.inputs, batch->input_keys));
-      static_cast<void>(worker.localize(task_.tables.outputs, batch->output_keys));
-    }
+    WindowBatch* const batch = loader.next();
+    if (batch != nullptr && localizes()) localize(worker, *batch);
     return batch;
   };
-  std::deque<const WindowBatch*> held;  // to be trained
+  std::deque<WindowBatch*> held;  // to be trained
   for (std::size_t i = 0; localizes() && i < kLocalizeAhead; ++i) held.push_back(next());
   EpochProgress progress;
   for (;;) {
     held.push_back(next());
-    const WindowBatch* const batch = held.front();
+    WindowBatch* const batch = held.front();
     if (batch == nullptr) break;
     held.pop_front();
     progress.loss += train(worker, *batch, rate(epoch, progress.words));
@@ -61,19 +65,34 @@ EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const
   return progress;
 }
 
-io::PrefetchingLoader<WindowBatch>::OnMade EpochRunner::signal_to(adapm::Worker& worker) const {
-  if (worker.ranks() == 1 || localizes()) return {};
-  const adapm::IntentHandle intents = worker.loader();
-  const std::int64_t first = intents.current_clock().value();
-  return [this, intents, first](const WindowBatch& batch, std::uint64_t number) {
-    const Clock start(first + static_cast<std::int64_t>(number));
-    const Clock end(start.value() + 1);
-    intents.intent(task_.tables.inputs, batch.input_keys, start, end);
-    intents.intent(task_.tables.outputs, batch.output_keys, start, end);
-  };
+bool EpochRunner::make(WindowBatch& batch, const adapm::IntentHandle& intents, Clock clock) {
+  if (!batcher_.fill(batch)) return false;
+  const Clock end(clock.value() + 1);
+  if (task_.sampler == nullptr) {
+    drawn_.resize(batch.draws);
+    task_.noise.draw(random_, drawn_);
+    placer_.place(batch, drawn_);
+    return true;
+  }
+  if (batch.draws != 0) batch.sample = intents.prepare_sample(*task_.sampler, batch.draws, clock, end);
+  intents.intent(task_.tables.inputs, batch.input_keys, clock, end);
+  intents.intent(task_.tables.outputs, batch.output_keys, clock, end);
+  return true;
 }
 
-LossSum EpochRunner::train(adapm::Worker& worker, const WindowBatch& batch, float rate) {
+void EpochRunner::localize(adapm::Worker& worker, const WindowBatch& batch) const {
+  if (worker.ranks() == 1) return;
+  static_cast<void>(worker.localize(task_.tables.inputs, batch.input_keys));
+  static_cast<void>(worker.localize(task_.tables.outputs, batch.output_keys));
+}
+
+LossSum EpochRunner::train(adapm::Worker& worker, WindowBatch& batch, float rate) {
+  if (batch.sample) {
+    drawn_.resize(batch.sample->left());
+    worker.take_keys(*batch.sample, drawn_);
+    batch.sample.reset();
+    placer_.place(batch, drawn_);
+  }
   Operation pull = inputs_.pull(worker, task_.tables.inputs, batch.input_keys);
   outputs_.pull(worker, task_.tables.outputs, batch.output_keys).wait();
   pull.wait();

@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
+#include "adapm/distribution.hpp"
+#include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
 #include "apps/word_vectors/batch_vectors.hpp"
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
-#include "io/prefetching_loader.hpp"
 
 namespace lapse::apps {
 
@@ -29,8 +31,9 @@ struct RunnerOptions {
 struct WorkerTask {
   const Corpus& corpus;
   const Subsampling& subsampling;
-  const NoiseWords& noise;
+  const adapm::Distribution& noise;  // of negatives
   const VectorTables& tables;
+  const adapm::Sampler<float>* sampler;  // of negatives; null: drawn where batches are made
   adapm::Technique technique;
   std::size_t worker;   // of all
   std::size_t workers;  // in all
@@ -43,9 +46,11 @@ struct EpochProgress {
 };
 
 // Trains a worker's part of the text, from the files anew in each epoch. A thread makes batches ahead and
-// signals the intents for their keys; a clock is a batch. A batch is pulled when its turn comes, trained on
-// the worker's copy of its vectors, and pushed: keys that are local take and give their values in memory.
-// Under the technique localize, the worker localizes the keys of a few batches ahead instead.
+// signals the intents for their keys; a clock is a batch. With a sampler the negatives of a batch are
+// prepared when it is made and drawn when its turn comes, as the sampler's scheme says. A batch is pulled
+// when its turn comes, trained on the worker's copy of its vectors, and pushed: keys that are local take and
+// give their values in memory. Under the technique localize, the worker localizes the keys of a few batches
+// ahead instead of the intents.
 //
 // Belongs to one worker.
 class EpochRunner {
@@ -61,14 +66,18 @@ class EpochRunner {
   static constexpr std::size_t kLocalizeAhead = 4;  // batches
 
   bool localizes() const { return task_.technique == adapm::Technique::localize; }
-  // What is done when a batch has been made.
-  io::PrefetchingLoader<WindowBatch>::OnMade signal_to(adapm::Worker& worker) const;
-  LossSum train(adapm::Worker& worker, const WindowBatch& batch, float rate);
+  // False at the end of the text. `clock`: when the batch is used.
+  bool make(WindowBatch& batch, const adapm::IntentHandle& intents, Clock clock);
+  void localize(adapm::Worker& worker, const WindowBatch& batch) const;
+  LossSum train(adapm::Worker& worker, WindowBatch& batch, float rate);
   float rate(std::uint64_t epoch, std::uint64_t words) const;
 
   WorkerTask task_;
   RunnerOptions options_;
   WindowBatcher batcher_;  // used by the loader's thread
+  RandomEngine random_{0};
+  NegativePlacer placer_;  // with these, by the thread that draws
+  std::vector<Key> drawn_;
   SkipGram skip_gram_;
   BatchVectors inputs_;
   BatchVectors outputs_;

@@ -77,7 +77,7 @@ void add_training_options(CLI::App& app, WordVectorsOptions& options) {
       ->capture_default_str();
 }
 
-void add_execution_options(CLI::App& app, WordVectorsOptions& options) {
+void add_execution_options(CLI::App& app, WordVectorsOptions& options, OptionConditions& conditions) {
   RunnerOptions& runner = options.training.runner;
   app.add_option("--workers", options.training.workers,
                  "Workers on every rank, or a list: workers of each rank (2,0,1); at most 4096")
@@ -96,6 +96,8 @@ void add_execution_options(CLI::App& app, WordVectorsOptions& options) {
       ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   add_technique(app, options.technique);
+  conditions.add(add_sampling(app, options.training.sampling), "--negatives above 0",
+                 [&runner] { return runner.windows.negatives != 0; });
 }
 
 void add_result_options(CLI::App& app, WordVectorsOptions& options, OptionConditions& conditions) {
@@ -145,7 +147,7 @@ void add_options(CLI::App& app, WordVectorsOptions& options) {
   add_text_options(app, options);
   add_model_options(app, options.training, *conditions);
   add_training_options(app, options);
-  add_execution_options(app, options);
+  add_execution_options(app, options, *conditions);
   add_result_options(app, options, *conditions);
   app.final_callback([&app, conditions, &options] {
     conditions->check();

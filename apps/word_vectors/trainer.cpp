@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "apps/common/manager_program.hpp"
+#include "apps/common/technique_option.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -33,6 +34,7 @@ void TrainingOptions::check(std::int32_t ranks) const {
   require(runner.lookahead >= 1, "lookahead 0, expected at least 1 batch");
   require(runner.windows.window >= 1, "window 0, expected at least 1 word");
   require(runner.windows.batch >= 1, "batch 0, expected at least 1 word");
+  require(runner.windows.negative_uses >= 1, "0 uses of a negative, expected at least 1");
   require(runner.windows.subsample >= 0 && std::isfinite(runner.windows.subsample),
           "the threshold of subsampling must not be negative");
   require(std::isfinite(runner.windows.noise_exponent), "the exponent of the noise must be a number");
@@ -45,22 +47,41 @@ Trainer::Trainer(adapm::ParameterManager& manager, const Corpus& corpus, const T
       local_workers_(workers_of(options.workers, manager.rank())),
       subsampling_(make_on_every_rank(manager.server(),
                                       [&] { return Subsampling(corpus, options.runner.windows.subsample); })),
-      noise_(make_on_every_rank(manager.server(),
-                                [&] { return NoiseWords(corpus, options.runner.windows.noise_exponent); })),
+      noise_(make_on_every_rank(
+          manager.server(),
+          [&] { return noise_distribution(corpus, options.runner.windows.noise_exponent); })),
       tables_(create_vector_tables(manager, corpus,
                                    {.name = options.tables,
                                     .dimensions = options.dimensions,
                                     .optimiser = options.runner.optimiser,
                                     .rate = options.runner.rate,
                                     .seed = options.runner.seed})),
+      sampler_(make_sampler()),
       runners_(static_cast<std::size_t>(local_workers_)) {
   const adapm::Technique technique = manager.options().technique;
-  if (technique == adapm::Technique::nups)
-    set_frequencies(manager, tables_, corpus, subsampling_, noise_, options.runner.windows.negatives);
+  if (technique == adapm::Technique::nups) give_frequencies();
   manager.server().run_workers(local_workers_, [&](Worker& worker) {
-    const WorkerTask task{corpus_, subsampling_, noise_, tables_, technique, worker.index(), worker.count()};
+    const WorkerTask task{corpus_,   subsampling_,   *noise_,       tables_, sampler_ ? &*sampler_ : nullptr,
+                          technique, worker.index(), worker.count()};
     runners_[worker.local_index()] = std::make_unique<EpochRunner>(task, options_.runner);
   });
+}
+
+std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
+  if (manager_.ranks() == 1) return std::nullopt;  // all keys are local
+  return manager_.create_sampler(
+      tables_.outputs, noise_,
+      {.scheme = sampling_scheme(options_.sampling, manager_.options()), .seed = options_.runner.seed});
+}
+
+void Trainer::give_frequencies() {
+  const WindowOptions& windows = options_.runner.windows;
+  // Negatives that are drawn among local keys are accessed where they are.
+  const bool draws_local =
+      sampler_ && sampling_scheme(options_.sampling, manager_.options()) == adapm::SamplingScheme::local;
+  const double negatives =
+      static_cast<double>(windows.negatives) / static_cast<double>(windows.negative_uses);
+  set_frequencies(manager_, tables_, corpus_, subsampling_, *noise_, draws_local ? 0 : negatives);
 }
 
 Trainer::~Trainer() = default;

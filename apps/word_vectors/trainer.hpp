@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct TrainingOptions {
   std::vector<std::int32_t> workers{1};  // of each rank; a single number is that of every rank
   std::size_t dimensions = 100;
   RunnerOptions runner;
+  std::optional<adapm::SamplingScheme> sampling = {};  // on several ranks; see sampling_scheme
 
   // Throws ConfigurationError for values that make no sense, alone or together.
   void check(std::int32_t ranks) const;
@@ -54,13 +56,17 @@ class Trainer {
   std::size_t workers() const;
 
  private:
+  std::optional<adapm::Sampler<float>> make_sampler();
+  void give_frequencies();
+
   adapm::ParameterManager& manager_;
   const Corpus& corpus_;
   TrainingOptions options_;
   std::int32_t local_workers_;
   Subsampling subsampling_;
-  NoiseWords noise_;
+  adapm::Distribution::Shared noise_;
   VectorTables tables_;
+  std::optional<adapm::Sampler<float>> sampler_;  // of negatives
   std::vector<EpochRecord> epochs_;
   std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
 };

@@ -22,21 +22,24 @@ VectorTables create_vector_tables(adapm::ParameterManager& manager, const Corpus
   return {inputs, create("-outputs", Initialiser::zero())};
 }
 
+adapm::Distribution::Shared noise_distribution(const Corpus& corpus, double exponent) {
+  std::vector<std::uint64_t> counts(corpus.words.size());
+  for (WordId word = 0; word < counts.size(); ++word) counts[word] = corpus.words.count(word);
+  return adapm::Distribution::by_frequency(counts, exponent);
+}
+
 void set_frequencies(adapm::ParameterManager& manager, const VectorTables& tables, const Corpus& corpus,
-                     const Subsampling& subsampling, const NoiseWords& noise, std::size_t negatives) {
+                     const Subsampling& subsampling, const adapm::Distribution& noise, double negatives) {
   std::vector<double> kept(corpus.words.size());
   double sum = 0;
   for (WordId word = 0; word < kept.size(); ++word) {
     kept[word] = static_cast<double>(corpus.words.count(word)) * subsampling.probability(word);
     sum += kept[word];
   }
-  std::vector<std::uint64_t> inputs;
-  std::vector<std::uint64_t> outputs;
-  for (WordId word = 0; word < kept.size(); ++word) {
-    const double drawn = static_cast<double>(negatives) * sum * noise.probability(word);
-    inputs.push_back(static_cast<std::uint64_t>(kept[word]));
-    outputs.push_back(static_cast<std::uint64_t>(kept[word] + drawn));
-  }
+  std::vector<std::uint64_t> inputs(kept.begin(), kept.end());
+  for (const auto& [key, probability] : noise.probabilities())
+    kept[key.index()] += negatives * sum * probability;
+  const std::vector<std::uint64_t> outputs(kept.begin(), kept.end());
   manager.set_frequencies(tables.inputs, inputs);
   manager.set_frequencies(tables.outputs, outputs);
 }

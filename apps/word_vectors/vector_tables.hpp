@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "apps/word_vectors/corpus.hpp"
-#include "apps/word_vectors/noise_words.hpp"
 #include "apps/word_vectors/subsampling.hpp"
 
 namespace lapse::apps {
@@ -37,8 +37,13 @@ struct VectorTableOptions {
 VectorTables create_vector_tables(adapm::ParameterManager& manager, const Corpus& corpus,
                                   const VectorTableOptions& options);
 
-// Collective. How often each key will be accessed, for the technique nups.
+// The distribution of negatives: by the words' counts to the power of the exponent (0.75: Mikolov et al.
+// 2013).
+adapm::Distribution::Shared noise_distribution(const Corpus& corpus, double exponent);
+
+// Collective. How often each key will be accessed, for the technique nups: with so many negatives for each
+// word, of this distribution.
 void set_frequencies(adapm::ParameterManager& manager, const VectorTables& tables, const Corpus& corpus,
-                     const Subsampling& subsampling, const NoiseWords& noise, std::size_t negatives);
+                     const Subsampling& subsampling, const adapm::Distribution& noise, double negatives);
 
 }  // namespace lapse::apps

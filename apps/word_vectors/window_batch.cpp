@@ -11,13 +11,14 @@ void WindowBatch::clear() {
   tiles.clear();
   contexts.clear();
   targets.clear();
+  draws = 0;
   words = 0;
+  sample.reset();
 }
 
-WindowBatcher::WindowBatcher(const Corpus& corpus, const Subsampling& subsampling, const NoiseWords& noise,
+WindowBatcher::WindowBatcher(const Corpus& corpus, const Subsampling& subsampling,
                              const WindowOptions& options)
     : subsampling_(subsampling),
-      noise_(noise),
       options_(options),
       input_slots_(corpus.words.size()),
       output_slots_(corpus.words.size()) {}
@@ -33,21 +34,19 @@ bool WindowBatcher::fill(WindowBatch& batch) {
   batch.clear();
   input_slots_.start_batch();
   output_slots_.start_batch();
-  draw_pool();
+  add_windows(batch);
+  number_draws(batch);
+  return batch.words != 0 || !batch.tiles.empty();
+}
+
+void WindowBatcher::add_windows(WindowBatch& batch) {
   for (std::size_t windows = 0; windows < options_.batch; ++windows) {
     while (position_ == kept_.size()) {
-      if (!next_sentence(batch)) return batch.words != 0 || windows != 0;
+      if (!next_sentence(batch)) return;
     }
     add_window(batch);
     ++position_;
   }
-  return true;
-}
-
-void WindowBatcher::draw_pool() {
-  if (options_.negative_uses == 1) return;
-  pool_.resize((options_.batch * options_.negatives + options_.negative_uses - 1) / options_.negative_uses);
-  for (WordId& word : pool_) word = noise_.draw(random_);
 }
 
 bool WindowBatcher::next_sentence(WindowBatch& batch) {
@@ -78,13 +77,44 @@ void WindowBatcher::add_window(WindowBatch& batch) {
 }
 
 void WindowBatcher::add_targets(WindowBatch& batch, WordId word, std::uint32_t contexts) {
-  const std::size_t before = batch.targets.size();
   batch.targets.push_back(output_slots_.slot(Key{word}, batch.output_keys));
-  for (std::size_t i = 0; i < options_.negatives; ++i) {
-    const WordId negative = draw_negative();
-    if (negative != word) batch.targets.push_back(output_slots_.slot(Key{negative}, batch.output_keys));
+  for (std::size_t i = 0; i < options_.negatives; ++i)
+    batch.targets.push_back(static_cast<std::uint32_t>(batch.draws++));
+  batch.tiles.push_back({contexts, static_cast<std::uint32_t>(1 + options_.negatives)});
+}
+
+void WindowBatcher::number_draws(WindowBatch& batch) {
+  if (options_.negative_uses == 1 || batch.draws == 0) return;
+  batch.draws = (batch.draws + options_.negative_uses - 1) / options_.negative_uses;
+  std::size_t target = 0;
+  for (const WindowBatch::Tile& tile : batch.tiles) {
+    for (std::uint32_t i = 1; i < tile.targets; ++i)
+      batch.targets[target + i] = static_cast<std::uint32_t>(random_.below(batch.draws));
+    target += tile.targets;
   }
-  batch.tiles.push_back({contexts, static_cast<std::uint32_t>(batch.targets.size() - before)});
+}
+
+void NegativePlacer::place(WindowBatch& batch, std::span<const Key> drawn) {
+  slots_.start_batch();
+  keys_.clear();
+  for (const Key key : batch.output_keys) slots_.slot(key, keys_);  // as they are
+  slot_of_draw_.clear();
+  for (const Key key : drawn) slot_of_draw_.push_back(slots_.slot(key, batch.output_keys));
+  std::size_t from = 0;
+  std::size_t to = 0;
+  for (WindowBatch::Tile& tile : batch.tiles) {
+    const std::uint32_t word = batch.targets[from];
+    std::uint32_t targets = 0;
+    batch.targets[to + targets++] = word;
+    for (std::uint32_t i = 1; i < tile.targets; ++i) {
+      const std::uint32_t negative = slot_of_draw_[batch.targets[from + i]];
+      if (negative != word) batch.targets[to + targets++] = negative;
+    }
+    from += tile.targets;
+    to += targets;
+    tile.targets = targets;
+  }
+  batch.targets.resize(to);
 }
 
 }  // namespace lapse::apps

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "adapm/sampler.hpp"
 #include "apps/common/key_slots.hpp"
-#include "apps/word_vectors/noise_words.hpp"
 #include "apps/word_vectors/sentence_reader.hpp"
 #include "apps/word_vectors/subsampling.hpp"
 #include "lapse/core/random.hpp"
@@ -24,11 +25,12 @@ struct WindowOptions {
   // the fewer vectors are accessed, and the less its batches differ. 1: each word draws its own.
   std::size_t negative_uses = 8;
   double subsample = 1e-4;       // see Subsampling
-  double noise_exponent = 0.75;  // see NoiseWords
+  double noise_exponent = 0.75;  // negatives are drawn in proportion to the words' counts to this power
   std::size_t batch = 512;       // words, with their windows, that are trained together
 };
 
 // Words with their contexts. Each distinct key of the two tables has a slot, its index in the list of keys.
+// It is made in two steps: WindowBatcher collects the words of the text, NegativePlacer adds the negatives.
 struct WindowBatch {
   // Every context is trained with every target: the first target is the word itself, whose probability is to
   // rise, the others are negatives.
@@ -41,22 +43,25 @@ struct WindowBatch {
   std::vector<Key> output_keys;
   std::vector<Tile> tiles;
   std::vector<std::uint32_t> contexts;  // slots of input keys, tile by tile
-  std::vector<std::uint32_t> targets;   // slots of output keys, tile by tile
-  std::uint64_t words = 0;              // of the text, with those that subsampling has dropped
+  // Slots of output keys, tile by tile. Before the second step negatives have the numbers of draws.
+  std::vector<std::uint32_t> targets;
+  std::size_t draws = 0;    // negatives that are to be drawn
+  std::uint64_t words = 0;  // of the text, with those that subsampling has dropped
+  // Of the negatives; empty where they are drawn when the batch is made.
+  std::optional<adapm::PreparedSample<float>> sample;
 
   void clear();
 };
 
-// Makes batches of a stream of sentences. What it draws depends on seed, stream and sentences alone. A
-// sentence may continue in the next batch. Used by one thread.
+// Collects the words of a stream of sentences. What it draws depends on options, seed, stream and sentences
+// alone. A sentence may continue in the next batch. Used by one thread.
 class WindowBatcher {
  public:
   // Puts the next sentence into its argument; false at the end.
   using Source = std::function<bool(Sentence&)>;
 
-  // All must outlive it.
-  WindowBatcher(const Corpus& corpus, const Subsampling& subsampling, const NoiseWords& noise,
-                const WindowOptions& options);
+  // The subsampling must outlive it.
+  WindowBatcher(const Corpus& corpus, const Subsampling& subsampling, const WindowOptions& options);
 
   // Forgets the sentence that it is in.
   void restart(Source source, const RandomEngine& random);
@@ -64,23 +69,36 @@ class WindowBatcher {
   bool fill(WindowBatch& batch);
 
  private:
+  void add_windows(WindowBatch& batch);
   bool next_sentence(WindowBatch& batch);
   void add_window(WindowBatch& batch);
   void add_targets(WindowBatch& batch, WordId word, std::uint32_t contexts);
-  void draw_pool();
-  WordId draw_negative() { return pool_.empty() ? noise_.draw(random_) : pool_[random_.below(pool_.size())]; }
+  // Decides which draw each negative is.
+  void number_draws(WindowBatch& batch);
 
   const Subsampling& subsampling_;
-  const NoiseWords& noise_;
   WindowOptions options_;
   Source source_;
   RandomEngine random_{0};
   KeySlots input_slots_;
   KeySlots output_slots_;
-  std::vector<WordId> pool_;  // of negatives for the batch; empty: none
   Sentence sentence_;
   Sentence kept_;             // what subsampling has left of it
   std::size_t position_ = 0;  // in kept_: the word whose window is next
+};
+
+// Puts negatives into batches. Used by one thread.
+class NegativePlacer {
+ public:
+  explicit NegativePlacer(std::uint64_t words) : slots_(words) {}
+
+  // As many as batch.draws. A negative that is the word itself is left out.
+  void place(WindowBatch& batch, std::span<const Key> drawn);
+
+ private:
+  KeySlots slots_;
+  std::vector<Key> keys_;
+  std::vector<std::uint32_t> slot_of_draw_;
 };
 
 }  // namespace lapse::apps

@@ -23,8 +23,9 @@ struct WordPairs {
 };
 
 // Reads `word word score`, one pair a line, separated by tabs, commas or blanks: the first line decides.
-// Words become lower-case (ASCII). Lines that begin with # are remarks; a first line without a score is a header.
-// Throws FileError for another number of fields, for a score that is no number, and for a file without pairs.
+// Words become lower-case (ASCII). Lines that begin with # are remarks; a first line without a score is a
+// header. Throws FileError for another number of fields, for a score that is no number, and for a file
+// without pairs.
 WordPairs read_word_pairs(const io::Input& input, const io::Vocabulary& words);
 
 // Spearman's correlation: Pearson's of the ranks, where equal numbers have the mean of their ranks. Not a

@@ -67,33 +67,21 @@ run "$directory/more" --min-count 1 --dim 2 --epochs 1 --output "$directory/text
 [[ $(head -n 1 "$directory/text") == "3 2" && $(sed -n 2p "$directory/text") =~ ^republic\ [-0-9] ]] ||
   fail "vectors as text: $(head -n 3 "$directory/text")"
 [[ $(wc -l <"$directory/text") -eq 4 ]] || fail "lines of the vectors as text"
-run --evaluate-only - --word-similarity "$directory/text" && fail "accepted malformed pairs"
 
 # Bad input ends all ranks with one clear line.
 printf 'fine\nb\xff\n' >"$directory/latin"
-printf 'a\0b\n' >"$directory/binary"
 head -c 1500000 /dev/zero | tr '\0' 'x' >"$directory/word"
-: >"$directory/empty"
 printf ': s\na b c\n' >"$directory/malformed"
 printf ': s\nbrown fox quick red\n' >"$directory/unknown"
-printf 'fox\tdog\t1\n' >"$directory/pairs"
 more=("$directory/more" --min-count 1)
 refuses "latin:2:2|UTF-8" "$directory/latin"
-refuses "binary:1:2|NUL" "$directory/binary"
 refuses "word:1|line longer than" "$directory/word"
-refuses "no words" "$directory/empty"
 refuses "occurs 50 times" "$directory/more" --min-count 50
-refuses "No such file" "$directory/missing"
 refuses "standard input|read once only" -
 refuses "malformed:2:1|four words" "${more[@]}" --analogies "$directory/malformed"
 refuses "each of the 1 questions" "${more[@]}" --analogies "$directory/unknown"
-refuses "each of the 1 pairs" "${more[@]}" --word-similarity "$directory/pairs"
 refuses "cannot be created" "${more[@]}" --output "$directory/missing/out"
 refuses "diverged" "${more[@]}" --subsample 0 --rate 1e30
-refuses "text file is expected"
-refuses "--evaluate-only applies only with" --evaluate-only "$directory/text"
-refuses "words dimensions" --evaluate-only "$directory/more" --analogies "$directory/unknown"
-refuses "number" "${more[@]}" --workers 1,1,1,1,1
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/word_vectors/skip_gram.hpp"
+#include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
 #include "test/support/catch.hpp"
 
@@ -29,8 +30,9 @@ struct BatcherSetup {
   explicit BatcherSetup(const WindowOptions& options)
       : corpus(corpus_of_equal_words()),
         subsampling(corpus, options.subsample),
-        noise(corpus, options.noise_exponent),
-        batcher(corpus, subsampling, noise, options) {}
+        noise(noise_distribution(corpus, options.noise_exponent)),
+        batcher(corpus, subsampling, options),
+        placer(kWords) {}
 
   void restart(std::vector<Sentence> sentences, std::uint64_t seed = 1) {
     batcher.restart(
@@ -40,12 +42,23 @@ struct BatcherSetup {
           return true;
         },
         RandomEngine(seed));
+    random = RandomEngine(seed, 1);
+  }
+
+  bool fill(WindowBatch& batch) {
+    if (!batcher.fill(batch)) return false;
+    std::vector<Key> drawn(batch.draws);
+    noise->draw(random, drawn);
+    placer.place(batch, drawn);
+    return true;
   }
 
   Corpus corpus;
   Subsampling subsampling;
-  NoiseWords noise;
+  adapm::Distribution::Shared noise;
   WindowBatcher batcher;
+  NegativePlacer placer;
+  RandomEngine random{0};
 };
 
 // A tile with words in place of slots.
@@ -74,7 +87,7 @@ std::vector<WordTile> tiles_of(const WindowBatch& batch) {
 
 std::vector<WordTile> all_tiles(BatcherSetup& setup, std::size_t batch_size, std::uint64_t* words = nullptr) {
   std::vector<WordTile> tiles;
-  for (WindowBatch batch; setup.batcher.fill(batch);) {
+  for (WindowBatch batch; setup.fill(batch);) {
     CHECK(batch.tiles.size() <= batch_size);
     std::set<Key> keys(batch.output_keys.begin(), batch.output_keys.end());
     CHECK(keys.size() == batch.output_keys.size());
@@ -149,7 +162,7 @@ TEST_CASE("negatives are shared by the contexts of a word, or drawn for each of 
 TEST_CASE("batches depend on seed and sentences, not on the size of batches") {
   const std::vector<Sentence> sentences(20, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   const auto tiles = [&](std::size_t batch, std::uint64_t seed) {
-    const WindowOptions options{.subsample = 0.01, .batch = batch};
+    const WindowOptions options{.negative_uses = 1, .subsample = 0.01, .batch = batch};
     BatcherSetup setup(options);
     setup.restart(sentences, seed);
     return all_tiles(setup, batch);
@@ -158,15 +171,35 @@ TEST_CASE("batches depend on seed and sentences, not on the size of batches") {
   CHECK(tiles(7, 1) != tiles(7, 2));
 }
 
+TEST_CASE(
+    "the words of a batch take their negatives from a pool, in which each is used so often on average") {
+  const WindowOptions options{.negatives = 5, .negative_uses = 10, .subsample = 0, .batch = 60};
+  BatcherSetup setup(options);
+  setup.restart(std::vector<Sentence>(12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  std::set<std::set<WordId>> pools;
+  for (WindowBatch batch; setup.fill(batch);) {
+    REQUIRE(batch.tiles.size() == 60);
+    std::set<WordId> negatives;
+    for (const WordTile& tile : tiles_of(batch)) {
+      CHECK(tile.targets.size() <= 6);
+      negatives.insert(tile.targets.begin() + 1, tile.targets.end());
+    }
+    CHECK(negatives.size() > 5);
+    CHECK(negatives.size() <= 30);  // 60 words with 5 each, 10 uses
+    pools.insert(negatives);
+  }
+  CHECK(pools.size() == 2);  // the next batch has another pool
+}
+
 TEST_CASE("words that subsampling drops are counted, and have no windows") {
   const WindowOptions options{.subsample = 1e-12, .batch = 10};
   BatcherSetup setup(options);
   setup.restart({{1, 2, 3}, {4, 5}});
   WindowBatch batch;
-  REQUIRE(setup.batcher.fill(batch));
+  REQUIRE(setup.fill(batch));
   CHECK(batch.words == 5);
   CHECK(batch.tiles.empty());
-  CHECK_FALSE(setup.batcher.fill(batch));
+  CHECK_FALSE(setup.fill(batch));
 }
 
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/word_vectors/noise_words.hpp"
 #include "apps/word_vectors/sentence_reader.hpp"
 #include "apps/word_vectors/subsampling.hpp"
+#include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/word_splitter.hpp"
 #include "lapse/core/file_error.hpp"
 #include "test/support/catch.hpp"
@@ -145,28 +145,12 @@ TEST_CASE("subsampling keeps words with the probability of the formula") {
 }
 
 TEST_CASE("negatives are drawn in proportion to a power of the counts") {
-  const double exponent = GENERATE(0.75, 0.0, 1.0, -0.5);
-  const Corpus corpus = corpus_with_counts({5000, 300, 300, 40, 7, 5, 5});
-  const NoiseWords noise(corpus, exponent);
-  constexpr int kDraws = 400000;
-  std::vector<int> drawn(corpus.words.size());
-  RandomEngine random(3);
-  for (int i = 0; i < kDraws; ++i) ++drawn.at(noise.draw(random));
-  double sum = 0;
-  for (WordId word = 0; word < drawn.size(); ++word)
-    sum += std::pow(static_cast<double>(corpus.words.count(word)), exponent);
-  double chi_squared = 0;
-  for (WordId word = 0; word < drawn.size(); ++word) {
-    const double expected = std::pow(static_cast<double>(corpus.words.count(word)), exponent) / sum;
-    CHECK(noise.probability(word) == Approx(expected));
-    const double difference = drawn[word] - kDraws * expected;
-    chi_squared += difference * difference / (kDraws * expected);
-  }
-  CHECK(chi_squared < 27);  // 6 degrees of freedom: exceeded once in 7,000 times
-}
-
-TEST_CASE("a vocabulary of one word has one negative") {
-  const NoiseWords noise(corpus_with_counts({5}), 0.75);
-  RandomEngine random(1);
-  for (int i = 0; i < 100; ++i) CHECK(noise.draw(random) == 0);
+  const Corpus corpus = corpus_with_counts({16, 81, 1});
+  const auto noise = noise_distribution(corpus, 0.75)->probabilities();
+  REQUIRE(noise.size() == 3);
+  CHECK(noise[0].probability == Approx(8.0 / 36));
+  CHECK(noise[1].probability == Approx(27.0 / 36));
+  CHECK(noise[2].probability == Approx(1.0 / 36));
+  for (const auto& [key, probability] : noise_distribution(corpus, 0)->probabilities())
+    CHECK(probability == Approx(1.0 / 3));
 }

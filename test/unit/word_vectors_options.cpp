@@ -27,8 +27,10 @@ WordVectorsOptions parse(const std::string& arguments) {
 TEST_CASE("options are read into their fields") {
   const auto options = parse(
       "a.txt b.txt --min-count 3 --dim 8 --window 2 --negatives 7 --separate-negatives --noise-exponent 0.5 "
-      "--subsample 0.25 --optimiser adagrad --rate 0.5 --epochs 3 --seed 9 --workers 2,0,1 --batch 16 "
-      "--lookahead 4 --shuffle 10 --technique localize --analogies questions --word-similarity pairs "
+      "--negative-uses 6 --subsample 0.25 --optimiser adagrad --rate 0.5 --epochs 3 --seed 9 --workers 2,0,1 "
+      "--batch 16 "
+      "--lookahead 4 --shuffle 10 --technique localize --sampling naive --analogies questions "
+      "--word-similarity pairs "
       "--output out --output-format text --summary-json summary --progress 2.5");
   CHECK(options.corpus.files == std::vector<std::string>{"a.txt", "b.txt"});
   CHECK(options.corpus.min_count == 3);
@@ -38,6 +40,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(runner.windows.window == 2);
   CHECK(runner.windows.negatives == 7);
   CHECK_FALSE(runner.windows.shared_negatives);
+  CHECK(runner.windows.negative_uses == 6);
   CHECK(runner.windows.noise_exponent == 0.5);
   CHECK(runner.windows.subsample == 0.25);
   CHECK(runner.windows.batch == 16);
@@ -48,6 +51,7 @@ TEST_CASE("options are read into their fields") {
   CHECK(runner.lookahead == 4);
   CHECK(runner.shuffle == 10);
   CHECK(options.technique == adapm::Technique::localize);
+  CHECK(options.training.sampling == adapm::SamplingScheme::naive);
   CHECK(options.evaluation.analogies == "questions");
   CHECK(options.evaluation.word_similarity == "pairs");
   CHECK(options.output == "out");
@@ -64,7 +68,7 @@ TEST_CASE("the defaults are those of the literature") {
   CHECK(options.training.runner.windows.negatives == 5);
   CHECK(options.training.runner.windows.subsample == 1e-4);
   CHECK(options.training.runner.windows.noise_exponent == 0.75);
-  CHECK(options.training.runner.rate == 0.025);
+  CHECK(options.training.runner.rate == 0.05);
   CHECK(options.training.runner.epochs == 5);
   CHECK(options.output_format == VectorFormat::binary);
   CHECK_FALSE(options.technique);
@@ -80,6 +84,7 @@ TEST_CASE("values that make no sense are refused by the name of their option") {
       {"text --dim 0", "--dim"},
       {"text --window 0", "--window"},
       {"text --batch 0", "--batch"},
+      {"text --negative-uses 0", "--negative-uses"},
       {"text --lookahead 0", "--lookahead"},
       {"text --rate 0", "--rate"},
       {"text --rate nan", "--rate"},
@@ -103,6 +108,8 @@ TEST_CASE("options that contradict each other, or have no effect, are refused") 
       {"text --output-format text", "--output-format applies only with --output"},
       {"text --negatives 0 --separate-negatives",
        "--separate-negatives applies only with --negatives above 0"},
+      {"text --negatives 0 --negative-uses 3", "--negative-uses applies only with --negatives above 0"},
+      {"text --negatives 0 --sampling local", "--sampling applies only with --negatives above 0"},
       {"text --negatives 0 --noise-exponent 1", "--noise-exponent applies only with --negatives above 0"},
   }));
   CAPTURE(arguments);
@@ -123,6 +130,7 @@ TEST_CASE("training options that make no sense, or contradict the job, are refus
   refused([](TrainingOptions& changed) { changed.runner.lookahead = 0; });
   refused([](TrainingOptions& changed) { changed.runner.windows.window = 0; });
   refused([](TrainingOptions& changed) { changed.runner.windows.batch = 0; });
+  refused([](TrainingOptions& changed) { changed.runner.windows.negative_uses = 0; });
   refused([](TrainingOptions& changed) { changed.runner.windows.subsample = -1; });
   refused([](TrainingOptions& changed) {
     changed.runner.windows.noise_exponent = std::numeric_limits<double>::infinity();

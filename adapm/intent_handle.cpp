@@ -109,12 +109,12 @@ SampleHandle IntentHandle::prepare(const std::shared_ptr<SamplerState>& sampler,
                                                                             : "the distribution can give"));
   }
   try {
-    std::unique_ptr<PreparedKeys> prepared = sampler->prepare(
-        {phase_, worker_}, keys, start, end, [&](std::span<const Key> drawn, Clock from, Clock to) {
-          signal(table, drawn, {}, from, to, IntentType::read_write);
-        });
+    auto [stream, prepared] = sampler->prepare({phase_, worker_}, keys, start, end,
+                                               [&](std::span<const Key> drawn, Clock from, Clock to) {
+                                                 signal(table, drawn, {}, from, to, IntentType::read_write);
+                                               });
     intents_->count_sample();
-    return {sampler, std::move(prepared), phase_, worker_};
+    return {sampler, stream, std::move(prepared), phase_, worker_};
   } catch (const std::bad_alloc&) {
     throw lapse::OutOfMemory(
         fmt::format("no memory on rank {} for a sample of worker {} of {} keys of table '{}'", rank_.value(),

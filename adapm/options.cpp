@@ -12,10 +12,10 @@ namespace adapm {
 
 namespace {
 
-template <class Value, std::size_t size>
-constexpr auto words(const std::array<Value, size>& values) {
-  std::array<lapse::detail::Word<Value>, size> words;
-  for (std::size_t i = 0; i < size; ++i) words[i] = {to_string(values[i]), values[i]};
+template <class Value, std::size_t count>
+constexpr auto words(const std::array<Value, count>& values) {
+  std::array<lapse::detail::Word<Value>, count> words;
+  for (std::size_t i = 0; i < count; ++i) words[i] = {to_string(values[i]), values[i]};
   return words;
 }
 

@@ -23,9 +23,9 @@ struct TakenKeys {
 
 // Either lists keys that were drawn beforehand, or draws them when they are taken.
 //
-// Listed keys are taken in their order. With `postpone` a key that is not usable in its turn is swapped with a
-// later one of the sample; it is taken when all others have had their turn, wherever it is then. So a sample
-// that is taken as a whole has the keys that were listed, whatever is usable.
+// Listed keys are taken in their order. With `postpone` a key that is not usable in its turn is swapped with
+// a later one of the sample; it is taken when all others have had their turn, wherever it is then. So a
+// sample that is taken as a whole has the keys that were listed, whatever is usable.
 //
 // Thread safety: one thread at a time. Memory is kept for the next sample.
 class PreparedKeys {

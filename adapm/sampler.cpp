@@ -5,9 +5,13 @@
 
 namespace adapm {
 
-SampleHandle::SampleHandle(std::shared_ptr<SamplerState> sampler, std::unique_ptr<PreparedKeys> keys,
-                           std::uint64_t phase, std::size_t worker)
-    : sampler_(std::move(sampler)), keys_(std::move(keys)), phase_(phase), worker_(worker) {}
+SampleHandle::SampleHandle(std::shared_ptr<SamplerState> sampler, SampleStream& stream,
+                           std::unique_ptr<PreparedKeys> keys, std::uint64_t phase, std::size_t worker)
+    : sampler_(std::move(sampler)),
+      stream_(&stream),
+      keys_(std::move(keys)),
+      phase_(phase),
+      worker_(worker) {}
 
 SampleHandle::SampleHandle(SampleHandle&& other) noexcept = default;
 
@@ -15,6 +19,7 @@ SampleHandle& SampleHandle::operator=(SampleHandle&& other) noexcept {
   if (this == &other) return *this;
   finish();
   sampler_ = std::move(other.sampler_);
+  stream_ = other.stream_;
   keys_ = std::move(other.keys_);
   phase_ = other.phase_;
   worker_ = other.worker_;
@@ -33,7 +38,7 @@ std::size_t SampleHandle::left() const {
 }
 
 void SampleHandle::finish() noexcept {
-  if (keys_ != nullptr) sampler_->finish(worker_, std::move(keys_));
+  if (keys_ != nullptr) stream_->give_back(std::move(keys_));
 }
 
 }  // namespace adapm

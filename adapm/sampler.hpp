@@ -14,6 +14,7 @@ namespace adapm {
 class Distribution;
 class PreparedKeys;
 class SamplerState;
+class SampleStream;
 
 // Draws keys of a table by a distribution, for the workers of all ranks; made by
 // ParameterManager::create_sampler. A cheap handle, valid as long as the manager.
@@ -36,9 +37,9 @@ class Sampler {
 // The part of a PreparedSample without its element type.
 class SampleHandle {
  public:
-  // For the library: prepared for a worker in a phase.
-  SampleHandle(std::shared_ptr<SamplerState> sampler, std::unique_ptr<PreparedKeys> keys, std::uint64_t phase,
-               std::size_t worker);
+  // For the library: prepared for a worker in a phase; `stream`: of this sampler, gets the keys back.
+  SampleHandle(std::shared_ptr<SamplerState> sampler, SampleStream& stream,
+               std::unique_ptr<PreparedKeys> keys, std::uint64_t phase, std::size_t worker);
   SampleHandle(SampleHandle&& other) noexcept;
   SampleHandle& operator=(SampleHandle&& other) noexcept;
   ~SampleHandle();
@@ -57,6 +58,7 @@ class SampleHandle {
 
  private:
   std::shared_ptr<SamplerState> sampler_;
+  SampleStream* stream_;
   std::unique_ptr<PreparedKeys> keys_;
   std::uint64_t phase_;
   std::size_t worker_;

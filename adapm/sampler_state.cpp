@@ -22,10 +22,18 @@ void SampleStream::enter(const Owner& owner) {
   pool_.restart(seed_);
 }
 
-RandomEngine SampleStream::next_engine(const Owner& owner) {
+SampleStream::NextSample SampleStream::next(const Owner& owner) {
   const MutexLock guard(mutex_);
   enter(owner);
-  return RandomEngine(seed_, samples_++);
+  NextSample next{RandomEngine(seed_, samples_++), nullptr};
+  if (kept_.empty()) {
+    kept_.reserve(kMaxKept);  // give_back cannot fail then
+    next.memory = std::make_unique<PreparedKeys>();
+  } else {
+    next.memory = std::move(kept_.back());
+    kept_.pop_back();
+  }
+  return next;
 }
 
 void SampleStream::take_from_pool(const Owner& owner, std::size_t keys, Clock start, Clock end,
@@ -33,19 +41,6 @@ void SampleStream::take_from_pool(const Owner& owner, std::size_t keys, Clock st
   const MutexLock guard(mutex_);
   enter(owner);
   pool_.take(keys, start, end, to.list(), to.distinct(), announce);
-}
-
-std::unique_ptr<PreparedKeys> SampleStream::memory() {
-  {
-    const MutexLock guard(mutex_);
-    if (!kept_.empty()) {
-      std::unique_ptr<PreparedKeys> kept = std::move(kept_.back());
-      kept_.pop_back();
-      return kept;
-    }
-    kept_.reserve(kMaxKept);  // give_back cannot fail then
-  }
-  return std::make_unique<PreparedKeys>();
 }
 
 void SampleStream::give_back(std::unique_ptr<PreparedKeys> ended) noexcept {
@@ -86,22 +81,21 @@ SampleStream& SamplerState::stream(std::size_t worker) {
   return *stream;
 }
 
-void SamplerState::draw(PreparedKeys& sample, RandomEngine random) const {
+void SamplerState::draw(PreparedKeys& sample, RandomEngine& random) const {
   sample.list().resize(sample.size());
   if (sampling_.with_replacement) return distribution_->draw(random, sample.list());
   for (Key& key : sample.list()) key = sample.distinct().draw(*distribution_, random);
 }
 
-std::unique_ptr<PreparedKeys> SamplerState::prepare(const SampleStream::Owner& owner, std::size_t keys,
-                                                    Clock start, Clock end,
-                                                    const SamplePool::Announce& announce) {
+SamplerState::Prepared SamplerState::prepare(const SampleStream::Owner& owner, std::size_t keys, Clock start,
+                                             Clock end, const SamplePool::Announce& announce) {
   SampleStream& stream = this->stream(owner.worker);
-  std::unique_ptr<PreparedKeys> sample = stream.memory();
+  auto [random, sample] = stream.next(owner);
   switch (sampling_.scheme) {
     case SamplingScheme::naive:
     case SamplingScheme::prelocalised:
       sample->begin_list(keys, sampling_.postpone);
-      draw(*sample, stream.next_engine(owner));
+      draw(*sample, random);
       if (sampling_.scheme == SamplingScheme::prelocalised) announce(sample->list(), start, end);
       break;
     case SamplingScheme::pool:
@@ -109,14 +103,10 @@ std::unique_ptr<PreparedKeys> SamplerState::prepare(const SampleStream::Owner& o
       stream.take_from_pool(owner, keys, start, end, *sample, announce);
       break;
     case SamplingScheme::local:
-      sample->begin_draws(keys, stream.next_engine(owner), sampling_.with_replacement);
+      sample->begin_draws(keys, random, sampling_.with_replacement);
       break;
   }
-  return sample;
-}
-
-void SamplerState::finish(std::size_t worker, std::unique_ptr<PreparedKeys> sample) noexcept {
-  stream(worker).give_back(std::move(sample));
+  return {stream, std::move(sample)};
 }
 
 }  // namespace adapm

@@ -33,14 +33,17 @@ class SampleStream {
     std::size_t worker;
   };
 
-  // Of the next sample.
-  lapse::RandomEngine next_engine(const Owner& owner) LAPSE_EXCLUDES(mutex_);
+  // Its random numbers, and memory, that of a sample that has ended where there is some.
+  struct NextSample {
+    lapse::RandomEngine random;
+    std::unique_ptr<PreparedKeys> memory;
+  };
+  NextSample next(const Owner& owner) LAPSE_EXCLUDES(mutex_);
   // Lists the keys of the next sample; see SamplePool::take.
   void take_from_pool(const Owner& owner, std::size_t keys, lapse::Clock start, lapse::Clock end,
                       PreparedKeys& to, const SamplePool::Announce& announce) LAPSE_EXCLUDES(mutex_);
 
-  // Memory of samples that have ended.
-  std::unique_ptr<PreparedKeys> memory() LAPSE_EXCLUDES(mutex_);
+  // A sample has ended.
   void give_back(std::unique_ptr<PreparedKeys> ended) noexcept LAPSE_EXCLUDES(mutex_);
 
  private:
@@ -71,17 +74,19 @@ class SamplerState {
   // Keys that one sample can have.
   std::uint64_t max_keys() const;
 
+  // A sample, and the stream that it is given back to when it has ended.
+  struct Prepared {
+    SampleStream& stream;
+    std::unique_ptr<PreparedKeys> keys;
+  };
   // Prepares a sample of at most max_keys() keys; `announce` is called for the keys that are to be announced.
-  std::unique_ptr<PreparedKeys> prepare(const SampleStream::Owner& owner, std::size_t keys,
-                                        lapse::Clock start, lapse::Clock end,
-                                        const SamplePool::Announce& announce);
-  // The sample has ended.
-  void finish(std::size_t worker, std::unique_ptr<PreparedKeys> sample) noexcept;
+  Prepared prepare(const SampleStream::Owner& owner, std::size_t keys, lapse::Clock start, lapse::Clock end,
+                   const SamplePool::Announce& announce);
 
  private:
   SampleStream& stream(std::size_t worker) LAPSE_EXCLUDES(mutex_);
   // Draws the list of a sample.
-  void draw(PreparedKeys& sample, lapse::RandomEngine random) const;
+  void draw(PreparedKeys& sample, lapse::RandomEngine& random) const;
 
   // constant
   const lapse::TableHandle table_;

@@ -16,8 +16,8 @@ struct RoundRequest;
 
 namespace adapm {
 
-// A worker of the server with a clock, intents and samples: pull, push and everything else as there. Access to a key
-// works with and without intent, whatever the manager does meanwhile.
+// A worker of the server with a clock, intents and samples: pull, push and everything else as there. Access
+// to a key works with and without intent, whatever the manager does meanwhile.
 // Given to each function that ParameterManager::run_workers starts; used by that thread alone, until it
 // returns, but for the calls of IntentHandle.
 class Worker : public lapse::Worker, public IntentHandle {

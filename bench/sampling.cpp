@@ -1,25 +1,25 @@
-// What samples cost, and what the schemes of sampling do to the distribution: 100,000 keys of 25 floats, drawn
-// by the counts of a Zipf distribution (exponent 1) to the power of 0.75, in samples of 50 keys.
+// What samples cost, and what the schemes of sampling do to the distribution: 100,000 keys of 25 floats, by
+// the counts of a Zipf distribution (exponent 1) to the power of 0.75, in samples of 50 keys.
 //
-//   case                  ranks  metric   baseline
-//   draw D                  1    latency  numbers drawn from a range, with nothing made of them
-//   S in memory             1    latency  the same number of keys, drawn beforehand, pulled in calls of 50
-//   S                       2    latency  likewise; half of the keys are of the other rank
-//   S                       2    local    none   percentage of the keys that were pulled from memory
-//   S                       2    distance none   between shares of keys and the distribution, see below
+//   case                  ranks  metric           baseline
+//   draw D                  1    latency          numbers drawn from a range
+//   S in memory             1    latency          as many keys, drawn beforehand, pulled in calls of 50
+//   S                       2    latency          likewise; half of the keys are of the other rank
+//   S                       2    local            none   percentage of the keys pulled from memory
+//   S                       2    distance         none   of one worker's keys, see below
+//   S                       2    distance of all  none   of the keys of both workers together
 //
-// D: uniform, log-uniform, weights, weights distinct (50 at a time, without replacement); ns for each key that
-// is drawn. S: the schemes naive, prelocalised, pool and local, the first and the last also with the option
-// distinct (without replacement) and all of them between ranks with Zipf weights as above.
+// D: uniform, log-uniform, weights, weights distinct (50 at a time, without replacement); ns for each key
+// that is drawn. S: the schemes naive, prelocalised, pool and local; naive distinct and local distinct:
+// without replacement; local with data: beside each sample an intent on 50 keys, drawn by the counts
+// themselves, as those of a program's data would be. Keys are at their homes when a case begins.
 //
 // Latency of S: ns for each key, of everything: a sample is prepared 200 clocks before it is pulled, waited
-// for and finished, then the clock is advanced. Each rank has one worker and shares no memory. 7 runs of 2,000
-// samples, after 500 to warm up.
+// for and finished, then the clock is advanced. Each rank has one worker and shares no memory. 7 runs of
+// 2,000 samples, after 500 to warm up.
 //
-// Distance: of 2,000 keys with such weights, 1,000,000 keys are drawn by each worker; half the sum of the
-// differences between their shares and the probabilities, in percent, at the worker of rank 0. Independent
-// draws have one, too: compare with the scheme naive. Between two ranks the shares of both workers together
-// are compared as well (metric `distance of all`).
+// Distance: of 2,000 keys with such weights, each worker draws 1,000,000; half the sum of the differences
+// between their shares and the probabilities, in percent. Independent draws have one, too: that of naive.
 #include "bench/sampling_cases.hpp"
 #include "bench/support/bench.hpp"
 

@@ -26,10 +26,10 @@ constexpr std::size_t kSampleKeys = 50;
 constexpr std::int64_t kAhead = 200;
 constexpr std::size_t kRuns = 7;
 
-Distribution::Shared zipf_distribution(std::uint64_t keys) {
+Distribution::Shared zipf_distribution(std::uint64_t keys, double exponent = 0.75) {
   std::vector<std::uint64_t> counts;
   for (std::uint64_t key = 0; key < keys; ++key) counts.push_back(100'000'000 / (key + 1));
-  return Distribution::by_frequency(counts, 0.75);
+  return Distribution::by_frequency(counts, exponent);
 }
 
 // --- draws alone
@@ -80,6 +80,7 @@ void measure_draws(Bench& bench) {
 struct SchemeCase {
   const char* name;
   SamplingOptions options;
+  bool data = false;  // The workers announce keys beside their samples.
 };
 
 std::vector<SchemeCase> scheme_cases() {
@@ -88,7 +89,8 @@ std::vector<SchemeCase> scheme_cases() {
           {"prelocalised", {.scheme = SamplingScheme::prelocalised}},
           {"pool", {.scheme = SamplingScheme::pool}},
           {"local", {.scheme = SamplingScheme::local}},
-          {"local distinct", {.scheme = SamplingScheme::local, .with_replacement = false}}};
+          {"local distinct", {.scheme = SamplingScheme::local, .with_replacement = false}},
+          {"local with data", {.scheme = SamplingScheme::local}, true}};
 }
 
 adapm::Options manager_options() {
@@ -103,7 +105,8 @@ class SampledTable {
   explicit SampledTable(std::uint64_t keys)
       : manager_(MPI_COMM_WORLD, manager_options()),
         table_(manager_.create_table<float>({.name = "sampled", .keys = keys, .length = kLength})),
-        distribution_(zipf_distribution(keys)) {}
+        distribution_(zipf_distribution(keys)),
+        data_(zipf_distribution(keys, 1)) {}
 
   const Distribution& distribution() const { return *distribution_; }
   Case result(const std::string& name, const char* metric, const char* unit) const {
@@ -122,9 +125,12 @@ class SampledTable {
 
   // Collective. `use` gets each sample in its clock; returns the seconds of rank 0 after the first samples.
   template <class F>
-  double run(const adapm::Sampler<float>& sampler, std::size_t warm_up, std::size_t samples, F&& use) {
+  double run(const adapm::Sampler<float>& sampler, bool data, std::size_t warm_up, std::size_t samples,
+             F&& use) {
     double seconds = 0;
     manager_.run_workers(1, [&](adapm::Worker& worker) {
+      RandomEngine random(3, worker.index());
+      std::vector<Key> others(kSampleKeys);
       std::deque<adapm::PreparedSample<float>> prepared;
       const std::int64_t begin = worker.current_clock().value();
       std::int64_t next = begin;
@@ -135,9 +141,14 @@ class SampledTable {
           start = Clock::now();
         }
         const std::int64_t now = begin + static_cast<std::int64_t>(i);
-        for (; next <= now + kAhead; ++next)
+        for (; next <= now + kAhead; ++next) {
+          if (data) {
+            data_->draw(random, others);
+            worker.intent(table_, others, lapse::Clock(next), lapse::Clock(next + 1));
+          }
           prepared.push_back(
               worker.prepare_sample(sampler, kSampleKeys, lapse::Clock(next), lapse::Clock(next + 1)));
+        }
         use(worker, prepared.front());
         prepared.pop_front();
         worker.advance_clock();
@@ -165,6 +176,7 @@ class SampledTable {
   adapm::ParameterManager manager_;
   Table<float> table_;
   Distribution::Shared distribution_;
+  Distribution::Shared data_;
 };
 
 // --- what they cost
@@ -178,8 +190,8 @@ class SchemeMeasurement {
     table.distribution().draw(random, drawn_);
   }
 
-  void measure(const std::string& name, const SamplingOptions& options) {
-    const auto sampler = table_.sampler(options);
+  void measure(const std::string& name, const SchemeCase& scheme) {
+    const auto sampler = table_.sampler(scheme.options);
     const double keys = static_cast<double>(samples_ * kSampleKeys);
     Series local;
     const auto what = [&](const char* metric, const char* unit) { return table_.result(name, metric, unit); };
@@ -190,7 +202,7 @@ class SchemeMeasurement {
         [&] {
           const TableCounters before = table_.counted();
           const double seconds = table_.run(
-              sampler, warm_up_, samples_,
+              sampler, scheme.data, warm_up_, samples_,
               [&](adapm::Worker& worker, auto& sample) { worker.pull_sample(sample, to, values).wait(); });
           const TableCounters after = table_.counted();
           const auto in_memory = static_cast<double>(after.local_pulls - before.local_pulls);
@@ -228,7 +240,7 @@ void measure_distance(Bench& bench, SampledTable& table, const SchemeCase& what)
   const auto sampler = table.sampler(what.options);
   std::vector<double> counts(table.distribution().support());
   std::vector<Key> keys(kSampleKeys);
-  table.run(sampler, 0, bench.size(20'000, 20), [&](adapm::Worker& worker, auto& sample) {
+  table.run(sampler, what.data, 0, bench.size(20'000, 20), [&](adapm::Worker& worker, auto& sample) {
     worker.take_keys(sample, keys);
     for (const Key key : keys) ++counts[key.index()];
   });
@@ -250,7 +262,7 @@ void measure_sampling(Bench& bench) {
     if (!bench.selected(name)) continue;
     // Keys of each case are at their homes at first.
     SampledTable table(bench.size(kKeys, 1'000));
-    SchemeMeasurement(bench, table).measure(name, what.options);
+    SchemeMeasurement(bench, table).measure(name, what);
     table.close();
     if (bench.ranks() == 1) continue;
     SampledTable small(bench.size(2'000, 100));

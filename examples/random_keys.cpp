@@ -1,4 +1,4 @@
-// Samples: each worker draws keys by their frequency, as for negative samples, and a parameter manager brings them near.
+// Samples: workers draw keys by frequency, as negative samples, and a parameter manager brings them near.
 #include <cstdio>
 #include <cstdlib>
 #include <deque>

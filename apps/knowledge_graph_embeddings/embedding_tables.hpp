@@ -13,7 +13,8 @@
 
 namespace lapse::apps {
 
-// Two tables; their keys are the numbers of the entities, and of the relations and their inverses. Pushes carry gradients.
+// Two tables; their keys are the numbers of the entities, and those of the relations and their inverses.
+// Pushes carry gradients.
 struct EmbeddingTables {
   std::array<TableId, 2> ids() const { return {entities.id(), relations.id()}; }
 

@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kLanes = 16;
 using Lanes = std::array<float, kLanes>;
 
-// exp(x) = 2^n exp(r) with n = round(x / log 2) and |r| <= log(2) / 2; exp(r) by its Taylor series, whose next
-// term is below 2^-27. Adding kRound leaves the integer n in the lowest bits of the sum. log 2 is subtracted
-// in two parts; n times the first, of 12 bits, is exact.
+// exp(x) = 2^n exp(r) with n = round(x / log 2) and |r| <= log(2) / 2; exp(r) by its Taylor series, whose
+// next term is below 2^-27. Adding kRound leaves the integer n in the lowest bits of the sum. log 2 is
+// subtracted in two parts; n times the first, of 12 bits, is exact.
 inline float exponential(float x) {
   constexpr float kRound = 0x1.8p23F;
   constexpr float kLog2High = 0x1.62ep-1F;

@@ -9,9 +9,9 @@
 
 namespace lapse::apps {
 
-// Every worker of the job keeps a share of all embeddings, without the state of the optimiser: on a rank of n,
-// the n-th part of the embeddings' own memory. Used by the thread that owns the server, with the same number
-// of workers of this rank in every call.
+// Every worker of the job keeps an even share of all embeddings, without the state of the optimiser: together
+// the memory of the embeddings themselves. Used by the thread that owns the server, with the same number of
+// workers of this rank in every call.
 class KeptEmbeddings {
  public:
   // Collective. Ranks without workers take part.

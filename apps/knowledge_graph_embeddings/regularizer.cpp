@@ -32,8 +32,9 @@ void add_complex_modulus_product(float factor, const float* __restrict value, fl
 void Regularizer::add_gradient(const EmbeddingRow& row, std::size_t length) const {
   if (l2_ != 0) axpy(l2_, row.values(length), row.gradients(length));
   if (n3_ == 0) return;
-  const auto add_product = model_.has_complex_numbers() ? add_complex_modulus_product : add_modulus_product;
-  add_product(3 * n3_, row.value, row.gradient, length);
+  const auto add_cubic_gradient =
+      model_.has_complex_numbers() ? add_complex_modulus_product : add_modulus_product;
+  add_cubic_gradient(3 * n3_, row.value, row.gradient, length);
 }
 
 }  // namespace lapse::apps

@@ -15,8 +15,8 @@ std::string describe(const KnowledgeGraph& graph);
 // One line.
 std::string describe(const EpochRecord& record, const KnowledgeGraph& graph);
 
-// Quality at the last evaluation, or with patience at the best, times and communication of the training (without the evaluations), and
-// all counters of the manager.
+// Quality at the last evaluation, or with patience at the best, times and communication of the training
+// (without the evaluations), and all counters of the manager.
 Summary summarize(const Trainer& trainer, const KnowledgeGraph& graph, const adapm::Statistics& statistics);
 
 }  // namespace lapse::apps

@@ -31,9 +31,10 @@ struct Candidates {
 };
 
 // Every candidate but the answer is a negative of every query. Then scores, gradients of the queries and
-// gradients of the candidates are three products of matrices. What two queries of a triple without reciprocal relations have
-// in common, its score in a logistic loss and its regularization, counts with the query for the object, as
-// for TripleLoss. A candidate that makes another true triple counts as a negative. Belongs to one worker.
+// gradients of the candidates are three products of matrices. What two queries of a triple without reciprocal
+// relations have in common, its score in a logistic loss and its regularization, counts with the query for
+// the object, as for TripleLoss. A candidate that makes another true triple counts as a negative. Belongs to
+// one worker.
 class SharedCandidatesLoss {
  public:
   SharedCandidatesLoss(const EmbeddingModel& model, const LossOptions& options)

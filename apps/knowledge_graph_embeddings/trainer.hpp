@@ -62,8 +62,8 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. With
-  // patience, evaluates on the validation triples alone, perhaps ends earlier, and in the end restores the best
-  // embeddings and evaluates them on the test triples. Throws Error when the loss is no longer finite.
+  // patience, evaluates on the validation triples alone, perhaps ends earlier, and in the end restores the
+  // best embeddings and evaluates them on the test triples. Throws Error when the loss is no longer finite.
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {});
 
   // Collective. One epoch, without an evaluation.

@@ -58,7 +58,7 @@ INTENT_METRICS = {"rate": True, "cpu": False, "local": False, "local operations"
                   "copies": False, "round": False, "staleness": False}
 
 # Of the benchmark sampling, between two ranks.
-SAMPLING_SCHEMES = ("naive", "naive distinct", "prelocalised", "pool", "local", "local distinct")
+SAMPLING_SCHEMES = ("naive", "naive distinct", "prelocalised", "pool", "local", "local distinct", "local with data")
 SAMPLING_METRICS = {"latency": True, "local": False, "distance": False, "distance of all": False}
 
 # Benchmark -> its cases; True: with a baseline. A number: the case has so many results, by several metrics or with

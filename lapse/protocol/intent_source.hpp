@@ -16,6 +16,9 @@ struct RoundTimes {
   std::optional<std::chrono::microseconds> interval = std::chrono::microseconds(1000);
   // Requests are left out for so long after a round begins.
   std::chrono::nanoseconds least{0};
+  // After changes were sent, so many times as long as that has taken this processor none are sent: the effort
+  // for copies is bounded, however many of them are written how often. 0: every round sends them.
+  unsigned pause = 0;
 };
 
 // Takes what a round has found. A key may be wanted several times at once; each want is ended by one unwant.

@@ -1,5 +1,7 @@
 #include "lapse/protocol/replication.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -15,8 +17,17 @@ namespace {
 constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
 // A peer may be slow; what it has not answered after this time is not waited for.
 constexpr std::chrono::milliseconds kLongestRound{5};
+// Copies are no older than this and what their messages take.
+constexpr std::chrono::milliseconds kLongestPause{20};
 // A round lasts until all but this part of its keys have come.
 constexpr std::size_t kPartLate = 4;
+
+std::chrono::nanoseconds thread_cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -123,23 +134,27 @@ bool Replication::round_goes_on(Clock::time_point now) const {
 void Replication::handle_submission(Submission&) {
   const auto now = Clock::now();
   if (now - last_round_ < times_.least || round_goes_on(now)) return;
-  round(now);
+  round(now, true);
 }
 
 void Replication::handle_deadline(Clock::time_point now) {
-  if (!round_goes_on(now)) return round(now);
+  if (!round_goes_on(now)) return round(now, true);
   set_deadline(std::min<Clock::time_point>(now + times_.interval.value_or(kLongestRound),
                                            last_round_ + kLongestRound));
 }
 
-void Replication::round(Clock::time_point now) {
+void Replication::round(Clock::time_point now, bool pauses) {
   if (failure_.raised()) return set_deadline(std::nullopt);
   now_ = now;
   last_round_ = now;
   ++counters_.rounds;
   take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  send_changes(now);
+  if (!pauses || times_.pause == 0) {
+    send_changes(now);
+  } else if (now >= changes_due_) {
+    send_due_changes(now);
+  }
   asked_ = keys_on_their_way();
   if (copies_over_time_.is_due(now)) sample_copies(now);
   if (observer_ != nullptr) [[unlikely]]
@@ -162,6 +177,13 @@ void Replication::sample_copies(Clock::time_point now) {
   for (const auto& table : registry_.tables())
     copies.push_back(table->copies() == nullptr ? 0 : table->copies()->replicas().in_use());
   copies_over_time_.add(now, std::move(copies));
+}
+
+void Replication::send_due_changes(Clock::time_point now) {
+  const std::chrono::nanoseconds begin = thread_cpu_time();
+  send_changes(now);
+  const std::chrono::nanoseconds pause = times_.pause * (thread_cpu_time() - begin);
+  changes_due_ = now + std::min<std::chrono::nanoseconds>(pause, kLongestPause);
 }
 
 void Replication::send_changes(Clock::time_point now) {

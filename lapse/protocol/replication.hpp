@@ -78,7 +78,8 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
-  void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // `pauses`: whether changes may wait for a later round, where it is too early (RoundTimes::pause).
+  void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
   // The part of a round that sends what has changed.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
@@ -105,6 +106,8 @@ class Replication final : public ProtocolModule, public WantSink {
   // A round lasts until most of them have come, within bounds. Not all: a few go from domain to domain first.
   bool round_goes_on(Clock::time_point now) const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
+  // As send_changes, if it is time; notes when it will be again.
+  void send_due_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
   // Reads of copies that workers have noted.
   void take_reads() LAPSE_REQUIRES(progress_role);
@@ -126,6 +129,7 @@ class Replication final : public ProtocolModule, public WantSink {
   CopySeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
+  Clock::time_point changes_due_ LAPSE_GUARDED_BY(progress_role);  // when the next may be sent
   std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.

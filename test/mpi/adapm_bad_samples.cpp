@@ -89,8 +89,7 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
   const auto table = manager.create_table<float>({.name = "entities", .keys = kKeys});
   const auto foreign = other.create_sampler(other.create_table<float>({.keys = kKeys}), all_keys());
   const auto sampler = manager.create_sampler(table, all_keys());
-  for (const SamplingScheme scheme :
-       {SamplingScheme::naive, SamplingScheme::prelocalised, SamplingScheme::local, SamplingScheme::pool}) {
+  for (const SamplingScheme scheme : kSamplingSchemes) {
     const bool pool = scheme == SamplingScheme::pool;
     const auto different = manager.create_sampler(
         table, all_keys(), {.scheme = scheme, .with_replacement = false, .pool_keys = pool ? 20U : 100U});

@@ -1,7 +1,6 @@
 // A table and a distribution of its keys, for tests of samples.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,8 +15,6 @@ using lapse::Key;
 
 inline constexpr std::uint64_t kSampledKeys = 120;
 inline constexpr std::int64_t kBase = 1'000'000;  // more than there are pushes to a key
-inline constexpr std::array kSchemes{SamplingScheme::naive, SamplingScheme::prelocalised,
-                                     SamplingScheme::pool, SamplingScheme::local};
 using KeyList = std::vector<Key>;
 using Values = std::vector<std::int64_t>;
 

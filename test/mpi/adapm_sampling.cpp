@@ -21,7 +21,6 @@ using adapm::test::distribution_of;
 using adapm::test::kBase;
 using adapm::test::KeyList;
 using adapm::test::kSampledKeys;
-using adapm::test::kSchemes;
 using adapm::test::sampled_table;
 using adapm::test::Values;
 using lapse::Clock;
@@ -105,7 +104,7 @@ TEST_CASE("Samples of every scheme have keys of the support and their values, an
   ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::adaptive));
   const auto workers = static_cast<std::uint64_t>(2 * manager.ranks());
   IntentCounters before;
-  for (const SamplingScheme scheme : kSchemes) {
+  for (const SamplingScheme scheme : kSamplingSchemes) {
     for (const bool postpone : {false, true}) {
       for (const bool with_replacement : {false, true}) {
         INFO(to_string(scheme) << (postpone ? ", postponing" : "")
@@ -141,7 +140,7 @@ TEST_CASE("Samples are dropped, moved and left unused without harm, also after t
   {
     ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::adaptive));
     const auto table = manager.create_table<std::int64_t>(sampled_table(false));
-    for (const SamplingScheme scheme : kSchemes) {
+    for (const SamplingScheme scheme : kSamplingSchemes) {
       const auto sampler = manager.create_sampler(table, distribution_of(1), {.scheme = scheme});
       manager.run_workers(1, [&](Worker& worker) {
         for (std::int64_t i = 0; i < 200; ++i) {

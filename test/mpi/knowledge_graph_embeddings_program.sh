@@ -91,13 +91,8 @@ refuses "--technique|adaptive|immediate" "$directory/train" --technique best
 ADAPM_TECHNIQUE=adaptive refuses "ADAPM_TECHNIQUE: applies only with --mode intent" "$directory/train" --mode classic
 printf 'loss = softmax\nrates = 1\n' >"$directory/unknown.ini"
 refuses "rates" "$directory/train" --config "$directory/unknown.ini"
-refuses "missing.ini" "$directory/train" --config "$directory/missing.ini"
 refuses "20 different shared negatives of a graph with 3 entities" "$directory/train" --shared-negatives --negatives 20
-refuses "--negatives applies only with --mode classic, clustering or intent" "$directory/train" --negatives all
-refuses "--shared-negatives|number of --negatives" "$directory/train" --negatives all --shared-negatives
 refuses "--patience applies only with --valid" "$directory/train" --patience 2
-refuses "--initial-accumulator applies only with --optimiser adagrad" "$directory/train" --optimiser adam \
-  --initial-accumulator 1
 refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate
 refuses "--mode|classic|clustering|combined|intent|latency_hiding" "$directory/train" --mode fast
 refuses "workers" "$directory/train" --workers 0

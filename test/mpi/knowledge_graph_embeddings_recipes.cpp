@@ -97,6 +97,18 @@ TEST_CASE("with patience training ends early, and leaves the best embeddings") {
   manager.close();
 }
 
+TEST_CASE("clustering keeps the inverse of a relation with the relation") {
+  const KnowledgeGraph graph = planted_graph();
+  adapm::ParameterManager manager(
+      MPI_COMM_WORLD, {.server = Options::from_environment(), .technique = adapm::Technique::localize});
+  Trainer trainer(manager, graph, small_recipe(TrainingMode::clustering));
+  trainer.run_epoch();
+  const TableCounters relations = manager.server().statistics().table_total(trainer.tables().relations.id());
+  CHECK(relations.local_pulls > 0);
+  CHECK(relations.remote_pulls + relations.remote_pushes + relations.queued_accesses == 0);
+  manager.close();
+}
+
 TEST_CASE("the files have the embeddings of inverse relations behind those of the relations") {
   const KnowledgeGraph graph = planted_graph();
   adapm::ParameterManager manager(MPI_COMM_WORLD, {.server = Options::from_environment()});

@@ -105,8 +105,7 @@ void run(const SamplingOptions& sampling) {
 }  // namespace
 
 TEST_CASE("Loaders and workers prepare samples at the same time, and no push is lost") {
-  for (const SamplingScheme scheme :
-       {SamplingScheme::naive, SamplingScheme::prelocalised, SamplingScheme::pool, SamplingScheme::local}) {
+  for (const SamplingScheme scheme : kSamplingSchemes) {
     for (const bool postpone : {false, true}) {
       INFO(to_string(scheme) << (postpone ? ", postponing" : ""));
       run({.scheme = scheme,

@@ -3,13 +3,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace lapse::apps {
 
 namespace {
 
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // null in JSON
+
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Without a read whose staleness was found out, copies have none.
+void add_staleness(Summary& summary, const TableCounters& accesses) {
+  const bool none = accesses.read_samples == 0;
+  const double age = none ? kNone : ratio(accesses.stale_nanoseconds, accesses.read_samples) * 1e-9;
+  summary.add("stale_seconds", age, "  age of copies at reading",
+              none ? "none were read" : fmt::format("{:.3f} ms", 1e3 * age));
+  const double versions = none ? kNone : ratio(accesses.stale_versions, accesses.read_samples);
+  summary.add("stale_versions", versions, "  versions that they missed",
+              none ? "none were read" : fmt::format("{:.3f}", versions));
+}
+
+void add_timing(Summary& summary, const adapm::IntentCounters& intents) {
+  const bool none = intents.actionable_intents == 0;
+  const double lead = none ? kNone : intents.mean_lead();
+  summary.add("mean_lead", lead, "  intents acted on",
+              none ? "none" : fmt::format("{:.1f} clocks ahead", lead));
+  const double late = ratio(intents.late_intents, intents.actionable_intents);
+  summary.add("late_share", late, "  intents acted on too late", fmt::format("{:.3f} %", 100 * late));
 }
 
 }  // namespace
@@ -42,12 +65,8 @@ void add_management(Summary& summary, adapm::Technique technique, const PhaseCos
   const double bytes = static_cast<double>(total.traffic.bytes_sent) / divisor /
                        static_cast<double>(std::max<std::size_t>(1, statistics.server.ranks.size()));
   summary.add("bytes_per_rank_and_epoch", bytes, "  bytes of a rank", fmt::format("{:.0f} per epoch", bytes));
-  const double age = ratio(accesses.stale_nanoseconds, accesses.read_samples) * 1e-9;
-  summary.add("stale_seconds", age, "  age of copies at reading", fmt::format("{:.3f} ms", 1e3 * age));
-  const double versions = ratio(accesses.stale_versions, accesses.read_samples);
-  summary.add("stale_versions", versions, "  versions that they missed", fmt::format("{:.3f}", versions));
-  const double lead = statistics.intents.total().mean_lead();
-  summary.add("mean_lead", lead, "  intents acted on", fmt::format("{:.1f} clocks ahead", lead));
+  add_staleness(summary, accesses);
+  add_timing(summary, statistics.intents.total());
 }
 
 }  // namespace lapse::apps

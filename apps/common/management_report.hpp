@@ -9,9 +9,9 @@
 
 namespace lapse::apps {
 
-// Adds the technique, where keys were accessed, what copies there were and how old, and how far ahead intents
-// were acted on. `total`: of the epochs; `statistics`: since the manager was made, of which the intents are
-// taken.
+// Adds the technique, where keys were accessed, what copies there were and how old, how far ahead intents
+// were acted on and how many too late. `total`: of the epochs; `statistics`: since the manager was made, of
+// which the intents are taken.
 void add_management(Summary& summary, adapm::Technique technique, const PhaseCost& total,
                     const adapm::Statistics& statistics, std::uint64_t epochs);
 

@@ -4,7 +4,7 @@ import csv
 import pathlib
 import sys
 
-from svg import number, picture, text
+from svg import COLOURS, number, picture, text
 
 WIDTH, HEIGHT = 800, 180
 LEFT, RIGHT, TOP, BOTTOM = 90, 20, 30, 35
@@ -21,7 +21,7 @@ def diagram(x_name, x_values, y_name, y_values, top):
                       for x, y in zip(x_values, y_values))
     yield text(LEFT, top + TOP - 10, y_name, "start")
     yield f'<rect x="{LEFT}" y="{top + TOP}" width="{inner_width}" height="{inner_height}" fill="none" stroke="#999"/>'
-    yield f'<polyline points="{points}" fill="none" stroke="#06c" stroke-width="1.5"/>'
+    yield f'<polyline points="{points}" fill="none" stroke="{COLOURS[0]}" stroke-width="1.5"/>'
     for share in (0, 0.5, 1):
         yield text(LEFT - 6, base - share * inner_height + 4, number(share * last_y), "end")
         yield text(LEFT + share * inner_width, base + 15, number(share * last_x), "middle")

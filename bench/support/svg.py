@@ -2,8 +2,15 @@
 import math
 from xml.sax.saxutils import escape
 
-COLOURS = ("#06c", "#c60", "#093", "#909", "#c03", "#666")
+COLOURS = ("#2f81f7", "#d2691e", "#2da44e", "#a371f7", "#e5534b", "#8b949e")  # Of middle brightness.
 FONT = 'font-family="sans-serif" font-size="12"'
+# A picture has a ground of its own, and follows the reader's choice of light or dark.
+STYLE = """<style>
+.ground { fill: #fff } text { fill: #222 } .grid { stroke: #ccc } .axis { stroke: #333 }
+@media (prefers-color-scheme: dark) {
+.ground { fill: #0d1117 } text { fill: #ddd } .grid { stroke: #3d444d } .axis { stroke: #bbb }
+}
+</style>"""
 
 
 def number(value):
@@ -15,13 +22,20 @@ def text(x, y, words, anchor="start"):
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def line(x1, y1, x2, y2, colour="#ccc"):
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+def line(x1, y1, x2, y2, kind="grid"):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
+
+
+def curve(points, colour, dashes=""):
+    """A line through the points, with a dot at each."""
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'
+    yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in points)
 
 
 def picture(width, height, elements):
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" {FONT}>',
-                      f'<rect width="{width}" height="{height}" fill="white"/>', *elements, "</svg>"]) + "\n"
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" {FONT}>', STYLE,
+                      f'<rect width="{width}" height="{height}" class="ground"/>', *elements, "</svg>"]) + "\n"
 
 
 class LogScale:
@@ -56,11 +70,11 @@ def ratio_bars(bars, words):
         for place, (name, ratio) in enumerate(bars):
             y = top + place * row
             begin, end = sorted((scale.place(1), scale.place(ratio)))
-            colour = "#093" if ratio <= 1 else "#06c"
+            colour = COLOURS[2] if ratio <= 1 else COLOURS[0]
             yield text(left - 8, y + 11, name, "end")
             yield f'<rect x="{begin:.1f}" y="{y}" width="{max(1, end - begin):.1f}" height="{row - 5}" fill="{colour}"/>'
             yield text(end + 4, y + 11, f"{ratio:.2f}")
-        yield line(scale.place(1), top - 6, scale.place(1), height - 24, "#333")
+        yield line(scale.place(1), top - 6, scale.place(1), height - 24, "axis")
 
     return picture(width, height, elements())
 
@@ -84,9 +98,7 @@ def curves(series, names, words, unit):
             colour = COLOURS[place // 2 % len(COLOURS)]
             dashes = ' stroke-dasharray="5 4"' if place % 2 else ""
             points = [(left + i * step, scale.place(value)) for i, value in enumerate(row) if value is not None]
-            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>'
-            yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in points)
+            yield from curve(points, colour, dashes)
             y = top + 18 * place
             yield f'<line x1="{right + 20}" y1="{y}" x2="{right + 45}" y2="{y}" stroke="{colour}" stroke-width="1.5"{dashes}/>'
             yield text(right + 52, y + 4, name)

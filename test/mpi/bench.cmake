@@ -10,3 +10,26 @@ if(TARGET bench_access)
       LABELS bench-smoke TIMEOUT 180 PROPERTIES PROCESSORS 2)
   endforeach()
 endif()
+
+# The comparison of techniques: what it makes of runs that fail, and each of its series with tiny data.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+lapse_add_test(bench_techniques COMMAND Python3::Interpreter -B "${PROJECT_SOURCE_DIR}/bench/support/techniques_test.py"
+  LABELS unit TIMEOUT 120)
+if(TARGET bench_access AND LAPSE_BUILD_APPS)
+  list(JOIN LAPSE_LAUNCHER " " launcher)
+  foreach(series IN ITEMS techniques lead ranks hosts)
+    set(of_lead --lead --tasks matrix,graph)
+    set(of_ranks --ranks 1,3 --tasks matrix,graph)
+    set(of_hosts --hosts 1,1 --tasks graph)
+    set(series_launcher "${launcher}")
+    if(series STREQUAL hosts)
+      set(series_launcher "mpirun -n")
+    endif()
+    lapse_add_test(bench_smoke.techniques_${series}
+      COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" ${LAPSE_TEST_TIMEOUT}
+              $<TARGET_FILE:Python3::Interpreter> -B "${PROJECT_SOURCE_DIR}/bench/techniques.py" --smoke ${of_${series}}
+              --launcher "${series_launcher}" --programs "${PROJECT_BINARY_DIR}"
+              --out "${CMAKE_CURRENT_BINARY_DIR}/bench/techniques_${series}"
+      LABELS bench-smoke TIMEOUT 180 PROPERTIES PROCESSORS 2)
+  endforeach()
+endif()

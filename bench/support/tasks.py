@@ -1,0 +1,92 @@
+"""The tasks by which techniques are compared: applications with their data, options and measure of quality."""
+import dataclasses
+import pathlib
+
+DATA = pathlib.Path(__file__).resolve().parents[2] / "apps" / "data"
+RATINGS = (DATA / "movietweetings/ratings.tsv",)
+GRAPH = tuple(DATA / f"wn18rr/{split}.txt.xz" for split in ("train", "valid", "test"))
+TEXTS = (DATA / "words/factbook.txt.xz",)
+QUESTIONS = {"--analogies": DATA / "words/questions-words.txt.xz", "--word-similarity": DATA / "words/wordsim353.tsv"}
+
+
+def last_rmse(summary):
+    """The test error after the last epoch; None: it is not a number."""
+    return {"test RMSE": summary["history"][-1].get("test_rmse")}
+
+
+def ranking(summary):
+    return {"test MRR": summary.get("test_mrr")} if "test_mrr" in summary else {"loss": summary["history"][-1]["loss"]}
+
+
+def word_scores(summary):
+    # Without pairs of known words there is no correlation; a training that has diverged shows it by its loss.
+    found = {"loss": summary["history"][-1]["loss"]}
+    if "word_similarity" in summary:
+        found = {"word similarity": summary["word_similarity"], "analogies": summary["analogy_accuracy"]}
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """`files`: of the data, taken by `inputs`, which makes arguments of them. An option without a value has None."""
+    name: str
+    program: str
+    files: tuple
+    inputs: object
+    options: dict
+    epochs: int
+    quality: object  # {name: value} of a summary
+    lead: dict       # options that replace others where leads are compared: batches are so small that there are many
+    smoke: dict      # and in a smoke run
+    smoke_files: tuple = None  # None: those above
+
+    def arguments(self, series_options):
+        """The command line of the application, without technique, seed and summary."""
+        options = {**self.options, "--epochs": self.epochs, **series_options}
+        return [*self.inputs(self.files), *(str(word) for name, value in options.items()
+                                            for word in (name, value) if word is not None)]
+
+
+def rating_inputs(files):
+    return [str(file) for file in files]
+
+
+def graph_inputs(files):
+    names = ("", "--valid", "--test")
+    return [word for name, file in zip(names, files) for word in (name, str(file)) if word]
+
+
+def text_inputs(files):
+    return [str(file) for file in files]
+
+
+_PATIENT = {"--patience": 0, "--no-baselines": None}
+_SMALL_WORDS = {"--dim": 4, "--epochs": 1, "--min-count": 50, "--lookahead": 4}
+
+TASKS = {task.name: task for task in (
+    Task("ratings", "matrix_factorization", RATINGS, rating_inputs, {"--rank": 32, **_PATIENT}, 20, last_rmse,
+         {"--batch": 4}, {"--zipf": "300x100x5000", "--epochs": 2, "--rank": 4}, ()),
+    Task("matrix", "matrix_factorization", (), rating_inputs, {"--zipf": "10000x1000x1000000", "--zipf-exponent": 1.1,
+         "--rank": 32, "--rate": 0.005, **_PATIENT}, 10, last_rmse, {"--batch": 16},
+         {"--zipf": "200x100x5000", "--epochs": 2, "--rank": 4}),
+    Task("graph", "knowledge_graph_embeddings", GRAPH, graph_inputs, {"--dim": 100}, 5, ranking, {"--batch": 2},
+         {"--generate": "200,5,2000", "--dim": 4, "--epochs": 1}, ()),
+    Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 5, word_scores,
+         {"--batch": 32}, _SMALL_WORDS),
+)}
+
+
+def chosen(name, files=None, options=None, smoke=False):
+    """The task with other files, where given, and with options that replace its own."""
+    task = TASKS[name]
+    options = dict(options or {})
+    epochs = int(options.pop("--epochs", task.epochs))
+    own = {**task.options, **options}
+    if smoke:
+        own.update(task.smoke)
+        epochs = own.pop("--epochs")
+        files = task.smoke_files if task.smoke_files is not None else files
+    task = dataclasses.replace(task, options=own, epochs=epochs, files=task.files if files is None else tuple(files))
+    if task.program == "knowledge_graph_embeddings" and task.files:
+        task = dataclasses.replace(task, options={**task.options, "--evaluate-every": task.epochs})
+    return task

@@ -1,0 +1,144 @@
+"""Runs an application under a technique and takes from its summary what techniques are compared by."""
+import json
+import os
+import pathlib
+import shlex
+import signal
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLUSTER = ROOT / "test/cluster/netns_cluster.sh"
+CANNOT_RUN = 77  # Exit status of the cluster where no hosts can be made.
+
+# Field of a summary -> field of a row.
+FIELDS = {
+    "bytes_per_rank_and_epoch": "bytes",
+    "stale_seconds": "stale_seconds",
+    "stale_versions": "stale_versions",
+    "remote_share": "remote_share",
+    "remote_operation_share": "remote_operation_share",
+    "relocations_per_epoch": "relocations",
+    "copies_per_epoch": "copies",
+    "mean_lead": "mean_lead",
+    "late_share": "late_share",
+}
+
+
+class Failed(Exception):
+    """Why a run has no figures."""
+
+
+class Machine:
+    """Where the programs run: ranks of this host, or hosts that are made of it."""
+
+    def __init__(self, programs, launcher, ranks, hosts, domain, seconds):
+        self.programs = pathlib.Path(programs)
+        self.launcher = shlex.split(launcher)
+        self.ranks, self.hosts, self.domain, self.seconds = ranks, hosts, domain, seconds
+
+    def command(self, program, arguments):
+        cluster = [str(CLUSTER), "--hosts", self.hosts] if self.hosts else []
+        return [*cluster, *self.launcher, str(self.ranks), str(self.programs / program), *arguments]
+
+    def run(self, program, arguments):
+        """Raises Failed. A process that is stopped takes its ranks with it."""
+        environment = {**os.environ, "LAPSE_DOMAIN": self.domain, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+            process = subprocess.Popen(self.command(program, arguments), env=environment, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
+            try:
+                status = process.wait(self.seconds)
+            except BaseException as reason:
+                stop(process)
+                if isinstance(reason, subprocess.TimeoutExpired):
+                    raise Failed(f"not finished after {self.seconds:g} s") from None
+                raise
+            errors.seek(0)
+            if status != 0:
+                raise Failed(reason_of(status, errors.read()))
+
+
+def stop(process):
+    """The launcher ends its ranks when it is asked to; what is left of its group then is killed."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def reason_of(status, errors):
+    """One line: what the program said, else what the launcher did."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip().strip("-*")
+             and not line.startswith("mpirun: Forwarding signal")]
+    said = [line for line in lines if line.startswith(("error:", "SKIPPED"))] or lines[:1]
+    return f"exit status {status}" + (f": {said[0]}" if said else "")
+
+
+def figures_of(summary, quality):
+    """The figures of a run. Raises Failed where the training has diverged."""
+    scores = quality(summary)
+    seconds = [epoch["seconds"] for epoch in summary["history"]]
+    lost = [name for name, value in scores.items() if value is None]
+    if lost or any(epoch.get("loss", 0) is None or epoch.get("train_rmse", 0) is None for epoch in summary["history"]):
+        raise Failed(f"diverged: {', '.join(lost) or 'the loss'} is not a number")
+    figures = {row: summary[name] for name, row in FIELDS.items() if name in summary}
+    ranks, workers = summary["statistics"]["server"]["ranks"], summary["workers"]
+    clocks = summary["statistics"]["intents"]["total"]["clocks"] / (workers * len(seconds))
+    return {**figures, "messages": summary["messages_per_epoch"] / ranks, "clocks": clocks, "seconds": seconds,
+            "quality": scores, "workers": workers}
+
+
+def train(machine, task, technique, seed, options=None):
+    """Raises Failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "summary.json"
+        machine.run(task.program, [*task.arguments(options or {}), "--technique", technique, "--seed", str(seed),
+                                   "--summary-json", str(path)])
+        try:
+            summary = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise Failed(f"no summary: {error}") from None
+    return figures_of(summary, task.quality)
+
+
+def median_or_none(values):
+    values = [value for value in values if value is not None]
+    return statistics.median(values) if values else None
+
+
+def combined(runs):
+    """Of several runs: seconds over all epochs, medians of the other figures."""
+    seconds = sorted(second for run in runs for second in run["seconds"])
+    row = {"runs": len(runs), "seconds": statistics.median(seconds), "best_seconds": seconds[0],
+           "worst_seconds": seconds[-1], "workers": runs[0]["workers"]}
+    for name in (*FIELDS.values(), "messages", "clocks"):
+        row[name] = median_or_none([run.get(name) for run in runs])
+    row["quality"] = {name: median_or_none([run["quality"].get(name) for run in runs]) for name in runs[0]["quality"]}
+    return row
+
+
+def row_of(place, runs, fault):
+    """`place`: what was run; `fault`: why a run has no figures, None."""
+    row = {**place, "fault": fault}
+    return {**row, **combined(runs)} if runs else row
+
+
+def add_ratios(rows):
+    """The time of each row in relation to the shortest of its task with as many ranks."""
+    shortest = {}
+    for row in rows:
+        if "seconds" in row:
+            group = (row["task"], row["ranks"])
+            shortest[group] = min(row["seconds"], shortest.get(group, row["seconds"]))
+    for row in rows:
+        if "seconds" in row:
+            row["ratio"] = row["seconds"] / shortest[row["task"], row["ranks"]]

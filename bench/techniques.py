@@ -132,9 +132,16 @@ def option_values(words):
     return values
 
 
-def measure(series, report):
-    """Rows in the order of the places; `report` gets a line of each run, and all rows after each repetition."""
+def measure(series, report, keep=lambda rows: None):
+    """Rows in the order of the places; `report` gets a line of each run, and `keep` the rows that there are then."""
     found, faults = {}, {}
+
+    def rows():
+        done = [row_of(place, found.get(number, []), faults.get(number))
+                for number, (_, place) in enumerate(series.places()) if number in found or number in faults]
+        add_ratios(done)
+        return done
+
     for run in range(series.options.runs):
         for number, (task, place) in enumerate(series.places()):
             if number in faults:
@@ -148,9 +155,8 @@ def measure(series, report):
             except Failed as fault:
                 faults[number] = str(fault)
                 report(f"run {run + 1}, {place['ranks']} ranks, {label}: {fault}")
-    rows = [row_of(place, found.get(number, []), faults.get(number)) for number, (_, place) in enumerate(series.places())]
-    add_ratios(rows)
-    return rows
+            keep(rows())
+    return rows()
 
 
 def microseconds_a_message(options, report):
@@ -211,11 +217,15 @@ def main():
 
     folder = pathlib.Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
-    results = {"command": shown_command(options, sys.argv[1:]), "processors": os.cpu_count(),
-               "rows": measure(series, report)}
+    results = {"command": shown_command(options, sys.argv[1:]), "processors": os.cpu_count(), "rows": []}
+
+    def keep(rows):
+        results["rows"] = rows
+        (folder / f"{series.name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
     if series.name == "ranks":
         results["microseconds_a_message"] = microseconds_a_message(options, report)
-    (folder / f"{series.name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    keep(measure(series, report, keep))
     print("\n".join(TABLES[series.name](results)))
     return 0
 

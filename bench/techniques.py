@@ -94,11 +94,12 @@ class Series:
         self.techniques = options.techniques or default
         self.ranks = [sum(numbers(options.hosts))] if options.hosts else options.ranks
         self.domain = options.domain or ("host" if options.hosts else "rank")
-        files, extra = dict(options.data), dict(options.options)
-        self.tasks = [self.task(name, files.get(name), extra.get(name, "")) for name in options.tasks]
+        files = dict(options.data)
+        self.given = {name: option_values(words) for name, words in options.options}
+        self.tasks = [self.task(name, files.get(name)) for name in options.tasks]
 
-    def task(self, name, files, words):
-        return chosen(name, files.split(",") if files else None, option_values(words), self.options.smoke)
+    def task(self, name, files):
+        return chosen(name, files.split(",") if files else None, self.given.get(name), self.options.smoke)
 
     def machine(self, ranks):
         options = self.options
@@ -116,7 +117,7 @@ class Series:
     def application_options(self, task, place):
         extra = {"--workers": self.options.workers}
         if place["lead"] is not None:
-            extra.update({**task.lead, "--lookahead": place["lead"]})
+            extra.update({**task.lead, **self.given.get(task.name, {}), "--lookahead": place["lead"]})
         return extra
 
 

@@ -155,6 +155,12 @@ class Arguments(unittest.TestCase):
         self.assertIn("--reciprocal", words)
         self.assertNotIn("None", words)
 
+    def test_given_options_win_over_those_of_leads(self):
+        series = techniques.Series(techniques.parse(["--lead", "--tasks", "graph", "--options", "graph=--batch 7"]))
+        task, place = next(iter(series.places()))
+        words = task.arguments(series.application_options(task, place))
+        self.assertEqual([words[words.index(name) + 1] for name in ("--batch", "--epochs", "--lookahead")], ["7", "2", "1"])
+
     def test_other_data(self):
         words = chosen("graph", ("a", "b", "c")).arguments({})
         self.assertEqual(words[:5], ["a", "--valid", "b", "--test", "c"])

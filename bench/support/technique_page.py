@@ -39,10 +39,12 @@ The last table is a prediction on paper, for one host in place of each rank:
 
 - *Compute*: the epoch of one worker alone on one rank, divided by all workers of all hosts.
 - *Bytes*: what a rank sent, at 100 Gbit/s in each direction.
-- *Messages*: what a rank sent, one after the other, each for half a ping-pong of plain MPI over TCP as measured here;
-  a network that bypasses the kernel takes a fifth or less of it.
+- *Messages*: what a rank sent, one after the other, each for the time above:
+  half a ping-pong of plain MPI over TCP between two hosts of this machine, eight messages of 1 KB in flight,
+  measured by `bench_one_sided` unless the command gives another time.
+  Networks that bypass the kernel need less.
 - Bytes and messages are those of one worker for each host, also where there are more:
-  the workers of a host share copies, so those of a host grow with its data, which remains the same.
+  the workers of a host share its copies, and train the same share of the data however many they are.
 - *One after the other* adds the three up; *all at once* takes the longest, as threads for communication would allow.
 
 What it leaves out: waiting for remote keys, workers that get unequal shares, memory bandwidth of a host,

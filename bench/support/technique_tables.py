@@ -60,7 +60,7 @@ def comparison(results):
         yield from markdown(COMPARISON, [comparison_row(row) for row in rows])
 
 
-LEAD = ("Batches ahead", "Technique", "Epoch", "Sent, rank and epoch", "Remote keys", "Acted on ahead",
+LEAD = ("Batches ahead", "Technique", "Epoch", "Shortest", "Sent, rank and epoch", "Remote keys", "Acted on ahead",
         "Quality")
 
 
@@ -68,8 +68,8 @@ def lead_row(row):
     ahead = f"{row['lead']:,}"
     if "seconds" not in row:
         return fault_cells(ahead, {"fault": f"`{row['technique']}`: {row['fault']}"}, len(LEAD))
-    return [ahead, f"`{row['technique']}`", duration(row["seconds"]), amount(row["bytes"]),
-            percent(row["remote_share"]), f"{row['mean_lead']:.3g} clocks", score(row["quality"])]
+    return [ahead, f"`{row['technique']}`", duration(row["seconds"]), duration(row["best_seconds"]), amount(row["bytes"]),
+            percent(row["remote_share"]), f"{number(row['mean_lead'] or 0)} clocks", score(row["quality"])]
 
 
 def leads(results):
@@ -125,7 +125,7 @@ def counts(results):
         yield f"\n{task}, `{rows[0]['technique']}`, a domain is a {rows[0]['domain']}\n"
         yield from markdown(COUNTS, [counts_row(row) for row in rows])
     if results.get("microseconds_a_message"):
-        yield f"\nA message of plain MPI between two hosts of this machine takes {results['microseconds_a_message']:.3g} us.\n"
+        yield f"\nA message between two hosts is taken to need {results['microseconds_a_message']:.3g} us.\n"
         yield from markdown(PREDICTION, prediction_rows(results))
 
 

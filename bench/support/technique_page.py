@@ -51,6 +51,15 @@ What it leaves out: waiting for remote keys, workers that get unequal shares, me
 and that an epoch on real hosts is shorter, so that fewer rounds pass in it, and copies are refreshed less often."""
 
 
+def doubts(rows):
+    """A sentence where other load must have disturbed the times."""
+    timed = [row for row in rows if "seconds" in row]
+    disturbed = sum(row["seconds"] > 1.5 * row["best_seconds"] for row in timed)
+    if 3 * disturbed > len(timed):
+        yield f"\n**The machine was busy:** in {disturbed} of {len(timed)} rows the median is more than 1.5 times the shortest epoch."
+        yield "Bytes, shares and quality are of use all the same, ratios of times are not."
+
+
 def part(folder, pictures, name, heading, words, draw):
     path = folder / f"{name}.json"
     if not path.exists():
@@ -60,6 +69,7 @@ def part(folder, pictures, name, heading, words, draw):
     yield words
     yield f"\nMeasured on {results['processors']} processors by\n"
     yield f"    {results['command']}"
+    yield from doubts(results["rows"] if draw else [])
     if draw is not None:
         pictures.mkdir(parents=True, exist_ok=True)
         (pictures / f"{name}.svg").write_text(draw(by_task(results["rows"])), encoding="utf-8")

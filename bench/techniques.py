@@ -32,7 +32,7 @@ from technique_tables import TABLES  # noqa: E402
 TECHNIQUES = ("adaptive", "immediate", "relocation_only", "replication_only", "nups", "full_replication",
               "static_partitioning", "localize")
 LEADS = (1, 10, 100, 1000, 10000)
-PING_PONG = ("bench_access", "tcp pull", 2)  # Program, case, and messages in a round of its baseline.
+PING_PONG = ("bench_one_sided", "tcp message stream 1 KB", 1024)  # Program, case, and bytes of a message there.
 
 
 def numbers(text):
@@ -62,6 +62,8 @@ def parse(arguments):
         help="other data, files separated by commas: ratings; train,valid,test of a graph; texts")
     add("--options", type=assignment, action="append", default=[], metavar="TASK=OPTIONS",
         help="options of the application, which replace those of tasks.py, such as 'graph=--dim 200 --epochs 20'")
+    add("--message-microseconds", type=float, default=0,
+        help="of ranks: what a message between two hosts takes; default: measured between hosts of network namespaces")
     add("--limit", type=float, default=120, help="seconds for one run; default 120")
     add("--programs", default="", help="the folder of the build with apps and bench; default: build/release is built")
     add("--launcher", default="mpirun --oversubscribe --bind-to none -n", help="the number of ranks follows it")
@@ -94,11 +96,12 @@ class Series:
         self.techniques = options.techniques or default
         self.ranks = [sum(numbers(options.hosts))] if options.hosts else options.ranks
         self.domain = options.domain or ("host" if options.hosts else "rank")
-        files, extra = dict(options.data), dict(options.options)
-        self.tasks = [self.task(name, files.get(name), extra.get(name, "")) for name in options.tasks]
+        files = dict(options.data)
+        self.given = {name: option_values(words) for name, words in options.options}
+        self.tasks = [self.task(name, files.get(name)) for name in options.tasks]
 
-    def task(self, name, files, words):
-        return chosen(name, files.split(",") if files else None, option_values(words), self.options.smoke)
+    def task(self, name, files):
+        return chosen(name, files.split(",") if files else None, self.given.get(name), self.options.smoke)
 
     def machine(self, ranks):
         options = self.options
@@ -116,7 +119,7 @@ class Series:
     def application_options(self, task, place):
         extra = {"--workers": self.options.workers}
         if place["lead"] is not None:
-            extra.update({**task.lead, "--lookahead": place["lead"]})
+            extra.update({**task.lead, **self.given.get(task.name, {}), "--lookahead": place["lead"]})
         return extra
 
 
@@ -132,9 +135,16 @@ def option_values(words):
     return values
 
 
-def measure(series, report):
-    """Rows in the order of the places; `report` gets a line of each run, and all rows after each repetition."""
+def measure(series, report, keep=lambda rows: None):
+    """Rows in the order of the places; `report` gets a line of each run, and `keep` the rows that there are then."""
     found, faults = {}, {}
+
+    def rows():
+        done = [row_of(place, found.get(number, []), faults.get(number))
+                for number, (_, place) in enumerate(series.places()) if number in found or number in faults]
+        add_ratios(done)
+        return done
+
     for run in range(series.options.runs):
         for number, (task, place) in enumerate(series.places()):
             if number in faults:
@@ -148,21 +158,23 @@ def measure(series, report):
             except Failed as fault:
                 faults[number] = str(fault)
                 report(f"run {run + 1}, {place['ranks']} ranks, {label}: {fault}")
-    rows = [row_of(place, found.get(number, []), faults.get(number)) for number, (_, place) in enumerate(series.places())]
-    add_ratios(rows)
-    return rows
+            keep(rows())
+    return rows()
 
 
 def microseconds_a_message(options, report):
-    """Of a message between two hosts, half of a ping-pong of plain MPI; None where it cannot be measured."""
-    program, case, messages = PING_PONG
+    """Of a message between two hosts: half of a ping-pong of plain MPI with eight messages in flight. None where it cannot
+    be measured."""
+    if options.message_microseconds:
+        return options.message_microseconds
+    program, case, size = PING_PONG
     out = pathlib.Path(options.out) / "ping-pong.json"
     folder = pathlib.Path(options.programs or ROOT / "build/release") / "bench"
     machine = Machine(folder, options.launcher, 2, "1,1", "host", options.limit)
     try:
-        machine.run(program, ["--case", case, "--out", str(out), *(["--smoke"] if options.smoke else [])])
+        machine.run(program, ["--case", case, "--out", str(out), *(["--smoke"] if options.smoke else ["--runs", "5"])])
         result = json.loads(out.read_text(encoding="utf-8"))[0]
-        return result["twin"] / {"ns": 1e3, "us": 1}[result["unit"]] / messages
+        return 1e6 * size / result["twin"] / 2
     except (Failed, OSError, ValueError, LookupError) as fault:
         report(f"no time of a message: {fault}")
         return None
@@ -211,11 +223,15 @@ def main():
 
     folder = pathlib.Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
-    results = {"command": shown_command(options, sys.argv[1:]), "processors": os.cpu_count(),
-               "rows": measure(series, report)}
+    results = {"command": shown_command(options, sys.argv[1:]), "processors": os.cpu_count(), "rows": []}
+
+    def keep(rows):
+        results["rows"] = rows
+        (folder / f"{series.name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
     if series.name == "ranks":
         results["microseconds_a_message"] = microseconds_a_message(options, report)
-    (folder / f"{series.name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    keep(measure(series, report, keep))
     print("\n".join(TABLES[series.name](results)))
     return 0
 

@@ -62,7 +62,7 @@ double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) 
   }
   const std::size_t ahead = localizes() ? lookahead_ : options_.prefetch;  // batches that the worker holds
   io::PrefetchingLoader<TripleBatch> loader(
-      {.ahead = announces_batches() ? std::max(kMadeAhead, lookahead_) : kMadeAhead, .held = ahead + 1},
+      {.ahead = announces_batches() ? std::max<std::size_t>(1, lookahead_) : kMadeAhead, .held = ahead + 1},
       [&, number = std::size_t{0}](TripleBatch& batch) mutable {
         if (number == batches()) return false;
         make(batch, number++, worker.loader(), first);

@@ -43,6 +43,8 @@ class Task:
     def arguments(self, series_options):
         """The command line of the application, without technique, seed and summary."""
         options = {**self.options, "--epochs": self.epochs, **series_options}
+        if self.quality is ranking and self.files:
+            options.setdefault("--evaluate-every", options["--epochs"])
         return [*self.inputs(self.files), *(str(word) for name, value in options.items()
                                             for word in (name, value) if word is not None)]
 
@@ -65,14 +67,15 @@ _SMALL_WORDS = {"--dim": 4, "--epochs": 1, "--min-count": 50, "--lookahead": 4}
 
 TASKS = {task.name: task for task in (
     Task("ratings", "matrix_factorization", RATINGS, rating_inputs, {"--rank": 32, **_PATIENT}, 20, last_rmse,
-         {"--batch": 4}, {"--zipf": "300x100x5000", "--epochs": 2, "--rank": 4}, ()),
+         {"--batch": 4, "--epochs": 5}, {"--zipf": "300x100x5000", "--epochs": 2, "--rank": 4}, ()),
     Task("matrix", "matrix_factorization", (), rating_inputs, {"--zipf": "10000x1000x1000000", "--zipf-exponent": 1.1,
-         "--rank": 32, "--rate": 0.005, **_PATIENT}, 10, last_rmse, {"--batch": 16},
+         "--rank": 32, "--rate": 0.005, **_PATIENT}, 10, last_rmse,
+         {"--batch": 16, "--epochs": 3},
          {"--zipf": "200x100x5000", "--epochs": 2, "--rank": 4}),
-    Task("graph", "knowledge_graph_embeddings", GRAPH, graph_inputs, {"--dim": 100}, 5, ranking, {"--batch": 2},
+    Task("graph", "knowledge_graph_embeddings", GRAPH, graph_inputs, {"--dim": 100}, 3, ranking, {"--batch": 2, "--epochs": 2},
          {"--generate": "200,5,2000", "--dim": 4, "--epochs": 1}, ()),
     Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 5, word_scores,
-         {"--batch": 32}, _SMALL_WORDS),
+         {"--batch": 32, "--epochs": 2}, _SMALL_WORDS),
 )}
 
 
@@ -86,7 +89,4 @@ def chosen(name, files=None, options=None, smoke=False):
         own.update(task.smoke)
         epochs = own.pop("--epochs")
         files = task.smoke_files if task.smoke_files is not None else files
-    task = dataclasses.replace(task, options=own, epochs=epochs, files=task.files if files is None else tuple(files))
-    if task.program == "knowledge_graph_embeddings" and task.files:
-        task = dataclasses.replace(task, options={**task.options, "--evaluate-every": task.epochs})
-    return task
+    return dataclasses.replace(task, options=own, epochs=epochs, files=task.files if files is None else tuple(files))

@@ -105,8 +105,8 @@ def train(machine, task, technique, seed, options=None):
                                    "--summary-json", str(path)])
         try:
             summary = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise Failed(f"no summary: {error}") from None
+        except (OSError, ValueError):
+            raise Failed("ended without a summary") from None
     return figures_of(summary, task.quality)
 
 

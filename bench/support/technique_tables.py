@@ -1,6 +1,6 @@
 """Tables in Markdown of what bench/techniques.py measures."""
 from svg import number
-from technique_pictures import duration
+from technique_pictures import amount, duration
 
 GIGABIT_BYTES = 1e9 / 8
 
@@ -15,10 +15,6 @@ def markdown(head, rows):
 
 def percent(share):
     return f"{100 * share:.3g} %"
-
-
-def megabytes(count):
-    return f"{count / 1e6:.3g}"
 
 
 def score(quality):
@@ -43,7 +39,7 @@ def title(task, rows):
     return f"{task}: {where}, a domain is a {first['domain']}, {first.get('workers', '?')} workers"
 
 
-COMPARISON = ("Technique", "Epoch", "Ratio to the best", "MB sent, rank and epoch", "Age of copies read",
+COMPARISON = ("Technique", "Epoch", "Shortest", "Ratio to the best", "Sent, rank and epoch", "Age of copies read",
               "Versions missed", "Remote keys", "Remote calls", "Quality")
 
 
@@ -52,7 +48,7 @@ def comparison_row(row):
     if "seconds" not in row:
         return fault_cells(name, row, len(COMPARISON))
     unread = not row["stale_seconds"]  # No read of a copy was looked at.
-    return [name, duration(row["seconds"]), f"{row['ratio']:.2f}", megabytes(row["bytes"]),
+    return [name, duration(row["seconds"]), duration(row["best_seconds"]), f"{row['ratio']:.2f}", amount(row["bytes"]),
             "–" if unread else duration(row["stale_seconds"]), "–" if unread else f"{row['stale_versions']:.3g}",
             percent(row["remote_share"]), percent(row["remote_operation_share"]),
             score(row["quality"]) + (f" ({row['runs']} runs, then: {row['fault']})" if row["fault"] else "")]
@@ -64,7 +60,7 @@ def comparison(results):
         yield from markdown(COMPARISON, [comparison_row(row) for row in rows])
 
 
-LEAD = ("Batches ahead", "Technique", "Epoch", "MB sent, rank and epoch", "Remote keys", "Acted on ahead",
+LEAD = ("Batches ahead", "Technique", "Epoch", "Shortest", "Sent, rank and epoch", "Remote keys", "Acted on ahead",
         "Quality")
 
 
@@ -72,8 +68,8 @@ def lead_row(row):
     ahead = f"{row['lead']:,}"
     if "seconds" not in row:
         return fault_cells(ahead, {"fault": f"`{row['technique']}`: {row['fault']}"}, len(LEAD))
-    return [ahead, f"`{row['technique']}`", duration(row["seconds"]), megabytes(row["bytes"]),
-            percent(row["remote_share"]), f"{row['mean_lead']:.3g} clocks", score(row["quality"])]
+    return [ahead, f"`{row['technique']}`", duration(row["seconds"]), duration(row["best_seconds"]), amount(row["bytes"]),
+            percent(row["remote_share"]), f"{number(row['mean_lead'] or 0)} clocks", score(row["quality"])]
 
 
 def leads(results):
@@ -84,7 +80,7 @@ def leads(results):
         yield from markdown(LEAD, [lead_row(row) for row in rows])
 
 
-COUNTS = ("Ranks", "MB sent, rank and epoch", "MB sent, all ranks", "Messages, rank and epoch", "Messages, all ranks",
+COUNTS = ("Ranks", "Sent, rank and epoch", "Sent, all ranks", "Messages, rank and epoch", "Messages, all ranks",
           "Bytes of a message", "Remote keys")
 
 
@@ -93,7 +89,7 @@ def counts_row(row):
         return fault_cells(str(row["ranks"]), row, len(COUNTS))
     ranks = row["ranks"]
     size = number(row["bytes"] / row["messages"]) if row["messages"] else "–"
-    return [str(ranks), megabytes(row["bytes"]), megabytes(ranks * row["bytes"]), number(row["messages"]),
+    return [str(ranks), amount(row["bytes"]), amount(ranks * row["bytes"]), number(row["messages"]),
             number(ranks * row["messages"]), size, percent(row["remote_share"])]
 
 
@@ -129,7 +125,7 @@ def counts(results):
         yield f"\n{task}, `{rows[0]['technique']}`, a domain is a {rows[0]['domain']}\n"
         yield from markdown(COUNTS, [counts_row(row) for row in rows])
     if results.get("microseconds_a_message"):
-        yield f"\nA message of plain MPI between two hosts of this machine takes {results['microseconds_a_message']:.3g} us.\n"
+        yield f"\nA message between two hosts is taken to need {results['microseconds_a_message']:.3g} us.\n"
         yield from markdown(PREDICTION, prediction_rows(results))
 
 

@@ -102,6 +102,11 @@ class Programs(unittest.TestCase):
         self.assertEqual(os.listdir(self.root / "pictures"), ["techniques.svg"])
         xml.dom.minidom.parse(str(self.root / "pictures/techniques.svg"))
 
+    def test_page_says_where_times_are_doubtful(self):
+        quiet, busy = ({"seconds": 1.4, "best_seconds": 1.0}, {"seconds": 1.6, "best_seconds": 1.0})
+        self.assertEqual(list(technique_page.doubts([quiet, quiet, busy, {"fault": "none"}])), [])
+        self.assertIn("in 2 of 3 rows", "".join(technique_page.doubts([quiet, busy, busy])))
+
     def test_what_is_stopped_ends(self):
         self.script(self.root / "apps/deaf", "#!/bin/sh\nsleep 60\n")
         begin = time.monotonic()
@@ -154,6 +159,12 @@ class Arguments(unittest.TestCase):
         self.assertEqual(words.count("--dim"), 1)
         self.assertIn("--reciprocal", words)
         self.assertNotIn("None", words)
+
+    def test_given_options_win_over_those_of_leads(self):
+        series = techniques.Series(techniques.parse(["--lead", "--tasks", "graph", "--options", "graph=--batch 7"]))
+        task, place = next(iter(series.places()))
+        words = task.arguments(series.application_options(task, place))
+        self.assertEqual([words[words.index(name) + 1] for name in ("--batch", "--epochs", "--lookahead")], ["7", "2", "1"])
 
     def test_other_data(self):
         words = chosen("graph", ("a", "b", "c")).arguments({})

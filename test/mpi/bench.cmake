@@ -15,7 +15,7 @@ endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 lapse_add_test(bench_techniques COMMAND Python3::Interpreter -B "${PROJECT_SOURCE_DIR}/bench/support/techniques_test.py"
   LABELS unit TIMEOUT 120)
-if(TARGET bench_access AND LAPSE_BUILD_APPS)
+if(TARGET bench_one_sided AND LAPSE_BUILD_APPS)
   list(JOIN LAPSE_LAUNCHER " " launcher)
   foreach(series IN ITEMS techniques lead ranks hosts)
     set(of_lead --lead --tasks matrix,graph)

@@ -1,37 +1,7 @@
 #!/bin/bash
 # knowledge_graph_embeddings_program.sh <program> <folder of WN18RR> <launcher...>: the knowledge graph embeddings from
 # their command line to their files. Prints what is wrong and exits with 1.
-set -u
-program=$1
-data=$2
-shift 2
-launcher=("$@")
-directory=$(mktemp -d)
-trap 'rm -rf "$directory"' EXIT
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-run() {  # <arguments...>: output in $directory/out and err
-  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
-}
-
-# Refuses these arguments with exactly one line that begins with "error:" and contains the texts.
-refuses() {  # <texts, separated by |> <arguments...>
-  local texts text
-  IFS='|' read -ra texts <<<"$1"
-  shift
-  run "$@" && fail "accepted: $*"
-  local lines
-  lines=$(grep -c '^error: ' "$directory/err")
-  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
-  for text in "${texts[@]}"; do
-    grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
-  done
-}
+source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 
 # A short training on WordNet: every kind of output is there, and the embeddings know more than nothing.
 xz -dc "$data/test.txt.xz" | head -n 200 >"$directory/some-test.txt"

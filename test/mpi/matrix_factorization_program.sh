@@ -1,38 +1,10 @@
 #!/bin/bash
 # matrix_factorization_program.sh <program> <ratings> <launcher...>: the matrix factorization from its command line to its
 # files. Prints what is wrong and exits with 1.
-set -u
-program=$1
-ratings=$2
-shift 2
-launcher=("$@")
-directory=$(mktemp -d)
-trap 'rm -rf "$directory"' EXIT
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-run() {  # <arguments...>: output in $directory/out and err
-  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
-}
-
-# Refuses these arguments: the program's own line, which begins with "error:", comes exactly once, at the end, and
-# contains the text. The rank that fails may have logged the error at once, in a line that begins with "lapse[".
-refuses() {  # <text> <arguments...>
-  local text=$1
-  shift
-  run "$@" && fail "accepted: $*"
-  local lines
-  lines=$(grep -c '^error: ' "$directory/err")
-  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
-  grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
-}
+source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
 
 # A short training of real ratings: every kind of output is there, and the errors are those of a model that learns.
-run "$ratings" --epochs 6 --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/factors" ||
+run "$data" --epochs 6 --workers 2 --summary-json "$directory/summary.json" --output-prefix "$directory/factors" ||
   fail "training: $(cat "$directory/err")"
 [[ $(grep -c '^epoch ' "$directory/out") -eq 6 ]] || fail "not one line per epoch: $(cat "$directory/out")"
 grep -q '^baselines: test RMSE 1.88.* with the mean, 1.52.* with biases' "$directory/out" || fail "baselines"
@@ -53,7 +25,7 @@ END
 fi
 
 # Without held-out cells there is no test error, neither as text nor as a number.
-run "$ratings" --epochs 1 --test-fraction 0 --summary-json "$directory/summary.json" || fail "all: $(cat "$directory/err")"
+run "$data" --epochs 1 --test-fraction 0 --summary-json "$directory/summary.json" || fail "all: $(cat "$directory/err")"
 grep -q 'test RMSE' "$directory/out" && fail "a test error of no cells: $(cat "$directory/out")"
 grep -q 'train RMSE' "$directory/out" || fail "no training error: $(cat "$directory/out")"
 grep -q '"best_test_rmse": null' "$directory/summary.json" && grep -q '"test_rmse": null' "$directory/summary.json" ||
@@ -61,29 +33,29 @@ grep -q '"best_test_rmse": null' "$directory/summary.json" && grep -q '"test_rms
 
 # Blocks are trained alike with and without leases, and there are optimisers for every way to train.
 quality() { grep -o 'train RMSE.*' "$directory/out"; }
-run "$ratings" --epochs 2 --workers 2 --access lease || fail "leases: $(cat "$directory/err")"
+run "$data" --epochs 2 --workers 2 --access lease || fail "leases: $(cat "$directory/err")"
 expected=$(quality)
-run "$ratings" --epochs 2 --workers 2 --access pull || fail "pull and push: $(cat "$directory/err")"
+run "$data" --epochs 2 --workers 2 --access pull || fail "pull and push: $(cat "$directory/err")"
 [[ -n $expected && $(quality) == "$expected" ]] || fail "pull and push: $(quality), expected $expected"
 for mode in blocking latency_hiding classic; do
   options=()
   [[ $mode == classic ]] && options=(--batch 50)
-  run "$ratings" --epochs 1 --mode "$mode" "${options[@]}" --update-rule rowwise-adagrad --learning-rate 0.05 ||
+  run "$data" --epochs 1 --mode "$mode" "${options[@]}" --update-rule rowwise-adagrad --learning-rate 0.05 ||
     fail "rowwise-adagrad, $mode: $(cat "$directory/err")"
 done
 
 # Compressed ratings are the same training.
 result() { grep '^ *test RMSE' "$directory/out"; }
-run "$ratings" --epochs 2 --no-baselines || fail "plain ratings: $(cat "$directory/err")"
+run "$data" --epochs 2 --no-baselines || fail "plain ratings: $(cat "$directory/err")"
 expected=$(result)
 [[ -n $expected ]] || fail "no test RMSE: $(cat "$directory/out")"
-gzip -c "$ratings" >"$directory/ratings"
+gzip -c "$data" >"$directory/ratings"
 run "$directory/ratings" --epochs 2 --no-baselines || fail "gzip: $(cat "$directory/err")"
 [[ $(result) == "$expected" ]] || fail "gzip: $(result), expected $expected"
 
 # So is standard input. It is short, because mpirun of Open MPI 4.1 may crash where it has to wait for the program:
 # it stops reading when some 200 KB are not taken, and may meet the end of the input in that state.
-head -n 10000 "$ratings" | gzip >"$directory/short"
+head -n 10000 "$data" | gzip >"$directory/short"
 run "$directory/short" --epochs 2 --no-baselines --output-prefix "$directory/factors" ||
   fail "a part of the ratings: $(cat "$directory/err")"
 expected=$(result)
@@ -126,16 +98,16 @@ refuses "malformed:2:3: item id 'x'" "$directory/malformed"
 refuses "contains no ratings" "$directory/empty"
 refuses "No such file" "$directory/missing"
 refuses "is a directory" "$directory"
-refuses "cannot be created" "$ratings" --output-prefix "$directory/missing/factors" --epochs 1
-refuses "cannot be created" "$ratings" --summary-json "$directory/missing/summary" --epochs 1
-refuses "diverged" "$ratings" --rate 1000
-refuses "--beta1 applies only with --update-rule adam" "$ratings" --beta1 0.5
-refuses "number" "$ratings" --workers 1,1,1,1,1
-refuses "--mode" "$ratings" --mode fast
-refuses "--access" "$ratings" --access direct
-refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$ratings" --update-rule momentum
-refuses "--beta1" "$ratings" --update-rule adam --beta1 1
-refuses "workers" "$ratings" --workers 0
+refuses "cannot be created" "$data" --output-prefix "$directory/missing/factors" --epochs 1
+refuses "cannot be created" "$data" --summary-json "$directory/missing/summary" --epochs 1
+refuses "diverged" "$data" --rate 1000
+refuses "--beta1 applies only with --update-rule adam" "$data" --beta1 0.5
+refuses "number" "$data" --workers 1,1,1,1,1
+refuses "--mode" "$data" --mode fast
+refuses "--access" "$data" --access direct
+refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$data" --update-rule momentum
+refuses "--beta1" "$data" --update-rule adam --beta1 1
+refuses "workers" "$data" --workers 0
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
 

@@ -1,0 +1,34 @@
+# To be sourced by scripts that run an application from its command line to its files, with the arguments
+# <program> <data> <launcher...>. Sets program, data, launcher, failures and directory, which is removed at the end.
+set -u
+program=$1
+data=$2
+shift 2
+launcher=("$@")
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+run() {  # <arguments...>: output in $directory/out and err
+  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null
+}
+
+# Refuses these arguments: the program's own line, which begins with "error:", comes exactly once and contains the texts.
+# The rank that fails may have logged the error at once, in a line that begins with "lapse[".
+refuses() {  # <texts, separated by |> <arguments...>
+  local texts text
+  IFS='|' read -ra texts <<<"$1"
+  shift
+  run "$@" && fail "accepted: $*"
+  local lines
+  lines=$(grep -c '^error: ' "$directory/err")
+  [[ $lines -eq 1 ]] || fail "$lines lines of errors, expected 1: $*: $(cat "$directory/err")"
+  for text in "${texts[@]}"; do
+    grep '^error: ' "$directory/err" | grep -qF -- "$text" || fail "error without '$text': $(cat "$directory/err")"
+  done
+}

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/poisson.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
 #include <limits>
 
 #include "lapse/core/error.hpp"
@@ -13,6 +14,7 @@ namespace adapm {
 using lapse::Clock;
 
 namespace {
+constexpr double kLargestCount = 1e18;
 constexpr Clock kLast(std::numeric_limits<std::int64_t>::max());
 
 Clock later(Clock clock, std::int64_t clocks) {
@@ -20,13 +22,12 @@ Clock later(Clock clock, std::int64_t clocks) {
 }
 }  // namespace
 
-std::int64_t poisson_quantile(double mean, double probability) {
+std::int64_t poisson_quantile(double mean, double normal_quantile) {
   if (mean <= 0) return 0;
-  // Integers only, rounded upwards: the probability of not exceeding the result is at least the wanted one.
-  using Upwards = boost::math::policies::policy<
-      boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
-  const boost::math::poisson_distribution<double, Upwards> distribution(mean);
-  return static_cast<std::int64_t>(boost::math::quantile(distribution, probability));
+  // Cornish and Fisher's expansion, with the skewness; half a count for the step from sums to an integral.
+  const double z = normal_quantile;
+  const double quantile = mean + std::sqrt(mean) * z + (z * z - 1) / 6 - 0.5;
+  return static_cast<std::int64_t>(std::clamp(std::ceil(quantile), 0.0, kLargestCount));
 }
 
 ActionTimer::ActionTimer(const Settings& settings, Clock now)
@@ -41,20 +42,27 @@ ActionTimer::ActionTimer(const Settings& settings, Clock now)
         "a number between 0 and 1");
   check(settings.initial_rate >= 0 && settings.initial_rate <= 1e9, "the initial rate", settings.initial_rate,
         "0 to 1e9 clocks in a round");
+  normal_quantile_ = boost::math::quantile(boost::math::normal(), settings.quantile);
 }
 
 Clock ActionTimer::begin_round(Clock now) {
   const double advanced = static_cast<double>(now.value() - last_.value());
   last_ = now;
-  if (advanced > 0) rate_ += settings_.smoothing * (advanced - rate_);
+  if (advanced > 0) {
+    // A longer round counts as often as the estimate fits into it.
+    const double times = std::max(1.0, advanced / std::max(rate_, 1.0));
+    rate_ += (1 - std::pow(1 - settings_.smoothing, times)) * (advanced - rate_);
+  }
   // A worker that was faster than estimated may have been slowed down before: then the estimate is too low.
   const double rate = std::max(rate_, advanced);
-  if (rate != window_rate_) {
-    window_rate_ = rate;
-    window_ = poisson_quantile(2 * rate, settings_.quantile);  // this round and the next
-  }
-  const auto step = static_cast<std::int64_t>(kRatesPerStep * rate_) + kClocksPerStep;
-  return horizon_ = std::min(later(now, window_), later(std::max(horizon_, now), step));
+  const std::int64_t window = poisson_quantile(2 * rate, normal_quantile_);  // this round and the next
+  const auto step =
+      static_cast<std::int64_t>(std::min(kRatesPerStep * rate_, kLargestCount)) + kClocksPerStep;
+  return horizon_ = std::min(later(now, window), later(std::max(horizon_, now), step));
+}
+
+void ActionTimer::begin_phase() {
+  horizon_ = kLast;
 }
 
 }  // namespace adapm

@@ -11,12 +11,15 @@ namespace adapm {
 // ahead of its clock it has to be served: an intent has to be acted on now if the worker may reach its start
 // before the round after this one ends.
 //
+// A long round counts as several: most intents start in long rounds. The paper has each round count alike, so
+// that a few long ones among many short ones, as on shared processors, are forgotten before the next one comes.
+//
 // A pure value. Thread safety: none.
 class ActionTimer {
  public:
   // The paper's, which its authors used for all tasks: they need no tuning.
   struct Settings {
-    double smoothing = 0.1;    // weight of the last round in the estimate, 0 to 1
+    double smoothing = 0.1;    // weight of a round in the estimate, 0 to 1
     double quantile = 0.9999;  // probability that the worker does not get past the estimate, below 1
     double initial_rate = 10;  // clocks in a round, before there was one
     bool operator==(const Settings&) const = default;
@@ -30,6 +33,9 @@ class ActionTimer {
   // between two epochs.
   lapse::Clock begin_round(lapse::Clock now);
 
+  // A phase begins: nothing is near yet, so that the first round may want all that is within its window.
+  void begin_phase();
+
   // The estimated clocks in a round.
   double rate() const { return rate_; }
 
@@ -41,16 +47,15 @@ class ActionTimer {
   static constexpr std::int64_t kClocksPerStep = 2;
 
   Settings settings_;
+  double normal_quantile_;  // for the probability of the settings
   double rate_;
   lapse::Clock last_;
-  // The quantile for a rate, of the last round: rounds in which nothing changes are frequent.
-  double window_rate_ = -1;
-  std::int64_t window_ = 0;
   lapse::Clock horizon_;  // that was returned last; at first, nothing holds it back
 };
 
-// The smallest number that a random number of a Poisson distribution does not exceed with this probability.
-// `mean` at least 0 and `probability` 0 to 1, exclusive.
-std::int64_t poisson_quantile(double mean, double probability);
+// About the smallest number that a random number of a Poisson distribution does not exceed with the
+// probability that belongs to this quantile of the normal distribution (3.719 for 0.9999): the smallest, or up
+// to two more. 0 for a mean of 0.
+std::int64_t poisson_quantile(double mean, double normal_quantile);
 
 }  // namespace adapm

@@ -66,7 +66,7 @@ constexpr std::array kOptions{
     option<&Options::max_rounds_per_second>("max_rounds_per_second", "rounds", 0, 1'000'000,
         "A rank begins at most this many rounds of communication in a second; 0: no limit."),
     option<kSmoothing>("timing_smoothing", "", 0, 1,
-        "Action timing: weight of the last round in the estimate of clocks in a round."),
+        "Action timing: weight of a round in the estimate of clocks in a round."),
     option<kQuantile>("timing_quantile", "", 0, 1,
         "Action timing: probability that a worker does not get past the estimate, exclusive of 0 and 1."),
     option<kInitialRate>("timing_initial_rate", "clocks", 0, 1'000'000'000,

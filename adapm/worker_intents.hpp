@@ -32,6 +32,7 @@ class WorkerIntents {
     phase_.store(phase, std::memory_order_relaxed);
     has_ended_.store(false, std::memory_order_relaxed);
     queue.open(phase);
+    timer.begin_phase();
   }
   // What signals an intent after this is refused.
   void end_phase() {

@@ -68,13 +68,13 @@ _SMALL_WORDS = {"--dim": 4, "--epochs": 1, "--min-count": 50, "--lookahead": 4}
 TASKS = {task.name: task for task in (
     Task("ratings", "matrix_factorization", RATINGS, rating_inputs, {"--rank": 32, **_PATIENT}, 20, last_rmse,
          {"--batch": 4, "--epochs": 5}, {"--zipf": "300x100x5000", "--epochs": 2, "--rank": 4}, ()),
-    Task("matrix", "matrix_factorization", (), rating_inputs, {"--zipf": "10000x1000x1000000", "--zipf-exponent": 1.1,
-         "--rank": 32, "--rate": 0.005, **_PATIENT}, 10, last_rmse,
-         {"--batch": 16, "--epochs": 3},
+    Task("matrix", "matrix_factorization", (), rating_inputs, {"--zipf": "100000x10000x5000000", "--zipf-exponent": 1.1,
+         "--rank": 32, "--rate": 0.005, **_PATIENT}, 5, last_rmse,
+         {"--batch": 16, "--epochs": 2},
          {"--zipf": "200x100x5000", "--epochs": 2, "--rank": 4}),
     Task("graph", "knowledge_graph_embeddings", GRAPH, graph_inputs, {"--dim": 100}, 3, ranking, {"--batch": 2, "--epochs": 2},
          {"--generate": "200,5,2000", "--dim": 4, "--epochs": 1}, ()),
-    Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 5, word_scores,
+    Task("words", "word_vectors", TEXTS, text_inputs, {"--dim": 100, "--progress": 0, **QUESTIONS}, 3, word_scores,
          {"--batch": 32, "--epochs": 2}, _SMALL_WORDS),
 )}
 

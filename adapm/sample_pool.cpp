@@ -77,8 +77,8 @@ void SamplePool::cover(Clock start, Clock end, const Announce& announce) {
   const double used =
       static_cast<double>(pass_) * static_cast<double>(keys_.size()) + static_cast<double>(next_);
   if (used == 0) first_ = start;
-  if (announced_ && start >= begin_ && end <= end_) return;
   if (used > 0) clocks_per_key_ = std::max(0.0, (as_double(start) - as_double(first_)) / used);
+  if (announced_ && start >= begin_ && end <= end_) return;
   const double all = static_cast<double>(sampling_.pool_uses) * static_cast<double>(keys_.size());
   double until = as_double(first_) + clocks_per_key_ * all + (as_double(end) - as_double(start));
   // Few announcements, however irregular the clocks are.

@@ -158,6 +158,26 @@ TEST_CASE("What comes from pools depends on the seed alone") {
   CHECK(a.take(1000) == from_b);
 }
 
+TEST_CASE("A pool is announced for about as long as those before were in use, whatever came first") {
+  const auto distribution = Distribution::uniform({Key(0), Key(100'000)});
+  struct First {
+    std::size_t keys;
+    std::int64_t clocks;
+  };
+  for (const First& first : {First{1, 1}, First{50, 1000}}) {
+    PoolUser user(*distribution, pools(250, 16, true), 9);
+    user.take(first.keys, 0, 1);
+    // 4000 uses of keys are 80 clocks.
+    for (std::int64_t clock = first.clocks; clock < first.clocks + 1000; ++clock)
+      user.take(50, clock, clock + 1);
+    CHECK(user.announced.size() >= 12);
+    for (const Announced& one : std::span(user.announced).subspan(4)) {
+      INFO(first.keys << " keys and " << first.clocks << " clocks first: from " << one.start.value());
+      CHECK(one.end.value() - one.start.value() <= 110);
+    }
+  }
+}
+
 TEST_CASE("Every key from a pool is announced for the clocks of its sample, in few intents") {
   const auto distribution = Distribution::uniform({Key(0), Key(100'000)});
   for (const bool wide : {false, true}) {

@@ -17,7 +17,7 @@ namespace lapse::io {
 struct LoaderOptions {
   std::size_t ahead = 64;  // batches that are made ahead of those in use, at most
   // So many batches are made before the first is given: a parameter manager, say, brings their keys near
-  // meanwhile. At most `ahead`.
+  // meanwhile. From 1 to `ahead`.
   std::size_t ahead_of_first = 1;
   std::size_t held = 1;  // batches that are in use at a time: of those that were given, the last
 };
@@ -36,7 +36,7 @@ class PrefetchingLoader {
   // numbered from 0.
   using OnMade = std::function<void(const Batch& batch, std::uint64_t number)>;
 
-  // Throws UsageError when nothing is to be made ahead, or held.
+  // Throws UsageError when nothing is to be made ahead, before the first, or held.
   PrefetchingLoader(const LoaderOptions& options, Make make, OnMade on_made = {})
       : ring_(options.ahead + options.held, options.held, options.ahead_of_first),
         batches_(options.ahead + options.held),

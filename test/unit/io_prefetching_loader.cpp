@@ -160,6 +160,8 @@ TEST_CASE("a loader makes one batch ahead at least, holds one at least, and wait
   CHECK_THROWS_AS(Loader({.ahead = 0}, numbers_to(1)), lapse::UsageError);
   CHECK_THROWS_AS(Loader({.ahead = 1, .held = 0}, numbers_to(1)), lapse::UsageError);
   CHECK_THROWS_AS(Loader({.ahead = 1, .ahead_of_first = 2}, numbers_to(1)), lapse::UsageError);
+  CHECK_THROWS_WITH(Loader({.ahead = 1, .ahead_of_first = 0}, numbers_to(1)),
+                    Catch::Matchers::Contains("0 ready before the first: expected"));
 }
 
 TEST_CASE("a ring wakes its maker when half of it is free") {

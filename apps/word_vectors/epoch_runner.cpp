@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "io/prefetching_loader.hpp"
-#include "io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
 
@@ -18,6 +17,7 @@ constexpr double kLeastRate = 1e-4;
 EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
     : task_(task),
       options_(options),
+      shuffle_(options.shuffle),
       batcher_(task.corpus, task.subsampling, options.windows),
       placer_(task.corpus.words.size()),
       skip_gram_(task.tables.inputs.length()),
@@ -28,9 +28,9 @@ EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const
   const std::uint64_t stream = 3 * (epoch * task_.workers + task_.worker);
   SentenceReader reader(
       task_.corpus, {static_cast<std::uint32_t>(task_.worker), static_cast<std::uint32_t>(task_.workers)});
-  io::ShuffleBuffer<Sentence> shuffle(options_.shuffle, RandomEngine(options_.seed, stream));
+  shuffle_.restart(RandomEngine(options_.seed, stream));
   const auto read = [&](Sentence& sentence) { return reader.next(sentence); };
-  batcher_.restart([&](Sentence& sentence) { return shuffle.next(sentence, read); },
+  batcher_.restart([&](Sentence& sentence) { return shuffle_.next(sentence, read); },
                    RandomEngine(options_.seed, stream + 1));
   random_ = RandomEngine(options_.seed, stream + 2);
 

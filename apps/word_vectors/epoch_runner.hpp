@@ -14,6 +14,7 @@
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
+#include "io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
 
@@ -74,7 +75,8 @@ class EpochRunner {
 
   WorkerTask task_;
   RunnerOptions options_;
-  WindowBatcher batcher_;  // used by the loader's thread
+  io::ShuffleBuffer<Sentence> shuffle_;  // with these two, used by the loader's thread
+  WindowBatcher batcher_;
   RandomEngine random_{0};
   NegativePlacer placer_;  // with these, by the thread that draws
   std::vector<Key> drawn_;

@@ -108,10 +108,15 @@ std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
   if (options_.runner.mode != TrainingMode::intent || manager_.ranks() == 1 || negatives.per_side == 0 ||
       negatives.sharing == NegativeSharing::all)
     return std::nullopt;
+  const bool shares = negatives.sharing == NegativeSharing::batch;
+  // Shared negatives are different, so a pool has all of a batch.
+  const std::size_t pool_keys =
+      std::max<std::size_t>(manager_.options().sampling_pool_keys, shares ? negatives.per_side : 0);
   return manager_.create_sampler(tables_.entities,
                                  adapm::Distribution::uniform({Key(0), Key(graph_.entities)}),
                                  {.scheme = sampling_scheme(options_.sampling, manager_.options()),
-                                  .with_replacement = negatives.sharing == NegativeSharing::none,
+                                  .with_replacement = !shares,
+                                  .pool_keys = static_cast<std::uint32_t>(pool_keys),
                                   .seed = options_.seed});
 }
 

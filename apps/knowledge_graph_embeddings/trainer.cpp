@@ -58,6 +58,7 @@ void TrainingOptions::check(std::int32_t ranks) const {
           "a decay of the learning rate must be above 0 and at most 1");
   require(runner.negatives.sharing != NegativeSharing::batch || runner.negatives.per_side != 0,
           "0 shared negatives, expected at least 1");
+  require(has_loss(), "the softmax of a triple and 0 negatives is always 1, expected at least 1 negative");
   require(runner.negatives.sharing != NegativeSharing::all || !localizes_entities(runner.mode),
           "with all entities as negatives every worker uses every entity: nothing can be localized");
 }

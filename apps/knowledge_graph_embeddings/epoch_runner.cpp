@@ -66,9 +66,9 @@ double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) 
   const std::size_t ahead = localizes() ? lookahead_ : options_.prefetch;  // batches that the worker holds
   io::PrefetchingLoader<TripleBatch> loader(
       {.ahead = signals() ? std::max<std::size_t>(1, lookahead_) : kMadeAhead, .held = ahead + 1},
-      [&, number = std::size_t{0}](TripleBatch& batch) mutable {
+      [&, intents = worker.loader()](TripleBatch& batch, std::uint64_t number) {
         if (number == batches()) return false;
-        make(batch, number++, worker.loader(), first);
+        make(batch, number, intents, first);
         return true;
       });
   std::vector<BatchInFlight> in_flight;

@@ -52,7 +52,8 @@ AnalogyQuestions read_analogies(const io::Input& input, const io::Vocabulary& wo
       const std::string_view name = io::trimmed(text.substr(1));
       const std::size_t valid = io::valid_utf8_bytes(name);
       if (valid != name.size())
-        reader.fail("byte that is not UTF-8 in the name of a section, expected a text file", name.substr(valid));
+        reader.fail("byte that is not UTF-8 in the name of a section, expected a text file",
+                    name.substr(valid));
       if (name.empty()) reader.fail("a section without a name, expected `: section`", line);
       questions.sections.push_back({std::string(name), 0});
       continue;

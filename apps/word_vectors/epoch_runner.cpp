@@ -39,10 +39,9 @@ EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const
       {.ahead = options_.lookahead,
        .ahead_of_first = worker.ranks() == 1 ? 1 : (options_.lookahead + 1) / 2,
        .held = localizes() ? kLocalizeAhead + 1 : 1},
-      [this, intents = worker.loader(), clock = worker.current_clock()](WindowBatch& batch) mutable {
-        if (!make(batch, intents, clock)) return false;
-        clock = Clock(clock.value() + 1);
-        return true;
+      [this, intents = worker.loader(), first = worker.current_clock()](WindowBatch& batch,
+                                                                        std::uint64_t number) {
+        return make(batch, intents, Clock(first.value() + static_cast<std::int64_t>(number)));
       });
   const auto next = [&] {
     WindowBatch* const batch = loader.next();

@@ -24,9 +24,7 @@ class WordSplitter {
   }
 
  private:
-  static bool is_blank(char character) {
-    return character == ' ' || character == '\t' || character == '\r';
-  }
+  static bool is_blank(char character) { return character == ' ' || character == '\t' || character == '\r'; }
 
   std::string_view rest_;
 };

@@ -138,10 +138,11 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
 TEST_CASE("A sample of another manager is refused") {
   ParameterManager manager(MPI_COMM_WORLD, Options{});
   ParameterManager other(MPI_COMM_WORLD, Options{});
-  const auto sampler = other.create_sampler(
-      other.create_table<float>({.name = "foreign", .keys = kKeys}), all_keys());
+  const auto sampler =
+      other.create_sampler(other.create_table<float>({.name = "foreign", .keys = kKeys}), all_keys());
   std::optional<PreparedSample<float>> foreign;
-  other.run_workers(1, [&](Worker& worker) { foreign = worker.prepare_sample(sampler, 3, Clock(0), Clock(9)); });
+  other.run_workers(1,
+                    [&](Worker& worker) { foreign = worker.prepare_sample(sampler, 3, Clock(0), Clock(9)); });
   manager.run_workers(1, [&](Worker& worker) {
     KeyList keys(1);
     Values values(1);

@@ -162,7 +162,8 @@ TEST_CASE("Memory of a distribution: 8 bytes for each weight, and 8 for each key
   CHECK(listed->memory_bytes() >= 16'000);
   CHECK(listed->memory_bytes() < 17'000);
   CHECK(listed->last_key() == Key(999'002'997));
-  const auto some = Distribution::weighted(KeyList{Key(9), Key(4), Key(7), Key(5)}, std::vector<double>{0, 0, 2, 1});
+  const auto some =
+      Distribution::weighted(KeyList{Key(9), Key(4), Key(7), Key(5)}, std::vector<double>{0, 0, 2, 1});
   CHECK(some->first_key() == Key(5));
   CHECK(some->last_key() == Key(7));
   CHECK(Distribution::uniform({Key(0), Key(1'000'000'000)})->memory_bytes() < 1000);

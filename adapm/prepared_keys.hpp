@@ -40,8 +40,8 @@ class PreparedKeys {
   std::vector<lapse::Key>& list() { return list_; }
   DistinctDraws& distinct() { return distinct_; }
 
-  // No more keys are drawn for this sample: frees what draws without replacement need, which may be as much as
-  // the distribution has keys.
+  // No more keys are drawn for this sample: frees what draws without replacement need, which may be an entry
+  // for each key of the distribution.
   void end_draws() { distinct_.clear(); }
 
   // So much memory that it is not worth to be kept.

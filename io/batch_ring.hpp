@@ -26,7 +26,8 @@ namespace lapse::io {
 class BatchRing {
  public:
   // places > held >= 1. `held`: batches that the user holds at a time. `ready_before_first`: so many batches
-  // are made before the first is given, unless the input has fewer; from 1 to places - held. Throws UsageError.
+  // are made before the first is given, unless the input has fewer; from 1 to places - held. Throws
+  // UsageError.
   BatchRing(std::size_t places, std::size_t held, std::size_t ready_before_first);
 
   // --- the maker ---

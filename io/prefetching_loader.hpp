@@ -29,8 +29,8 @@ struct LoaderOptions {
 template <class Batch>
 class PrefetchingLoader {
  public:
-  // Fills a batch, whatever it holds; false at the end of the input, without a batch. Batches are numbered from
-  // 0. An application signals the intents of the batch here.
+  // Fills a batch, whatever it holds; false at the end of the input, without a batch. Batches are numbered
+  // from 0. An application signals the intents of the batch here.
   using Make = std::function<bool(Batch& batch, std::uint64_t number)>;
 
   // Throws UsageError when nothing is to be made ahead, before the first, or held.

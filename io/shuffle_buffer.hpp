@@ -12,8 +12,8 @@ namespace lapse::io {
 // Holds some elements of a stream, and gives a random one of them whenever it takes the next: an element
 // comes at most `elements` - 1 places too early, and later by `elements` places on average. The order depends
 // on the stream and on the random engine alone. Elements are swapped, never copied, so that they keep the
-// memory of their arrays. A stream that is shorter than the buffer takes the memory of its elements only. Used
-// by one thread.
+// memory of their arrays. A stream that is shorter than the buffer takes the memory of its elements only.
+// Used by one thread.
 template <class T>
 class ShuffleBuffer {
  public:

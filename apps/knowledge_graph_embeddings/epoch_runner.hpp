@@ -37,8 +37,8 @@ constexpr bool localizes_entities(TrainingMode mode) {
 }
 
 // Batches from announcing embeddings to their use, where no number is given: keys that are localized are to
-// come just in time, the manager chooses the time itself. With all entities as negatives, batches are long and
-// large, and few are made ahead.
+// come just in time, the manager chooses the time itself. With all entities as negatives, batches are long
+// and large, and few are made ahead.
 constexpr std::size_t kLocalizeAhead = 4;
 constexpr std::size_t kSignalAhead = 200;
 constexpr std::size_t kSignalLargeAhead = 16;

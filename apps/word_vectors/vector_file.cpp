@@ -138,9 +138,9 @@ bool is_possibly_text(std::string_view bytes) {
          });
 }
 
-// By the bytes behind the first word: text where they are numbers in text up to the line end, as many as there
-// are dimensions. Where there are more or fewer, these may be the first bytes of binary numbers by chance,
-// unless all bytes that binary numbers would have are text.
+// By the bytes behind the first word: text where they are numbers in text up to the line end, as many as
+// there are dimensions. Where there are more or fewer, these may be the first bytes of binary numbers by
+// chance, unless all bytes that binary numbers would have are text.
 VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
   std::string_view rest;
   std::size_t end = std::string_view::npos;

@@ -12,7 +12,8 @@ namespace adapm {
 // before the round after this one ends.
 //
 // A long round counts as several: most intents start in long rounds. The paper has each round count alike, so
-// that a few long ones among many short ones, as on shared processors, are forgotten before the next one comes.
+// that a few long ones among many short ones, as on shared processors, are forgotten before the next one
+// comes.
 //
 // A pure value. Thread safety: none.
 class ActionTimer {
@@ -54,8 +55,8 @@ class ActionTimer {
 };
 
 // About the smallest number that a random number of a Poisson distribution does not exceed with the
-// probability that belongs to this quantile of the normal distribution (3.719 for 0.9999): the smallest, or up
-// to two more. 0 for a mean of 0.
+// probability that belongs to this quantile of the normal distribution (3.719 for 0.9999): the smallest, or
+// up to two more. 0 for a mean of 0.
 std::int64_t poisson_quantile(double mean, double normal_quantile);
 
 }  // namespace adapm

@@ -21,7 +21,7 @@ namespace lapse::apps {
 struct RunnerOptions {
   WindowOptions windows;
   Optimiser optimiser = Optimiser::sgd;
-  double rate = 0.05;           // SGD: at the start; it falls in a line to 0
+  double rate = 0.05;           // SGD: at the start; it falls in a line to 1e-4 of it
   std::uint64_t epochs = 5;     // in which it does
   std::size_t lookahead = 100;  // batches that are made, and whose intents are signaled, ahead of their use
   std::size_t shuffle = 1000;  // sentences in the buffer that shuffles them; 0 or 1: in the order of the text

@@ -39,7 +39,7 @@ std::optional<float> parse_number(std::string_view text) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
   if (result.ptr != text.data() + text.size()) return std::nullopt;
   if (result.ec == std::errc::result_out_of_range)
-    return io::is_below_one(text) ? 0 : std::numeric_limits<float>::infinity();
+    return io::is_below_one(text) ? 0.0F : std::numeric_limits<float>::infinity();
   return result.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 

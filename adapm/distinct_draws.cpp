@@ -20,7 +20,7 @@ constexpr auto kLater = [](const auto& a, const auto& b) { return a.time > b.tim
 
 void DistinctDraws::clear() {
   taken_.clear();
-  rest_ = {};
+  rest_ = std::vector<TimedKey>();  // `{}` would keep the memory
 }
 
 Key DistinctDraws::draw(const Distribution& distribution, lapse::RandomEngine& random) {
@@ -47,6 +47,7 @@ Key DistinctDraws::draw(const Distribution& distribution, lapse::RandomEngine& r
 
 void DistinctDraws::order_rest(const Distribution& distribution, lapse::RandomEngine& random) {
   std::vector<TimedKey> rest;
+  rest.reserve(distribution.support() - taken());
   for (const auto& [key, probability] : distribution.probabilities()) {
     if (!taken_.contains(key)) rest.push_back({-std::log1p(-random.uniform()) / probability, key});
   }

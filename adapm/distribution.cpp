@@ -76,6 +76,7 @@ auto with_memory(std::size_t weights, Make&& make) {
 
 Distribution::Distribution(Kind kind, KeyRange range)
     : kind_(kind),
+      base_(range.first),
       first_(range.first),
       last_(range.end.value() - 1),
       size_(range.size()),
@@ -84,16 +85,18 @@ Distribution::Distribution(Kind kind, KeyRange range)
 
 Distribution::Distribution(std::span<const double> weights, Key first, std::vector<Key> keys)
     : kind_(Kind::weighted),
-      first_(first),
-      last_(first.value() + weights.size() - 1),
+      base_(first),
+      first_(std::numeric_limits<std::uint64_t>::max()),
+      last_(0),
       size_(weights.size()),
       support_(static_cast<std::uint64_t>(std::ranges::count_if(weights, [](double w) { return w > 0; }))),
       table_(weights),
       keys_(std::move(keys)) {
-  if (keys_.empty()) return;
-  const auto [smallest, largest] = std::ranges::minmax_element(keys_);
-  first_ = *smallest;
-  last_ = *largest;
+  for (std::uint64_t number = 0; number < size_; ++number) {
+    if (weights[number] == 0) continue;
+    first_ = std::min(first_, key(number));
+    last_ = std::max(last_, key(number));
+  }
 }
 
 Distribution::Shared Distribution::uniform(KeyRange range) {

@@ -53,7 +53,7 @@ class Distribution {
 
   // Keys with a positive probability.
   std::uint64_t support() const { return support_; }
-  // The first and the last key that may be drawn, and all keys between them, some of which may not.
+  // The first and the last key of the support.
   lapse::Key first_key() const { return first_; }
   lapse::Key last_key() const { return last_; }
   // Every key of the support with its probability, as draw gives it. Takes 8 bytes or more for each.
@@ -75,18 +75,19 @@ class Distribution {
   Distribution(std::span<const double> weights, lapse::Key first, std::vector<lapse::Key> keys);
 
   lapse::Key key(std::uint64_t number) const {
-    return keys_.empty() ? lapse::Key(first_.value() + number) : keys_[number];
+    return keys_.empty() ? lapse::Key(base_.value() + number) : keys_[number];
   }
   lapse::Key draw_log_uniform(lapse::RandomEngine& random) const;
 
   const Kind kind_;
+  lapse::Key base_;  // key number 0, where keys_ is empty
   lapse::Key first_;
   lapse::Key last_;
   std::uint64_t size_;
   std::uint64_t support_;
   double log_size_ = 0;  // of size + 1
   std::optional<AliasTable> table_;
-  std::vector<lapse::Key> keys_;  // by number; empty: from first_ on
+  std::vector<lapse::Key> keys_;  // by number; empty: from base_ on
 };
 
 }  // namespace adapm

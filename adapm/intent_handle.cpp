@@ -128,6 +128,11 @@ void IntentHandle::check_sample(SampleHandle& sample, std::size_t keys) const {
                                         worker_, rank_.value(), keys));
   }
   const std::string& table = sample.sampler().table().name();
+  if (sample.sampler().table().server() != server_) {
+    throw lapse::UsageError(fmt::format(
+        "worker {} on rank {} pulls a sample of table '{}' of another server: expected one of its own",
+        worker_, rank_.value(), table));
+  }
   if (sample.worker() != worker_ || sample.phase() != phase_) {
     throw lapse::UsageError(fmt::format(
         "worker {} on rank {} pulls a sample of table '{}' that was prepared for worker {}{}: expected one "

@@ -33,6 +33,7 @@ class KeySet {
     ++size_;
     return true;
   }
+  std::size_t memory_bytes() const { return entries_.capacity() * sizeof(Entry); }
   bool contains(lapse::Key key) const { return !entries_.empty() && entries_[place(key)].set == number_; }
 
  private:

@@ -26,10 +26,17 @@ std::size_t LocalDraws::draw(const Distribution& distribution, lapse::RandomEngi
         in_vain = 0;
         limit_ = kMaxDraws;
       } else if (++in_vain >= limit_) {
-        keys[filled++] = distinct == nullptr ? some[i] : distinct->draw(distribution, random);
+        bool is_local = false;
+        if (distinct == nullptr) {
+          keys[filled] = some[i];
+        } else {
+          keys[filled] = distinct->draw(distribution, random);
+          usable.find(std::span(&keys[filled], 1), std::span(&is_local, 1));
+        }
+        ++filled;
         in_vain = 0;
         limit_ = std::max(kMinDraws, limit_ / 2);
-        ++remote;
+        if (!is_local) ++remote;
       } else {
         least = 8;
       }

@@ -14,9 +14,10 @@ namespace adapm {
 
 // The scheme *local*: draws from the distribution until a key is usable. So each usable key comes with its
 // probability among those that are usable at that moment, and no list of these is needed; a key takes
-// 1 / (their probability) draws. After a limited number of draws in vain the last one is used, wherever it is
-// (a *remote draw*). The limit, 256 at first, is halved by each remote draw, down to 4, and 256 again after a
-// usable key: where nothing is local, a sample soon costs little.
+// 1 / (their probability) draws. After a limited number of draws in vain the last one is used, or without
+// replacement a key that is new, wherever it is: a *remote draw* unless it is usable. The limit, 256 at
+// first, is halved by each key that is used so, down to 4, and 256 again after others: where nothing is
+// local, a sample soon costs little.
 //
 // Thread safety: none.
 class LocalDraws {

@@ -27,6 +27,14 @@ void PreparedKeys::begin_list(std::size_t size, bool postpone) {
   if (postpone) postponed_.reserve(size);
 }
 
+void PreparedKeys::draw_list(const Distribution& distribution, lapse::RandomEngine& random,
+                             bool with_replacement) {
+  list_.resize(size_);
+  if (with_replacement) return distribution.draw(random, list_);
+  for (Key& key : list_) key = distinct_.draw(distribution, random);
+  end_draws();
+}
+
 void PreparedKeys::begin_draws(std::size_t size, const lapse::RandomEngine& random, bool with_replacement) {
   begin(size);
   draws_ = true;

@@ -30,16 +30,24 @@ struct TakenKeys {
 // Thread safety: one thread at a time. Memory is kept for the next sample.
 class PreparedKeys {
  public:
-  // The next sample: one of the two. The list has `size` keys when it is first taken from. Throws
+  // The next sample: a list, or draws. The list has `size` keys when it is first taken from. Throws
   // std::bad_alloc.
   void begin_list(std::size_t size, bool postpone);
+  // Draws the list that was begun.
+  void draw_list(const Distribution& distribution, lapse::RandomEngine& random, bool with_replacement);
   void begin_draws(std::size_t size, const lapse::RandomEngine& random, bool with_replacement);
 
   std::vector<lapse::Key>& list() { return list_; }
   DistinctDraws& distinct() { return distinct_; }
 
+  // No more keys are drawn for this sample: frees what draws without replacement need, which may be an entry
+  // for each key of the distribution.
+  void end_draws() { distinct_.clear(); }
+
   // So much memory that it is not worth to be kept.
-  bool is_large() const { return list_.capacity() > kMaxKeptKeys || distinct_.taken() > kMaxKeptKeys; }
+  bool is_large() const {
+    return list_.capacity() > kMaxKeptKeys || distinct_.memory_bytes() > kMaxKeptBytes;
+  }
 
   std::size_t size() const { return size_; }
   std::size_t left() const { return size_ - taken_; }
@@ -49,6 +57,7 @@ class PreparedKeys {
 
  private:
   static constexpr std::size_t kMaxKeptKeys = std::size_t{1} << 14;
+  static constexpr std::size_t kMaxKeptBytes = 32 * kMaxKeptKeys;  // of so many keys that were drawn
 
   void begin(std::size_t size);
   // Returns how many were postponed.

@@ -67,8 +67,9 @@ void SamplePool::draw_pool() {
   if (sampling_.with_replacement) {
     distribution_.draw(random_, keys);
   } else {
-    distinct_.clear();
+    distinct_.clear();  // an earlier call may have failed
     for (Key& key : keys) key = distinct_.draw(distribution_, random_);
+    distinct_.clear();
   }
   keys_ = std::move(keys);
 }

@@ -41,9 +41,11 @@ void SampleStream::take_from_pool(const Owner& owner, std::size_t keys, Clock st
   const MutexLock guard(mutex_);
   enter(owner);
   pool_.take(keys, start, end, to.list(), to.distinct(), announce);
+  to.end_draws();
 }
 
 void SampleStream::give_back(std::unique_ptr<PreparedKeys> ended) noexcept {
+  ended->end_draws();
   const MutexLock guard(mutex_);
   if (kept_.size() < kept_.capacity() && !ended->is_large()) kept_.push_back(std::move(ended));
 }
@@ -81,12 +83,6 @@ SampleStream& SamplerState::stream(std::size_t worker) {
   return *stream;
 }
 
-void SamplerState::draw(PreparedKeys& sample, RandomEngine& random) const {
-  sample.list().resize(sample.size());
-  if (sampling_.with_replacement) return distribution_->draw(random, sample.list());
-  for (Key& key : sample.list()) key = sample.distinct().draw(*distribution_, random);
-}
-
 SamplerState::Prepared SamplerState::prepare(const SampleStream::Owner& owner, std::size_t keys, Clock start,
                                              Clock end, const SamplePool::Announce& announce) {
   SampleStream& stream = this->stream(owner.worker);
@@ -95,7 +91,7 @@ SamplerState::Prepared SamplerState::prepare(const SampleStream::Owner& owner, s
     case SamplingScheme::naive:
     case SamplingScheme::prelocalised:
       sample->begin_list(keys, sampling_.postpone);
-      draw(*sample, random);
+      sample->draw_list(*distribution_, random, sampling_.with_replacement);
       if (sampling_.scheme == SamplingScheme::prelocalised) announce(sample->list(), start, end);
       break;
     case SamplingScheme::pool:

@@ -85,8 +85,6 @@ class SamplerState {
 
  private:
   SampleStream& stream(std::size_t worker) LAPSE_EXCLUDES(mutex_);
-  // Draws the list of a sample.
-  void draw(PreparedKeys& sample, lapse::RandomEngine& random) const;
 
   // constant
   const lapse::TableHandle table_;

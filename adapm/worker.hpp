@@ -34,9 +34,9 @@ class Worker : public lapse::Worker, public IntentHandle {
 
   // Chooses the next keys of the sample and reads their values, as pull does; `keys` has them when the call
   // returns. May be called until all keys that were prepared have been pulled. Throws UsageError for more
-  // keys than are left, for a sample of another worker or phase or one that is finished, and for a table with
-  // a length for each key: take_keys shows its keys before their values have room. LengthMismatch. Then
-  // nothing is taken.
+  // keys than are left, for a sample of another worker, phase or manager or one that is finished, and for a
+  // table with a length for each key: take_keys shows its keys before their values have room.
+  // LengthMismatch. Then nothing is taken.
   template <lapse::Element T>
   [[nodiscard]] lapse::Operation pull_sample(PreparedSample<T>& sample, std::span<lapse::Key> keys,
                                              std::type_identity_t<std::span<T>> values) {

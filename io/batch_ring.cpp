@@ -11,10 +11,10 @@ namespace lapse::io {
 
 BatchRing::BatchRing(std::size_t places, std::size_t held, std::size_t ready_before_first)
     : places_(places), held_(held), ready_before_first_(ready_before_first) {
-  if (held < 1 || places <= held || ready_before_first > places - held) {
+  if (held < 1 || places <= held || ready_before_first < 1 || ready_before_first > places - held) {
     throw UsageError(
         fmt::format("a ring of {} batches, of which {} are held and {} ready before the first: expected at "
-                    "least 1 held, and room for one more at least",
+                    "least 1 held, at least 1 ready, and room for both",
                     places, held, ready_before_first));
   }
 }

@@ -12,7 +12,7 @@
 
 namespace lapse::io {
 
-// Batches are numbered from 0; batch n has the place n modulo places(). Each place is the maker's from
+// Batches are numbered from 0; batch n has the place n modulo their number. Each place is the maker's from
 // begin() to end() of its number, and the user's from next() of its number until so many further calls of
 // next() as the user may hold batches.
 //
@@ -26,10 +26,9 @@ namespace lapse::io {
 class BatchRing {
  public:
   // places > held >= 1. `held`: batches that the user holds at a time. `ready_before_first`: so many batches
-  // are made before the first is given, unless the input has fewer; places - held at most. Throws UsageError.
+  // are made before the first is given, unless the input has fewer; from 1 to places - held. Throws
+  // UsageError.
   BatchRing(std::size_t places, std::size_t held, std::size_t ready_before_first);
-
-  std::size_t places() const { return places_; }
 
   // --- the maker ---
 

@@ -34,21 +34,6 @@ bool is_header(std::string_view line, Separator separator) {
   return true;
 }
 
-// Whether a decimal number is below 1 in magnitude, by the position of its first digit that is not 0.
-bool is_below_one(std::string_view number) {
-  const std::size_t end = std::min(number.find_first_of("eE"), number.size());
-  const std::string_view digits = number.substr(0, end);
-  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), end));
-  const auto first = static_cast<std::int64_t>(std::min(digits.find_first_of("123456789"), end));
-  std::string_view exponent_field = number.substr(std::min(end + 1, number.size()));
-  if (exponent_field.starts_with('+')) exponent_field.remove_prefix(1);
-  std::int32_t exponent = 0;  // exponents that are no 32-bit numbers decide alone
-  const auto result =
-      std::from_chars(exponent_field.data(), exponent_field.data() + exponent_field.size(), exponent);
-  if (result.ec == std::errc::result_out_of_range) return exponent_field.starts_with('-');
-  return point + exponent <= first;
-}
-
 // What the first line of a file decides for all lines.
 struct Layout {
   Separator separator;

@@ -12,7 +12,8 @@ namespace lapse::io {
 // Holds some elements of a stream, and gives a random one of them whenever it takes the next: an element
 // comes at most `elements` - 1 places too early, and later by `elements` places on average. The order depends
 // on the stream and on the random engine alone. Elements are swapped, never copied, so that they keep the
-// memory of their arrays. Used by one thread.
+// memory of their arrays. A stream that is shorter than the buffer takes the memory of its elements only.
+// Used by one thread.
 template <class T>
 class ShuffleBuffer {
  public:
@@ -33,8 +34,8 @@ class ShuffleBuffer {
   template <class Read>
   bool next(T& element, Read&& read) {
     if (capacity_ <= 1) return read(element);
-    if (elements_.size() < capacity_) elements_.resize(capacity_);
     while (!ended_ && filled_ < capacity_) {
+      if (filled_ == elements_.size()) elements_.emplace_back();
       ended_ = !read(elements_[filled_]);
       if (!ended_) ++filled_;
     }

@@ -73,6 +73,20 @@ std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::st
   return id;
 }
 
+bool is_below_one(std::string_view number) {
+  const std::size_t end = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view digits = number.substr(0, end);
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), end));
+  const auto first = static_cast<std::int64_t>(std::min(digits.find_first_of("123456789"), end));
+  std::string_view exponent_field = number.substr(std::min(end + 1, number.size()));
+  if (exponent_field.starts_with('+')) exponent_field.remove_prefix(1);
+  std::int32_t exponent = 0;  // exponents that are no 32-bit numbers decide alone
+  const auto result =
+      std::from_chars(exponent_field.data(), exponent_field.data() + exponent_field.size(), exponent);
+  if (result.ec == std::errc::result_out_of_range) return exponent_field.starts_with('-');
+  return point + exponent <= first;
+}
+
 std::optional<FirstLine> first_line_for_part(const Input& input, FilePart part) {
   if (part.is_whole() || is_stream(input.path())) return std::nullopt;
   LineReader reader(input);

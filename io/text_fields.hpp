@@ -49,6 +49,10 @@ class Fields {
 std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
                        std::uint64_t limit);
 
+// Whether a decimal number is below 1 in magnitude, by the position of its first digit that is not 0. Of a
+// number that std::from_chars has found out of range: whether it is too small, not too large.
+bool is_below_one(std::string_view number);
+
 // The first line of a file that is not blank: every part of the file needs it to understand its own lines.
 struct FirstLine {
   std::string text;

@@ -19,15 +19,18 @@ Clock after(Clock clock, std::size_t batches) {
 
 }  // namespace
 
+std::size_t lookahead_of(const RunnerOptions& options, bool signals) {
+  const std::size_t large_ahead =
+      options.negatives.sharing == NegativeSharing::all ? kSignalLargeAhead : kSignalAhead;
+  return std::max(options.prefetch, options.lookahead.value_or(signals ? large_ahead : kLocalizeAhead));
+}
+
 EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
     : task_(task),
       options_(options),
       announcement_(task.partition.ranks() == 1 ? Announcement::none
                                                 : announcement_of(options.mode, task.technique)),
-      // Embeddings are announced no later than they are pulled.
-      lookahead_(std::max(
-          options.prefetch,
-          options.lookahead.value_or(announcement_ == Announcement::intent ? kSignalAhead : kLocalizeAhead))),
+      lookahead_(lookahead_of(options, signals())),
       training_(task.model, options.loss),
       batcher_(task.graph, task.form, options.negatives),
       triples_(task.partition.triples(task.worker)) {}
@@ -56,16 +59,16 @@ double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) 
   training_.seed(~options_.seed, stream);
   training_.rate = rate;
   const Clock first = worker.current_clock();
-  if (announcement_ == Announcement::intent && !announces_batches()) {
+  if (signals() && uses_all_entities()) {
     const adapm::KeyRange all{Key(0), Key(task_.graph.entities)};
     worker.intent(task_.tables.entities, all, first, after(first, batches()));
   }
   const std::size_t ahead = localizes() ? lookahead_ : options_.prefetch;  // batches that the worker holds
   io::PrefetchingLoader<TripleBatch> loader(
-      {.ahead = announces_batches() ? std::max<std::size_t>(1, lookahead_) : kMadeAhead, .held = ahead + 1},
-      [&, number = std::size_t{0}](TripleBatch& batch) mutable {
+      {.ahead = signals() ? std::max<std::size_t>(1, lookahead_) : kMadeAhead, .held = ahead + 1},
+      [&, intents = worker.loader()](TripleBatch& batch, std::uint64_t number) {
         if (number == batches()) return false;
-        make(batch, number++, worker.loader(), first);
+        make(batch, number, intents, first);
         return true;
       });
   std::vector<BatchInFlight> in_flight;
@@ -87,7 +90,7 @@ double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) 
     }
     loss += in_flight[trained % in_flight.size()].train(worker, task_.tables, training_);
     held.pop_front();
-    if (announcement_ == Announcement::intent) worker.advance_clock();
+    if (signals()) worker.advance_clock();
   }
   return loss;
 }
@@ -105,12 +108,12 @@ void EpochRunner::make(TripleBatch& batch, std::size_t number, const adapm::Inte
     batcher_.collect(batch);
     batch.sample = intents.prepare_sample(*task_.sampler, batcher_.count(batch.triples.size()), start, end);
   }
-  if (announcement_ == Announcement::intent) signal(batch, intents, start, end);
+  if (signals()) signal(batch, intents, start, end);
 }
 
 void EpochRunner::signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start,
                          Clock end) const {
-  if (announces_batches()) intents.intent(task_.tables.entities, batch.entities(), start, end);
+  if (!uses_all_entities()) intents.intent(task_.tables.entities, batch.entities(), start, end);
   intents.intent(task_.tables.relations, batch.relations(), start, end);
 }
 

@@ -37,9 +37,11 @@ constexpr bool localizes_entities(TrainingMode mode) {
 }
 
 // Batches from announcing embeddings to their use, where no number is given: keys that are localized are to
-// come just in time, the manager chooses the time itself.
+// come just in time, the manager chooses the time itself. With all entities as negatives, batches are long
+// and large, and few are made ahead.
 constexpr std::size_t kLocalizeAhead = 4;
 constexpr std::size_t kSignalAhead = 200;
+constexpr std::size_t kSignalLargeAhead = 16;
 
 struct RunnerOptions {
   TrainingMode mode = TrainingMode::combined;
@@ -50,6 +52,10 @@ struct RunnerOptions {
   LossOptions loss;
   std::uint64_t seed = 1;  // of orders, negatives and dropout
 };
+
+// Batches that embeddings are announced ahead of their use, where workers signal intents, or else localize;
+// no later than they are pulled.
+std::size_t lookahead_of(const RunnerOptions& options, bool signals);
 
 // The data of one worker's runner; referred to, not copied.
 struct WorkerTask {
@@ -96,11 +102,9 @@ class EpochRunner {
   bool localizes() const {
     return announcement_ == Announcement::localize_entities || announcement_ == Announcement::localize_all;
   }
-  // Intents name the entities of each batch. Where every batch uses all entities, one names them all, and
-  // batches, which are long and large, are not made far ahead.
-  bool announces_batches() const {
-    return announcement_ == Announcement::intent && options_.negatives.sharing != NegativeSharing::all;
-  }
+  bool signals() const { return announcement_ == Announcement::intent; }
+  // Every batch uses all entities, so that one intent names them all.
+  bool uses_all_entities() const { return options_.negatives.sharing == NegativeSharing::all; }
   std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
 
   // By the loader's thread: makes the batch with this number.

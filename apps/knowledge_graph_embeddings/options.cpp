@@ -163,9 +163,11 @@ void add_schedule(CLI::App& app, KnowledgeGraphOptions& options, OptionCondition
 
 void add_training_options(CLI::App& app, KnowledgeGraphOptions& options, OptionConditions& conditions) {
   TrainingOptions& training = options.training;
-  add_names(app, "--loss", training.runner.loss.kind,
-            std::map<std::string, LossKind>{{"logistic", LossKind::logistic}, {"softmax", LossKind::softmax}},
-            "logistic: each triple and each negative by itself; softmax: a triple among its negatives");
+  const CLI::Option* const loss = add_names(
+      app, "--loss", training.runner.loss.kind,
+      std::map<std::string, LossKind>{{"logistic", LossKind::logistic}, {"softmax", LossKind::softmax}},
+      "logistic: each triple and each negative by itself; softmax: a triple among its negatives");
+  conditions.add(loss, "--negatives above 0 if it is softmax", [&training] { return training.has_loss(); });
   add_negatives(app, training, conditions);
   add_regularization(app, training.runner.loss);
   add_optimiser(app, training.optimiser, conditions);
@@ -207,7 +209,7 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
       app.add_option_function<std::size_t>(
              "--lookahead", [&training](std::size_t batches) { training.runner.lookahead = batches; },
              "Modes latency_hiding, combined, intent: batches from announcing embeddings to their use "
-             "(default: 4, with intents 200)")
+             "(default: 4; with intents 200, or 16 with --negatives all)")
           ->check(CLI::Range(0, 1000000));
   conditions.add(lookahead, "--mode latency_hiding, combined or intent", [&training] {
     return localizes_entities(training.runner.mode) || training.runner.mode == TrainingMode::intent;

@@ -58,6 +58,7 @@ void TrainingOptions::check(std::int32_t ranks) const {
           "a decay of the learning rate must be above 0 and at most 1");
   require(runner.negatives.sharing != NegativeSharing::batch || runner.negatives.per_side != 0,
           "0 shared negatives, expected at least 1");
+  require(has_loss(), "the softmax of a triple and 0 negatives is always 1, expected at least 1 negative");
   require(runner.negatives.sharing != NegativeSharing::all || !localizes_entities(runner.mode),
           "with all entities as negatives every worker uses every entity: nothing can be localized");
 }
@@ -108,10 +109,15 @@ std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
   if (options_.runner.mode != TrainingMode::intent || manager_.ranks() == 1 || negatives.per_side == 0 ||
       negatives.sharing == NegativeSharing::all)
     return std::nullopt;
+  const bool shares = negatives.sharing == NegativeSharing::batch;
+  // Shared negatives are different, so a pool has all of a batch.
+  const std::size_t pool_keys =
+      std::max<std::size_t>(manager_.options().sampling_pool_keys, shares ? negatives.per_side : 0);
   return manager_.create_sampler(tables_.entities,
                                  adapm::Distribution::uniform({Key(0), Key(graph_.entities)}),
                                  {.scheme = sampling_scheme(options_.sampling, manager_.options()),
-                                  .with_replacement = negatives.sharing == NegativeSharing::none,
+                                  .with_replacement = !shares,
+                                  .pool_keys = static_cast<std::uint32_t>(pool_keys),
                                   .seed = options_.seed});
 }
 

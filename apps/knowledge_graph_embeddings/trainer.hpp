@@ -36,6 +36,12 @@ struct TrainingOptions {
   // Mode intent, on several ranks; see sampling_scheme.
   std::optional<adapm::SamplingScheme> sampling = {};
 
+  // Whether there is something to minimize: a triple without negatives has all of their softmax.
+  bool has_loss() const {
+    return runner.loss.kind != LossKind::softmax || runner.negatives.per_side != 0 ||
+           runner.negatives.sharing == NegativeSharing::all;
+  }
+
   // Throws ConfigurationError for values that make no sense, alone or together.
   void check(std::int32_t ranks) const;
   // The same for this graph.

@@ -42,15 +42,13 @@ void ColumnRunner::run(adapm::Worker& worker, std::uint64_t epoch, const SgdStep
   const bool signals = !localizes() && worker.ranks() > 1;
   if (signals) worker.intent(table, rows_, first, clock_of(batches()));
   const std::size_t ahead = localizes() ? lookahead_ : 0;
-  io::PrefetchingLoader<Batch> loader(
-      {.ahead = lookahead_, .held = ahead + 1},
-      [&, intents = worker.loader(), number = std::size_t{0}](Batch& batch) mutable {
-        if (number == batches()) return false;
-        make(batch, number);
-        if (signals) intents.intent(table, batch.columns, clock_of(number), clock_of(number + 1));
-        ++number;
-        return true;
-      });
+  const auto make_next = [&, intents = worker.loader()](Batch& batch, std::uint64_t number) {
+    if (number == batches()) return false;
+    make(batch, number);
+    if (signals) intents.intent(table, batch.columns, clock_of(number), clock_of(number + 1));
+    return true;
+  };
+  io::PrefetchingLoader<Batch> loader({.ahead = lookahead_, .held = ahead + 1}, make_next);
   std::deque<const Batch*> held;  // to be trained
   std::size_t taken = 0;
   for (std::size_t trained = 0; trained < batches(); ++trained) {

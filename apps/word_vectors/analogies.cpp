@@ -9,6 +9,7 @@
 #include "io/file_descriptor.hpp"
 #include "io/line_reader.hpp"
 #include "io/text_fields.hpp"
+#include "io/utf8.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/store/kernels.hpp"
 
@@ -49,6 +50,10 @@ AnalogyQuestions read_analogies(const io::Input& input, const io::Vocabulary& wo
     if (text.empty()) continue;
     if (text.starts_with(':')) {
       const std::string_view name = io::trimmed(text.substr(1));
+      const std::size_t valid = io::valid_utf8_bytes(name);
+      if (valid != name.size())
+        reader.fail("byte that is not UTF-8 in the name of a section, expected a text file",
+                    name.substr(valid));
       if (name.empty()) reader.fail("a section without a name, expected `: section`", line);
       questions.sections.push_back({std::string(name), 0});
       continue;

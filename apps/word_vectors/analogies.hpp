@@ -34,7 +34,8 @@ struct AnalogyQuestions {
 };
 
 // Reads `: section` lines and questions of four words, which become lower-case (ASCII). Throws FileError for
-// another number of words, for a question before the first section, and for a file without questions.
+// another number of words, for a question before the first section, for the name of a section that is not
+// UTF-8, and for a file without questions.
 AnalogyQuestions read_analogies(const io::Input& input, const io::Vocabulary& words);
 
 // Answers questions with the word d that has the greatest cosine with b - a + c, of all words but a, b and c

@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "io/prefetching_loader.hpp"
-#include "io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
 
@@ -18,6 +17,7 @@ constexpr double kLeastRate = 1e-4;
 EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
     : task_(task),
       options_(options),
+      shuffle_(options.shuffle),
       batcher_(task.corpus, task.subsampling, options.windows),
       placer_(task.corpus.words.size()),
       skip_gram_(task.tables.inputs.length()),
@@ -28,9 +28,9 @@ EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const
   const std::uint64_t stream = 3 * (epoch * task_.workers + task_.worker);
   SentenceReader reader(
       task_.corpus, {static_cast<std::uint32_t>(task_.worker), static_cast<std::uint32_t>(task_.workers)});
-  io::ShuffleBuffer<Sentence> shuffle(options_.shuffle, RandomEngine(options_.seed, stream));
+  shuffle_.restart(RandomEngine(options_.seed, stream));
   const auto read = [&](Sentence& sentence) { return reader.next(sentence); };
-  batcher_.restart([&](Sentence& sentence) { return shuffle.next(sentence, read); },
+  batcher_.restart([&](Sentence& sentence) { return shuffle_.next(sentence, read); },
                    RandomEngine(options_.seed, stream + 1));
   random_ = RandomEngine(options_.seed, stream + 2);
 
@@ -39,10 +39,9 @@ EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const
       {.ahead = options_.lookahead,
        .ahead_of_first = worker.ranks() == 1 ? 1 : (options_.lookahead + 1) / 2,
        .held = localizes() ? kLocalizeAhead + 1 : 1},
-      [this, intents = worker.loader(), clock = worker.current_clock()](WindowBatch& batch) mutable {
-        if (!make(batch, intents, clock)) return false;
-        clock = Clock(clock.value() + 1);
-        return true;
+      [this, intents = worker.loader(), first = worker.current_clock()](WindowBatch& batch,
+                                                                        std::uint64_t number) {
+        return make(batch, intents, Clock(first.value() + static_cast<std::int64_t>(number)));
       });
   const auto next = [&] {
     WindowBatch* const batch = loader.next();

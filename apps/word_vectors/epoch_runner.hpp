@@ -14,13 +14,14 @@
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
+#include "io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
 
 struct RunnerOptions {
   WindowOptions windows;
   Optimiser optimiser = Optimiser::sgd;
-  double rate = 0.05;           // SGD: at the start; it falls in a line to 0
+  double rate = 0.05;           // SGD: at the start; it falls in a line to 1e-4 of it
   std::uint64_t epochs = 5;     // in which it does
   std::size_t lookahead = 100;  // batches that are made, and whose intents are signaled, ahead of their use
   std::size_t shuffle = 1000;  // sentences in the buffer that shuffles them; 0 or 1: in the order of the text
@@ -74,7 +75,8 @@ class EpochRunner {
 
   WorkerTask task_;
   RunnerOptions options_;
-  WindowBatcher batcher_;  // used by the loader's thread
+  io::ShuffleBuffer<Sentence> shuffle_;  // with these two, used by the loader's thread
+  WindowBatcher batcher_;
   RandomEngine random_{0};
   NegativePlacer placer_;  // with these, by the thread that draws
   std::vector<Key> drawn_;

@@ -68,7 +68,8 @@ void add_training_options(CLI::App& app, WordVectorsOptions& options) {
   add_names(app, "--optimiser", runner.optimiser,
             std::map<std::string, Optimiser>{{"sgd", Optimiser::sgd}, {"adagrad", Optimiser::adagrad}},
             "sgd: workers push their steps; adagrad: workers push gradients");
-  app.add_option("--rate", runner.rate, "Learning rate; with sgd at the start, it falls in a line to 0")
+  app.add_option("--rate", runner.rate,
+                 "Learning rate; with sgd at the start, it falls in a line to a ten-thousandth")
       ->check(number_above_0())
       ->capture_default_str();
   app.add_option("--epochs", runner.epochs, "Epochs")->check(integer_from_0())->capture_default_str();

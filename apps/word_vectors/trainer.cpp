@@ -75,13 +75,11 @@ std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
 }
 
 void Trainer::give_frequencies() {
-  const WindowOptions& windows = options_.runner.windows;
   // Negatives that are drawn among local keys are accessed where they are.
   const bool draws_local =
       sampler_ && sampling_scheme(options_.sampling, manager_.options()) == adapm::SamplingScheme::local;
-  const double negatives =
-      static_cast<double>(windows.negatives) / static_cast<double>(windows.negative_uses);
-  set_frequencies(manager_, tables_, corpus_, subsampling_, *noise_, draws_local ? 0 : negatives);
+  const double negatives = draws_local ? 0 : draws_per_word(options_.runner.windows);
+  set_frequencies(manager_, tables_, corpus_, subsampling_, *noise_, negatives);
 }
 
 Trainer::~Trainer() = default;

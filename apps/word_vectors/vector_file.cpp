@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <system_error>
 
 #include "apps/word_vectors/corpus.hpp"
@@ -14,6 +18,7 @@
 #include "io/input_error.hpp"
 #include "io/input_stream.hpp"
 #include "io/text_fields.hpp"
+#include "io/utf8.hpp"
 #include "lapse/core/file_error.hpp"
 
 namespace lapse::apps {
@@ -27,12 +32,15 @@ constexpr std::size_t kMaxDimensions = 1000000;
 constexpr std::size_t kMaxLineOfVector = 64 * kMaxDimensions;
 constexpr std::string_view kTextOfNumbers = "0123456789+-.eEinfaINFA \t\r";
 
-bool parse_number(std::string_view text, float& number) {
+// Nothing for what is no number; infinite for what is too large for a float.
+std::optional<float> parse_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
+  float number = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool complete = result.ptr == text.data() + text.size();
-  if (complete && result.ec == std::errc::result_out_of_range) number = 0;  // too small for a float
-  return complete && (result.ec == std::errc{} || result.ec == std::errc::result_out_of_range);
+  if (result.ptr != text.data() + text.size()) return std::nullopt;
+  if (result.ec == std::errc::result_out_of_range)
+    return io::is_below_one(text) ? 0.0F : std::numeric_limits<float>::infinity();
+  return result.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
 // The bytes of an input, some of which can be looked at before they are taken.
@@ -102,7 +110,7 @@ struct VectorHeader {
 
 VectorHeader read_header(VectorInput& input) {
   const std::string line(input.take_until('\n', 100, "a line `words dimensions`"));
-  WordSplitter fields(std::string_view(line).substr(0, line.find('\r')));
+  WordSplitter fields(line);
   std::uint64_t numbers[2] = {0, 0};
   std::string_view field;
   bool fits = true;
@@ -121,7 +129,18 @@ VectorHeader read_header(VectorInput& input) {
   return header;
 }
 
-// By the bytes behind the first word: numbers in text up to the line end, as many as there are dimensions.
+// Whether all bytes may belong to lines of text; the last character may be cut off.
+bool is_possibly_text(std::string_view bytes) {
+  constexpr std::size_t kMaxCutOff = 3;
+  const bool is_utf8 = io::valid_utf8_bytes(bytes) + kMaxCutOff >= bytes.size();
+  return is_utf8 && std::ranges::all_of(bytes, [](char byte) {
+           return byte < 0 || byte >= ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+         });
+}
+
+// By the bytes behind the first word: text where they are numbers in text up to the line end, as many as
+// there are dimensions. Where there are more or fewer, these may be the first bytes of binary numbers by
+// chance, unless all bytes that binary numbers would have are text.
 VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
   std::string_view rest;
   std::size_t end = std::string_view::npos;
@@ -135,18 +154,21 @@ VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
   }
   WordSplitter fields(rest.substr(0, end));
   std::size_t count = 0;
-  for (std::string_view field; fields.next(field);) ++count;
-  return count == dimensions || rest.size() < 4 * dimensions ? VectorFormat::text : VectorFormat::binary;
+  bool all_numbers = true;
+  for (std::string_view field; fields.next(field); ++count) all_numbers = all_numbers && parse_number(field);
+  if (count == dimensions || rest.size() < 4 * dimensions) return VectorFormat::text;
+  const bool is_text = count != 0 && all_numbers && is_possibly_text(rest.substr(0, 4 * dimensions));
+  return is_text ? VectorFormat::text : VectorFormat::binary;
 }
 
 void read_text_row(VectorInput& input, std::size_t dimensions, std::vector<float>& values) {
   const std::string_view line = input.take_until('\n', kMaxLineOfVector, "a line of numbers");
-  WordSplitter fields(line.substr(0, line.find('\r')));
+  WordSplitter fields(line);
   std::size_t count = 0;
   for (std::string_view field; fields.next(field); ++count) {
-    float number = 0;
-    if (!parse_number(field, number)) input.fail(fmt::format("'{}', expected a number", io::shown(field)));
-    values.push_back(number);
+    const std::optional<float> number = parse_number(field);
+    if (!number) input.fail(fmt::format("'{}', expected a number", io::shown(field)));
+    values.push_back(*number);
   }
   if (count != dimensions) input.fail(fmt::format("{} numbers, expected {}", count, dimensions));
 }
@@ -160,6 +182,14 @@ void read_binary_row(VectorInput& input, std::size_t dimensions, std::vector<flo
   std::memcpy(values.data() + before, rest.data(), bytes);
   input.take(bytes);
   if (input.peek(1).starts_with('\n')) input.take(1);
+}
+
+void check_finite(const VectorInput& input, std::string_view word, std::span<const float> vector) {
+  const auto wrong = std::ranges::find_if_not(vector, [](float number) { return std::isfinite(number); });
+  if (wrong == vector.end()) return;
+  input.fail(fmt::format("number {} of word '{}' is {}{}, expected finite numbers",
+                         wrong - vector.begin() + 1, io::shown(word), *wrong,
+                         std::isinf(*wrong) ? " or too large for a float" : ""));
 }
 
 }  // namespace
@@ -216,6 +246,7 @@ WordVectors read_vectors(const io::Input& input) {
     } else {
       read_binary_row(file, header.dimensions, vectors.values);
     }
+    check_finite(file, word, std::span(vectors.values).last(header.dimensions));
   }
   file.start_line(header.words + 2);
   if (file.peek(1).find_first_not_of(" \r\n") != std::string_view::npos)

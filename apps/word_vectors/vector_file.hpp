@@ -39,8 +39,9 @@ class VectorFileWriter {
   std::string block_;
 };
 
-// Reads either format, plain or compressed; its first vector decides which one it is. Throws FileError for a
-// file that is malformed or cut off, and for a word that occurs twice or has more than kMaxWordBytes.
+// Reads either format, plain or compressed; its first vector decides which one it is. Numbers that are too
+// small for a float become 0. Throws FileError for a file that is malformed or cut off, for a number that is
+// not finite or too large for a float, and for a word that occurs twice or has more than kMaxWordBytes.
 WordVectors read_vectors(const io::Input& input);
 
 }  // namespace lapse::apps

@@ -5,6 +5,13 @@
 
 namespace lapse::apps {
 
+double draws_per_word(const WindowOptions& options) {
+  // To each side from 1 to `window` contexts, with equal probabilities.
+  const double contexts = static_cast<double>(options.window) + 1;
+  const double lists = options.shared_negatives ? 1 : contexts;
+  return lists * static_cast<double>(options.negatives) / static_cast<double>(options.negative_uses);
+}
+
 void WindowBatch::clear() {
   input_keys.clear();
   output_keys.clear();

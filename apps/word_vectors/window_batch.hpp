@@ -29,6 +29,9 @@ struct WindowOptions {
   std::size_t batch = 512;       // words, with their windows, that are trained together
 };
 
+// Negatives that are drawn for a word on average, where sentences are much longer than windows.
+double draws_per_word(const WindowOptions& options);
+
 // Words with their contexts. Each distinct key of the two tables has a slot, its index in the list of keys.
 // It is made in two steps: WindowBatcher collects the words of the text, NegativePlacer adds the negatives.
 struct WindowBatch {

@@ -6,7 +6,8 @@
 
 namespace lapse::apps {
 
-// Words are separated by blanks and tabs. The line must outlive it.
+// Words are separated by blanks, tabs and carriage returns, so that none has what ends a word or a line in a
+// file of vectors. The line must outlive it.
 class WordSplitter {
  public:
   explicit WordSplitter(std::string_view line) : rest_(line) {}
@@ -23,7 +24,7 @@ class WordSplitter {
   }
 
  private:
-  static bool is_blank(char character) { return character == ' ' || character == '\t'; }
+  static bool is_blank(char character) { return character == ' ' || character == '\t' || character == '\r'; }
 
   std::string_view rest_;
 };

@@ -1,6 +1,7 @@
 #include "apps/word_vectors/word_vectors.hpp"
 
 #include <cmath>
+#include <span>
 
 namespace lapse::apps {
 
@@ -11,8 +12,8 @@ std::vector<float> normalized_rows(const WordVectors& vectors) {
     double squares = 0;
     for (const float element : row) squares += static_cast<double>(element) * element;
     if (squares == 0) continue;
-    const auto factor = static_cast<float>(1 / std::sqrt(squares));
-    for (float& element : row) element *= factor;
+    const double factor = 1 / std::sqrt(squares);  // may be too large for a float
+    for (float& element : row) element = static_cast<float>(element * factor);
   }
   return rows;
 }

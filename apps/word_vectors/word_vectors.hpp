@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "io/vocabulary.hpp"
@@ -11,10 +10,6 @@ namespace lapse::apps {
 
 // A row of `dimensions` elements for each word of the vocabulary.
 struct WordVectors {
-  std::span<const float> row(io::Vocabulary::Id word) const {
-    return std::span(values).subspan(word * dimensions, dimensions);
-  }
-
   io::Vocabulary words;
   std::size_t dimensions = 0;
   std::vector<float> values;

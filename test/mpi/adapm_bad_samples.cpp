@@ -1,6 +1,7 @@
 // What samplers and samples refuse, and how.
 #include <mpi.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <thread>
@@ -71,8 +72,10 @@ TEST_CASE("Samplers that cannot be are refused on every rank") {
       check_refused<lapse::PeerFailed>(wrong_on_rank_0, {"without a distribution"});
     }
   }
-  // And it goes on.
-  const auto sampler = manager.create_sampler(table, all_keys());
+  // And it goes on. Weights of 0 may be more than there are keys.
+  std::vector<double> weights(kKeys + 5, 1);
+  std::fill(weights.begin() + kKeys, weights.end(), 0);
+  const auto sampler = manager.create_sampler(table, Distribution::weighted(weights));
   manager.run_workers(1, [&](Worker& worker) {
     KeyList keys(3);
     Values values(3);
@@ -130,6 +133,28 @@ TEST_CASE("Samples that cannot be prepared are refused, and nothing is prepared"
   other.close();
   manager.close();
   CHECK_THROWS_AS(handle->prepare_sample(sampler, 3, Clock(0), Clock(1)), lapse::ClosedError);
+}
+
+TEST_CASE("A sample of another manager is refused") {
+  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  ParameterManager other(MPI_COMM_WORLD, Options{});
+  const auto sampler =
+      other.create_sampler(other.create_table<float>({.name = "foreign", .keys = kKeys}), all_keys());
+  std::optional<PreparedSample<float>> foreign;
+  other.run_workers(1,
+                    [&](Worker& worker) { foreign = worker.prepare_sample(sampler, 3, Clock(0), Clock(9)); });
+  manager.run_workers(1, [&](Worker& worker) {
+    KeyList keys(1);
+    Values values(1);
+    check_refused<lapse::UsageError>([&] { worker.take_keys(*foreign, keys); },
+                                     {"foreign", "another server", "of its own"});
+    check_refused<lapse::UsageError>([&] { (void)worker.pull_sample(*foreign, keys, values); },
+                                     {"another server"});
+  });
+  CHECK(foreign->left() == 3);
+  foreign.reset();
+  other.close();
+  manager.close();
 }
 
 TEST_CASE("Pulls that do not fit their sample are refused, and no key of it is lost") {

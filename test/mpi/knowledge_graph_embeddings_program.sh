@@ -62,6 +62,7 @@ ADAPM_TECHNIQUE=adaptive refuses "ADAPM_TECHNIQUE: applies only with --mode inte
 printf 'loss = softmax\nrates = 1\n' >"$directory/unknown.ini"
 refuses "rates" "$directory/train" --config "$directory/unknown.ini"
 refuses "20 different shared negatives of a graph with 3 entities" "$directory/train" --shared-negatives --negatives 20
+refuses "--loss applies only with --negatives above 0 if it is softmax" "$directory/train" --loss softmax --negatives 0
 refuses "--patience applies only with --valid" "$directory/train" --patience 2
 refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate
 refuses "--mode|classic|clustering|combined|intent|latency_hiding" "$directory/train" --mode fast

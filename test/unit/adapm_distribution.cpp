@@ -78,8 +78,8 @@ TEST_CASE("Probabilities are those asked for") {
   const std::vector<std::uint64_t> counts{0, 1, 16, 81, 0};
   const auto frequent = Distribution::by_frequency(counts, 0.75, Key(10));  // 1, 8, 27
   CHECK(frequent->support() == 3);
-  CHECK(frequent->first_key() == Key(10));
-  CHECK(frequent->last_key() == Key(14));
+  CHECK(frequent->first_key() == Key(11));
+  CHECK(frequent->last_key() == Key(13));
   const auto expected = frequent->probabilities();
   REQUIRE(expected.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -162,6 +162,10 @@ TEST_CASE("Memory of a distribution: 8 bytes for each weight, and 8 for each key
   CHECK(listed->memory_bytes() >= 16'000);
   CHECK(listed->memory_bytes() < 17'000);
   CHECK(listed->last_key() == Key(999'002'997));
+  const auto some =
+      Distribution::weighted(KeyList{Key(9), Key(4), Key(7), Key(5)}, std::vector<double>{0, 0, 2, 1});
+  CHECK(some->first_key() == Key(5));
+  CHECK(some->last_key() == Key(7));
   CHECK(Distribution::uniform({Key(0), Key(1'000'000'000)})->memory_bytes() < 1000);
 }
 

@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "adapm/distinct_draws.hpp"
 #include "adapm/local_draws.hpp"
 #include "adapm/prepared_keys.hpp"
+#include "adapm/sampler_state.hpp"
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/adapm_draws.hpp"
@@ -65,6 +68,42 @@ TEST_CASE("The whole support can be drawn without replacement, and no more") {
       draws.clear();
     }
   }
+}
+
+TEST_CASE("What draws without replacement need is freed when they end") {
+  // One key has nearly all of the probability: the others are ordered.
+  std::vector<double> weights(10'000, 1);
+  weights[0] = 1e15;
+  const auto distribution = Distribution::weighted(weights);
+  constexpr std::size_t kLittle = 2000;
+  RandomEngine random(3);
+  PreparedKeys listed;
+  listed.begin_list(3, false);
+  listed.draw_list(*distribution, random, false);
+  CHECK(all_different(listed.list()));
+  CHECK(listed.distinct().memory_bytes() < kLittle);
+
+  const Sampling sampling{.scheme = SamplingScheme::local,
+                          .with_replacement = false,
+                          .postpone = false,
+                          .pool_keys = 3,
+                          .pool_uses = 1,
+                          .seed = 1};
+  UsableIf nothing([](Key) { return false; });
+  SampleStream stream(*distribution, sampling);
+  const SampleStream::Owner owner{.phase = 0, .worker = 0};
+  std::unique_ptr<PreparedKeys> sample = stream.next(owner).memory;
+  KeyList keys(3);
+  sample->begin_draws(3, random, false);
+  sample->take(keys, *distribution, nothing);
+  CHECK(all_different(keys));
+  CHECK(sample->distinct().memory_bytes() > 16 * (weights.size() - 4));
+  CHECK(sample->distinct().memory_bytes() < 16 * weights.size() + kLittle);
+  const PreparedKeys* const before = sample.get();
+  stream.give_back(std::move(sample));
+  sample = stream.next(owner).memory;
+  CHECK(sample.get() == before);
+  CHECK(sample->distinct().memory_bytes() < kLittle);
 }
 
 // --- the scheme local
@@ -129,6 +168,16 @@ TEST_CASE("Without replacement the scheme local takes local keys first and then 
     CHECK(remote == 30);
     CHECK(sample.left() == 0);
   }
+}
+
+TEST_CASE("Without replacement a local key that comes after draws in vain is no remote draw") {
+  const auto distribution = Distribution::weighted(std::vector<double>{1, 1, 1, 1e-9});
+  UsableIf usable([](Key key) { return key == Key(3); });
+  PreparedKeys sample;
+  sample.begin_draws(4, RandomEngine(1), false);
+  KeyList keys(4);
+  CHECK(sample.take(keys, *distribution, usable).remote == 3);
+  CHECK(all_different(keys));
 }
 
 // --- postponing

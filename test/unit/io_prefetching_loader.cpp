@@ -23,9 +23,18 @@ struct NumberBatch {
 
 // Makes the batches {n, n, n} for n from 0 to count - 1.
 PrefetchingLoader<NumberBatch>::Make numbers_to(std::uint64_t count) {
-  return [count, n = std::uint64_t{0}](NumberBatch& batch) mutable {
-    if (n == count) return false;
-    batch.numbers.assign(3, n++);
+  return [count](NumberBatch& batch, std::uint64_t number) {
+    if (number == count) return false;
+    batch.numbers.assign(3, number);
+    return true;
+  };
+}
+
+// And counts them.
+PrefetchingLoader<NumberBatch>::Make counted(std::uint64_t count, std::atomic<std::uint64_t>& made) {
+  return [make = numbers_to(count), &made](NumberBatch& batch, std::uint64_t number) {
+    if (!make(batch, number)) return false;
+    ++made;
     return true;
   };
 }
@@ -50,14 +59,14 @@ TEST_CASE("a loader gives every batch once, in order, and then the end") {
                                                                                               {100, 50, 2000},
                                                                                               {64, 64, 64}}));
   CAPTURE(ahead, first, count);
-  std::vector<std::uint64_t> announced;
+  std::vector<std::uint64_t> numbers;
   {
-    PrefetchingLoader<NumberBatch> loader({.ahead = ahead, .ahead_of_first = first}, numbers_to(count),
-                                          [&](const NumberBatch& batch, std::uint64_t number) {
-                                            if (batch.numbers != std::vector<std::uint64_t>(3, number))
-                                              throw std::runtime_error("another batch");
-                                            announced.push_back(number);
-                                          });
+    PrefetchingLoader<NumberBatch> loader(
+        {.ahead = ahead, .ahead_of_first = first},
+        [&, make = numbers_to(count)](NumberBatch& batch, std::uint64_t number) {
+          numbers.push_back(number);
+          return make(batch, number);
+        });
     for (std::uint64_t n = 0; n < count; ++n) {
       const NumberBatch* const batch = loader.next();
       REQUIRE(batch != nullptr);
@@ -66,15 +75,14 @@ TEST_CASE("a loader gives every batch once, in order, and then the end") {
     CHECK(loader.next() == nullptr);
     CHECK(loader.next() == nullptr);
   }
-  REQUIRE(announced.size() == count);
-  for (std::uint64_t n = 0; n < count; ++n) CHECK(announced[n] == n);
+  REQUIRE(numbers.size() == count + 1);  // the last found the end
+  for (std::uint64_t n = 0; n <= count; ++n) CHECK(numbers[n] == n);
 }
 
 TEST_CASE("a loader is at most so many batches ahead, and as many where it can") {
   constexpr std::size_t kAhead = 10;
   std::atomic<std::uint64_t> made{0};
-  PrefetchingLoader<NumberBatch> loader({.ahead = kAhead}, numbers_to(1000),
-                                        [&](const NumberBatch&, std::uint64_t) { ++made; });
+  PrefetchingLoader<NumberBatch> loader({.ahead = kAhead}, counted(1000, made));
   for (std::uint64_t n = 0; n < 100; ++n) {
     REQUIRE(loader.next()->numbers[0] == n);
     REQUIRE(made <= n + 1 + kAhead);
@@ -85,43 +93,33 @@ TEST_CASE("a loader is at most so many batches ahead, and as many where it can")
 
 TEST_CASE("the first batch is given when as many as asked for have been made") {
   std::atomic<std::uint64_t> made{0};
-  const auto count_made = [&](const NumberBatch&, std::uint64_t) { ++made; };
   {
-    PrefetchingLoader<NumberBatch> loader({.ahead = 20, .ahead_of_first = 15}, numbers_to(100), count_made);
+    PrefetchingLoader<NumberBatch> loader({.ahead = 20, .ahead_of_first = 15}, counted(100, made));
     CHECK(loader.next() != nullptr);
     CHECK(made >= 15);
   }
   made = 0;
-  PrefetchingLoader<NumberBatch> loader({.ahead = 20, .ahead_of_first = 15}, numbers_to(4), count_made);
+  PrefetchingLoader<NumberBatch> loader({.ahead = 20, .ahead_of_first = 15}, counted(4, made));
   CHECK(loader.next() != nullptr);
   CHECK(made == 4);
 }
 
 TEST_CASE("batches keep the memory of their arrays") {
-  PrefetchingLoader<NumberBatch> loader({.ahead = 3}, [n = 0](NumberBatch& batch) mutable {
-    if (n >= 4 && batch.numbers.capacity() < 1000) throw std::runtime_error("the memory is gone");
-    batch.numbers.resize(++n <= 4 ? 1000 : 10);
-    return n < 50;
+  PrefetchingLoader<NumberBatch> loader({.ahead = 3}, [](NumberBatch& batch, std::uint64_t number) {
+    if (number >= 4 && batch.numbers.capacity() < 1000) throw std::runtime_error("the memory is gone");
+    batch.numbers.resize(number < 4 ? 1000 : 10);
+    return number < 50;
   });
   while (loader.next() != nullptr) {
   }
 }
 
-TEST_CASE("what a function throws reaches the consumer, after the batches before") {
-  const bool in_make = GENERATE(true, false);
-  const auto fail_at_5 = [](std::uint64_t n) {
-    if (n == 5) throw lapse::UsageError("batch five");
-  };
-  PrefetchingLoader<NumberBatch> loader(
-      {.ahead = 3},
-      [&, n = std::uint64_t{0}](NumberBatch& batch) mutable {
-        batch.numbers.assign(1, n);
-        if (in_make) fail_at_5(n);
-        return n++ < 100;
-      },
-      [&](const NumberBatch&, std::uint64_t number) {
-        if (!in_make) fail_at_5(number);
-      });
+TEST_CASE("what the function throws reaches the consumer, after the batches before") {
+  PrefetchingLoader<NumberBatch> loader({.ahead = 3}, [](NumberBatch& batch, std::uint64_t number) {
+    if (number == 5) throw lapse::UsageError("batch five");
+    batch.numbers.assign(1, number);
+    return true;
+  });
   for (std::uint64_t n = 0; n < 5; ++n) REQUIRE(loader.next()->numbers[0] == n);
   CHECK_THROWS_WITH(loader.next(), "batch five");
   CHECK_THROWS_AS(loader.next(), lapse::UsageError);
@@ -160,6 +158,8 @@ TEST_CASE("a loader makes one batch ahead at least, holds one at least, and wait
   CHECK_THROWS_AS(Loader({.ahead = 0}, numbers_to(1)), lapse::UsageError);
   CHECK_THROWS_AS(Loader({.ahead = 1, .held = 0}, numbers_to(1)), lapse::UsageError);
   CHECK_THROWS_AS(Loader({.ahead = 1, .ahead_of_first = 2}, numbers_to(1)), lapse::UsageError);
+  CHECK_THROWS_WITH(Loader({.ahead = 1, .ahead_of_first = 0}, numbers_to(1)),
+                    Catch::Matchers::Contains("0 ready before the first: expected"));
 }
 
 TEST_CASE("a ring wakes its maker when half of it is free") {

@@ -83,6 +83,15 @@ TEST_CASE("within a buffer that holds all elements, each is first equally often"
   for (const int count : last) CHECK(count == Approx(kRuns / kElements).epsilon(0.05));
 }
 
+TEST_CASE("a buffer takes the memory of what it holds, however many elements it may hold") {
+  std::vector<int> order = shuffled(std::size_t{1} << 60U, 1000, 1);
+  CHECK_FALSE(std::is_sorted(order.begin(), order.end()));
+  std::sort(order.begin(), order.end());
+  REQUIRE(order.size() == 1000);
+  CHECK(order.front() == 0);
+  CHECK(order.back() == 999);
+}
+
 TEST_CASE("elements keep the memory of their arrays") {
   ShuffleBuffer<std::vector<int>> buffer(4, RandomEngine(1));
   std::vector<int> element;

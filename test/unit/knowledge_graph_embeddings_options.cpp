@@ -119,6 +119,7 @@ TEST_CASE("options without effect are errors that name what they need") {
       {"--margin 3", "--margin applies only with --model transe"},
       {"--shared-negatives --negatives 0", "--shared-negatives applies only with --negatives above 0"},
       {"--shared-negatives --negatives all", "--shared-negatives: applies only with a number of --negatives"},
+      {"--loss softmax --negatives 0", "--loss applies only with --negatives above 0 if it is softmax"},
       {"--negatives all", "--negatives applies only with --mode classic, clustering or intent"},
       {"--optimiser adam --initial-accumulator 1",
        "--initial-accumulator applies only with --optimiser adagrad"},
@@ -167,7 +168,24 @@ TEST_CASE("training options that make no sense, or contradict the job, are refus
     changed.runner.negatives = {.per_side = 0, .sharing = NegativeSharing::batch};
   });
   refused([](TrainingOptions& changed) { changed.runner.negatives.sharing = NegativeSharing::all; });
+  refused([](TrainingOptions& changed) {
+    changed.runner.negatives.per_side = 0;
+    changed.runner.loss.kind = LossKind::softmax;
+  });
   refused([](TrainingOptions& changed) { changed.model.margin = std::numeric_limits<double>::infinity(); });
+}
+
+TEST_CASE("embeddings are announced as far ahead as asked for, but no later than they are pulled") {
+  RunnerOptions options;
+  CHECK(lookahead_of(options, true) == 200);
+  CHECK(lookahead_of(options, false) == 4);
+  options.negatives.sharing = NegativeSharing::all;
+  CHECK(lookahead_of(options, true) == 16);
+  options.lookahead = 50;
+  CHECK(lookahead_of(options, true) == 50);
+  CHECK(lookahead_of(options, false) == 50);
+  options.prefetch = 60;
+  CHECK(lookahead_of(options, true) == 60);
 }
 
 TEST_CASE("training options that contradict the graph are refused") {

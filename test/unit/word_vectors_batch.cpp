@@ -99,6 +99,23 @@ std::vector<WordTile> all_tiles(BatcherSetup& setup, std::size_t batch_size, std
 
 }  // namespace
 
+TEST_CASE("so many negatives are drawn for a word on average") {
+  const WindowOptions options{.window = 4,
+                              .negatives = 3,
+                              .shared_negatives = GENERATE(true, false),
+                              .negative_uses = GENERATE(1, 5),
+                              .subsample = 0,
+                              .batch = 100};
+  BatcherSetup setup(options);
+  constexpr WordId kLength = 20'000;
+  Sentence sentence;
+  for (WordId i = 0; i < kLength; ++i) sentence.push_back(i % kWords);
+  setup.restart({sentence});
+  double draws = 0;
+  for (WindowBatch batch; setup.fill(batch);) draws += static_cast<double>(batch.draws);
+  CHECK(draws / kLength == Approx(draws_per_word(options)).epsilon(0.03));
+}
+
 TEST_CASE("each word of a sentence is a target for the words around it") {
   const std::size_t batch = GENERATE(1, 3, 100);
   const WindowOptions options{.window = 2, .negatives = 3, .subsample = 0, .batch = batch};

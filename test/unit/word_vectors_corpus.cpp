@@ -48,11 +48,12 @@ Corpus corpus_with_counts(const std::vector<std::uint64_t>& counts) {
 
 }  // namespace
 
-TEST_CASE("words are separated by blanks and tabs") {
+TEST_CASE("words are separated by blanks, tabs and carriage returns") {
   CHECK(words_of("one two") == std::vector<std::string>{"one", "two"});
   CHECK(words_of("  one \t  t\xc3\xa9o  ") == std::vector<std::string>{"one", "t\xc3\xa9o"});
   CHECK(words_of("").empty());
-  CHECK(words_of(" \t ").empty());
+  CHECK(words_of(" \t \r").empty());
+  CHECK(words_of("one\rtwo\r\r three\r") == std::vector<std::string>{"one", "two", "three"});
 }
 
 TEST_CASE("the vocabulary of a text has the frequent words of all its files, the most frequent first") {

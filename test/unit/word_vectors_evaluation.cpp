@@ -54,6 +54,7 @@ TEST_CASE("malformed questions are refused with their place") {
       {": s\na b c d e\n", "questions:2:9: a fifth word"},
       {"a b c d\n", "questions:1:1: a question, expected a line `: section`"},
       {":\na b c d\n", "questions:1:1: a section without a name"},
+      {": s\na b c d\n: caf\xe9\n", "questions:3:6: byte that is not UTF-8 in the name of a section"},
       {": s\n", "contains no questions"},
       {"", "contains no questions"},
   }));
@@ -77,6 +78,11 @@ TEST_CASE("an analogy is answered with the nearest word that is not in the quest
   const std::vector<bool> correct = solver.is_correct(many);
   REQUIRE(correct.size() == 100);
   for (std::size_t i = 0; i < 100; ++i) CHECK(correct[i] == (i != 70));
+}
+
+TEST_CASE("the tiniest vectors have a direction, and zeros have none") {
+  const WordVectors vectors{vocabulary_of({"a", "b"}), 2, {1e-42F, 0, 0, 0}};
+  CHECK(normalized_rows(vectors) == std::vector<float>{1, 0, 0, 0});
 }
 
 TEST_CASE("accuracy is that of the questions that were answered, in total and by kind") {

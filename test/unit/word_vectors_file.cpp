@@ -72,18 +72,24 @@ TEST_CASE("the formats are those of word2vec, byte by byte") {
 TEST_CASE("files of other programs are read") {
   const TemporaryDirectory directory;
   // word2vec itself ends each line of text with a blank, other writers of the binary format omit line ends.
-  const std::string text =
-      GENERATE(std::string("2 2\nthe 1.500000 -2.000000 \nof 0.25 nan \n"),
-               std::string("2 2\r\nthe 1.5 -2\r\nof .25 nan"),
-               "2 2\nthe " + bytes_of({1.5F, -2}) + "of " + bytes_of({0.25F, std::nanf("")}),
-               std::string("2 2\nthe +1.5e0 -2\nof 0.25 nan\n\n"));
+  const std::string text = GENERATE(std::string("2 2\nthe 1.500000 -2.000000 \nof 0.25 1e-999 \n"),
+                                    std::string("2 2\r\nthe 1.5 -2\r\nof .25 0"),
+                                    "2 2\nthe " + bytes_of({1.5F, -2}) + "of " + bytes_of({0.25F, 0}),
+                                    std::string("2 2\nthe +1.5e0 -2\nof 0.25 -0.000e99\n\n"));
   const WordVectors vectors = read_vectors(directory.write("vectors", text));
   REQUIRE(vectors.words.size() == 2);
   CHECK(vectors.words.name(1) == "of");
   CHECK(vectors.values[0] == 1.5F);
   CHECK(vectors.values[1] == -2);
   CHECK(vectors.values[2] == 0.25F);
-  CHECK(std::isnan(vectors.values[3]));
+  CHECK(vectors.values[3] == 0);
+}
+
+TEST_CASE("binary numbers that begin like a line of text are binary") {
+  const TemporaryDirectory directory;
+  std::vector<float> values{0, 0.5F, -3};
+  std::memcpy(values.data(), "1 2\n", sizeof(float));
+  CHECK(read_vectors(directory.write("vectors", "1 3\na " + bytes_of(values) + "\n")).values == values);
 }
 
 TEST_CASE("malformed files of vectors are refused") {
@@ -102,6 +108,12 @@ TEST_CASE("malformed files of vectors are refused") {
       {"2 2\na 1 2\nb 1\n", "vectors:3: 1 numbers, expected 2"},
       {"2 2\na 1 2\nb 1 2 3\n", "vectors:3: 3 numbers, expected 2"},
       {"2 2\na 1 2\nb 1 x\n", "vectors:3: 'x', expected a number"},
+      {"3 2\na 1 2 3\nb\xc3\xb6 1 2\nc 1 2\n", "vectors:2: 3 numbers, expected 2"},
+      {"3 9\na 1 2 3\nb 1 2 3\nc 1 2 3 4 5 6 7 8 9 10\n", "vectors:2: 3 numbers, expected 9"},
+      {"1 2\na 1 nan\n", "vectors:2: number 2 of word 'a' is nan, expected finite numbers"},
+      {"1 2\na -inf 2\n", "vectors:2: number 1 of word 'a' is -inf"},
+      {"2 2\na 1 2\nb 1e99 2\n", "number 1 of word 'b' is inf or too large for a float"},
+      {"2 1\na " + bytes_of({1}) + "b " + bytes_of({std::nanf("")}), "number 1 of word 'b' is nan"},
       {"2 2\na 1 2\na 1 2\n", "vectors:3: word 'a' occurs twice"},
       {"1 2\na 1 2\nb 1 2\n", "vectors:3: more than the 1 words"},
       {"1 2\n" + std::string(2000, 'x'), "vectors:2: more than 1000 bytes"},

@@ -7,7 +7,7 @@ packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-
   libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev catch2 pkg-config python3)
 case "${1:-}" in
   build) ;;
-  test) packages+=(ccache clang clang-format clang-tidy gdb iproute2 spin) ;;
+  test) packages+=(ccache clang clang-format clang-tidy gdb iproute2 libpmix-dev munge slurm-client slurmctld slurmd spin) ;;
   *)
     echo "usage: $0 <build|test>" >&2
     exit 2

@@ -83,6 +83,8 @@ def rings():
 
 
 def archives():
+    for at in range(5, 25, 4):
+        yield f"long-{at}", b"\1" + b"".join(struct.pack("<HB", at + i, 0x1f if i < 5 else 0) for i in range(8))
     for number in range(8):
         yield f"whole-{number}", bytes([number])
         yield f"changed-{number}", bytes([number]) + struct.pack("<HBHB", 0, 1, 9, 255)

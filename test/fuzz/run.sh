@@ -31,7 +31,7 @@ for fuzzer in "${fuzzers[@]}"; do
   log=build/fuzz/$fuzzer.log
   mkdir -p "$kept" "$findings"
   result="nothing found"
-  if ! build/fuzz/test/fuzz/"fuzz_$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=8192 \
+  if ! build/fuzz/test/fuzz/"fuzz_$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=8192 -entropic=0 \
     -print_final_stats=1 -artifact_prefix="$findings/" "$kept" "test/fuzz/corpus/$fuzzer" >"$log" 2>&1; then
     result="FOUND: see $log"
     status=1

@@ -171,14 +171,24 @@ def options():
     yield "server", b"\0domain=2\nhelping=off\nprogress_spin=0\nprogress_sleep_min=7\neager_bytes=300\nlog_level=debug\nno=1\n"
     yield "manager", b"\1technique=nups\nnups_factor=1e3\ntiming_quantile=0.5\ntrace_keys=factors:5,7;biases:0\nsampling_scheme=pool\n"
     yield "environment", b"\2LAPSE_DOMAIN=rank\nLAPSE_ROOT=/usr\nADAPM_TIMING_SMOOTHING=0.1\nLAPSE_LOG_LEVLE=info\nLAPSE_OTHER=x\n"
-    yield "factorization", b"\3--rank\n8\nratings.tsv\n--workers\n2,0,1\n--epochs=3\n--seed\n18446744073709551615\n"
-    yield "graph", b"\4train.txt\n--dim\n16\n--model\ncomplex\n--rate\n0.1\n--technique\nlocalize\n"
-    yield "words", b"\5a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
-    yield "help", b"\4--help\n"
-    yield "config", b"\6# a comment\ndim = 16\nmodel = complex\n\n[section]\nworkers = [2, 0, 1]\nreciprocal = true\nrate = \"0.5\"\n"
 
 
-CORPORA = (packets, rings, archives, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options)
+def graph_options():
+    yield "line", b"\0train.txt\n--dim\n16\n--model\ncomplex\n--rate\n0.1\n--technique\nlocalize\n"
+    yield "help", b"\0--help\n"
+    yield "file", b"\1# a comment\ndim = 16\nmodel = complex\n\n[section]\nworkers = [2, 0, 1]\nreciprocal = true\nrate = \"0.5\"\n"
+
+
+def factorization_options():
+    yield "line", b"--rank\n8\nratings.tsv\n--workers\n2,0,1\n--epochs=3\n--seed\n18446744073709551615\n"
+
+
+def words_options():
+    yield "line", b"a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
+
+
+CORPORA = (packets, rings, archives, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options,
+           graph_options, factorization_options, words_options)
 
 
 def main():

@@ -17,6 +17,7 @@
 #include <istream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "lapse/core/error.hpp"
 
@@ -52,7 +53,7 @@ class BoundedArchive final
   // Every element of a container takes a byte at least.
   void load_override(boost::serialization::collection_size_type& count) {
     Base::load_override(count);
-    check(count);
+    check(std::as_const(count));
   }
 
  private:

@@ -47,7 +47,7 @@ std::map<std::string, std::vector<Key>> traced_keys(std::string_view text) {
   });
   for (auto& [name, keys] : tables) {
     std::ranges::sort(keys);
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   }
   return tables;
 }

@@ -14,6 +14,14 @@ elseif(LAPSE_SANITIZER STREQUAL "thread")
 elseif(LAPSE_SANITIZER)
   message(FATAL_ERROR "LAPSE_SANITIZER must be empty, address or thread, not '${LAPSE_SANITIZER}'")
 endif()
+if(LAPSE_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "LAPSE_FUZZERS needs clang++, not ${CMAKE_CXX_COMPILER_ID}: use the preset fuzz")
+  endif()
+  list(APPEND sanitizer_options -fsanitize=fuzzer-no-link)
+  # The warnings that the sources are free of are those of GCC.
+  target_compile_options(lapse_settings INTERFACE -Wno-unknown-warning-option -Wno-sign-conversion)
+endif()
 if(LAPSE_SANITIZER)
   # Instrumented code misleads the warnings that follow the flow of values; the other builds check them.
   target_compile_options(lapse_settings INTERFACE ${sanitizer_options} -fno-omit-frame-pointer

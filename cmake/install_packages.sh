@@ -1,15 +1,17 @@
 #!/bin/bash
-# install_packages.sh <build|test>: makes sure that the Debian packages are there which building needs (build), or building
-# and testing (test). Installs the missing ones where it may, else says which they are and exits with 2.
+# install_packages.sh <build|test|fuzz>: makes sure that the Debian packages are there which building needs (build), building
+# and testing (test), or building the fuzzers (fuzz). Installs the missing ones where it may, else says which they are and exits with 2.
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-dev libboost-serialization-dev
   libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev catch2 pkg-config python3)
 case "${1:-}" in
   build) ;;
-  test) packages+=(ccache clang clang-format clang-tidy gdb iproute2 libpmix-dev munge slurm-client slurmctld slurmd spin) ;;
+  test)
+    packages+=(ccache clang clang-format clang-tidy gdb iproute2 libpmix-dev munge slurm-client slurmctld slurmd spin)
+    ;;
   *)
-    echo "usage: $0 <build|test>" >&2
+    echo "usage: $0 <build|test|fuzz>" >&2
     exit 2
     ;;
 esac

@@ -107,7 +107,8 @@ bool LineReader::read_line(std::string_view& line) {
                       line_number() + 1);
     }
     const std::size_t bytes = length + (found != nullptr ? 1 : 0);
-    line = std::string_view(start, length);
+    // At the end of the input, refill has moved it.
+    line = std::string_view(buffer_.get() + begin_, length);
     line_offset_ = next_offset_;
     next_offset_ += bytes;
     begin_ += bytes;

@@ -1,7 +1,10 @@
 #include "lapse/protocol/lease_request.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "lapse/core/error.hpp"
 #include "lapse/protocol/table_shard.hpp"
 
 namespace lapse {
@@ -18,8 +21,13 @@ LeaseRequest::Copy* LeaseRequest::copy(const Item& item) {
 }
 
 std::byte* LeaseRequest::content(const Item& item) {
-  Copy* const found = copy(item);
-  return found != nullptr ? found->content.data() : item.table->store().leased_content(item.key);
+  if (Copy* const found = copy(item)) return found->content.data();
+  const SlotWord word = item.table->store().word(item.key);
+  if (!word.leased()) {
+    throw ProtocolError(fmt::format("a worker holds key {} of table '{}', which is not leased",
+                                    item.key.value(), item.table->name()));
+  }
+  return item.table->store().address(word.slot());
 }
 
 }  // namespace lapse

@@ -35,7 +35,8 @@ struct LeaseRequest : Submission {
     std::vector<std::byte> content;
   };
 
-  // Where the holder finds the content of a key that it holds.
+  // Where the holder finds the content of a key that it holds. Throws ProtocolError for a key that is not
+  // leased.
   std::byte* content(const Item& item);
   // The copy of a key, null where there is none.
   Copy* copy(const Item& item);

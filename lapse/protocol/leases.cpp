@@ -216,6 +216,9 @@ void Leases::take_grant(const FrameHeader& header, const std::byte* record) {
   const LeaseRequest::Item item{&table, Key(head.key)};
   LeaseRequest& request = waiting_request(header, item);
   const std::size_t content_bytes = header.record_bytes - sizeof head;
+  const SlotWord word = table.store().word(item.key);
+  if (table.serves(item.key) || !word.leased() || word.slot().is_private != (content_bytes != 0))
+    throw ProtocolError("a key is granted that is not leased, or without the content that only its rank has");
   if (content_bytes != 0) {
     if (content_bytes != padded_bytes(table.content_bytes(item.key)))
       throw ProtocolError("a key is leased with a content of a wrong length");

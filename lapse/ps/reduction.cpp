@@ -72,6 +72,14 @@ ReductionHeader checked_header(const Bytes& contribution) {
   throw ProtocolError(fmt::format("a contribution of {} bytes to a collective call", contribution.size()));
 }
 
+double added(double a, double b) {
+  return a + b;
+}
+// Of 64 bits, whatever the numbers.
+std::int64_t added(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 template <class T>
 void combine_elements(Reduce reduce, std::byte* into, const std::byte* from, std::uint64_t elements) {
   for (std::uint64_t i = 0; i < elements; ++i) {
@@ -81,7 +89,7 @@ void combine_elements(Reduce reduce, std::byte* into, const std::byte* from, std
     std::memcpy(&b, from + i * sizeof(T), sizeof b);
     switch (reduce) {
       case Reduce::sum:
-        a += b;
+        a = added(a, b);
         break;
       case Reduce::min:
         a = std::min(a, b);
@@ -108,8 +116,14 @@ Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte
   return bytes;
 }
 
-std::span<const std::byte> contribution_elements(const Bytes& contribution) {
-  return std::span(contribution).subspan(sizeof(ReductionHeader));
+std::span<const std::byte> result_elements(const Bytes& result, const ReductionHeader& call) {
+  const ReductionHeader header = checked_header(result);
+  const auto elements = std::span(result).subspan(sizeof header);
+  if (!header.fits(call) || (elements.empty() && call.elements > 0)) {
+    throw ProtocolError(fmt::format("a collective call has the result of another: {}; of {}", describe(call),
+                                    describe(header)));
+  }
+  return elements;
 }
 
 Bytes make_returned(std::uint64_t worker, Rank rank) {

@@ -31,8 +31,9 @@ struct ReductionHeader {
 
 // Throws UsageError for more than 2 GiB.
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements);
-// The elements of a combination.
-std::span<const std::byte> contribution_elements(const Bytes& contribution);
+// The elements of a combination of contributions to `call`, as many as the call has. Throws ProtocolError for
+// what is none.
+std::span<const std::byte> result_elements(const Bytes& result, const ReductionHeader& call);
 
 // The contribution in place of one that does not come, as the worker has returned.
 Bytes make_returned(std::uint64_t worker, Rank rank);

@@ -153,7 +153,7 @@ void reduce_elements(WorkerCore& core, ReductionHeader::Kind kind, std::span<T> 
   header.elements = values.size();
   const Bytes& result =
       core.collective(make_contribution(header, std::as_bytes(values)), "the other workers in all_reduce");
-  std::ranges::copy(contribution_elements(result), std::as_writable_bytes(values).begin());
+  std::ranges::copy(result_elements(result, header), std::as_writable_bytes(values).begin());
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ void Worker::broadcast(std::span<std::byte> bytes, std::size_t root) {
   const bool sends = index() == root;
   const Bytes& result = core_->collective(make_contribution(header, sends ? bytes : std::span<std::byte>()),
                                           "the other workers in broadcast");
-  std::ranges::copy(contribution_elements(result), bytes.begin());
+  std::ranges::copy(result_elements(result, header), bytes.begin());
 }
 
 }  // namespace lapse

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <span>
 #include <utility>
@@ -15,6 +16,8 @@ namespace lapse {
 class PacketBuffer {
  public:
   static constexpr std::size_t kAlignment = 16;
+  // No sum or product of lengths overflows.
+  static constexpr std::size_t kMaxBytes = std::numeric_limits<std::size_t>::max() / 4;
 
   PacketBuffer() = default;
   // An empty packet in memory that stays the transport's: a packet that outgrows it is moved out.
@@ -52,9 +55,11 @@ class PacketBuffer {
 
   void clear() { size_ = 0; }
 
-  // Makes room for `bytes` more at the end and returns where they begin; valid until the next call.
+  // Makes room for `bytes` more at the end and returns where they begin; valid until the next call. Throws
+  // std::bad_alloc; then nothing has changed.
   std::byte* extend(std::size_t bytes) {
     if (capacity_ - size_ < bytes) [[unlikely]] {
+      if (bytes > kMaxBytes - size_) throw std::bad_alloc();
       grow(size_ + bytes);
     }
     std::byte* begin = data_ + size_;
@@ -65,9 +70,12 @@ class PacketBuffer {
   // Forgets the last `bytes` bytes.
   void shrink(std::size_t bytes) { size_ -= bytes; }
 
-  // Makes the capacity at least `bytes`, without the slack that growing by doubling leaves.
+  // Makes the capacity at least `bytes`, without the slack that growing by doubling leaves. Throws
+  // likewise.
   void reserve(std::size_t bytes) {
-    if (bytes > capacity_) reallocate((bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (bytes <= capacity_) return;
+    if (bytes > kMaxBytes) throw std::bad_alloc();
+    reallocate((bytes + kAlignment - 1) / kAlignment * kAlignment);
   }
 
   void append(std::span<const std::byte> bytes) {

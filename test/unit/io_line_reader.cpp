@@ -38,6 +38,12 @@ TEST_CASE("lines end with a newline, with carriage return and newline, or with t
         Lines{"one", "\xEF\xBB\xBFtwo"});
 }
 
+TEST_CASE("a last line without a line end may be longer than all lines before it") {
+  const TemporaryDirectory directory;
+  using Lines = std::vector<std::string>;
+  CHECK(lines_of(directory.write("a", "a\nlonger last line")) == Lines{"a", "longer last line"});
+}
+
 TEST_CASE("lines that span blocks come out whole") {
   const TemporaryDirectory directory;
   std::vector<std::string> expected;

@@ -13,7 +13,7 @@ set(fuzz_cases "")
 if(LAPSE_SANITIZER STREQUAL "thread")
   set(fuzz_cases "Undamaged*")
 endif()
-lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp DEPENDS lapse_test_histories ARGUMENTS ${fuzz_cases})
+lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp protocol_lease_grants.cpp DEPENDS lapse_test_histories ARGUMENTS ${fuzz_cases})
 # The parts of the transport that carry no messages themselves.
 lapse_test(test_protocol_engine
   SOURCES protocol_doorbell.cpp protocol_help_record.cpp protocol_idle_policy.cpp protocol_progress_engine.cpp

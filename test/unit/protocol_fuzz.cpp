@@ -18,6 +18,7 @@ namespace {
 
 using test::FuzzCopies;
 using test::FuzzRank;
+using test::FuzzSetup;
 using test::kRanks;
 
 constexpr FrameKind kRuns[] = {FrameKind::pull_run, FrameKind::push_run, FrameKind::set_run,
@@ -155,14 +156,16 @@ void run_world(std::uint64_t seed, std::uint64_t damage_one_in, int calls, FuzzC
   RandomEngine random(seed);
   LoopbackNetwork network(kRanks, seed % 2 == 1);
   std::vector<std::unique_ptr<FuzzRank>> ranks;
-  for (std::int32_t rank = 0; rank < kRanks; ++rank) {
-    ranks.push_back(std::make_unique<FuzzRank>(network, Rank(rank), copies, seed));
-  }
+  const FuzzSetup setup{.copies = copies, .seed = seed};
+  for (std::int32_t rank = 0; rank < kRanks; ++rank)
+    ranks.push_back(std::make_unique<FuzzRank>(network, Rank(rank), setup));
   const auto attempt = [&](auto&& step) {
     try {
       step();
       ++outcome.handled;
     } catch (const ProtocolError&) {
+      ++outcome.refused;
+    } catch (const CollectiveMismatch&) {
       ++outcome.refused;
     } catch (const UserCodeFailed&) {
       ++outcome.thrown;

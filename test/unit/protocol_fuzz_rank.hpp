@@ -10,7 +10,6 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,93 +17,32 @@
 #include "lapse/core/random.hpp"
 #include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/ps/operation_builder.hpp"
-#include "lapse/store/copy_merger.hpp"
+#include "lapse/ps/reduction.hpp"
+#include "lapse/ps/stall_text.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "test/support/random_intents.hpp"
 #include "test/support/random_policy.hpp"
-#include "test/support/table_shard_builder.hpp"
+#include "test/unit/protocol_fuzz_tables.hpp"
 
 namespace lapse::test {
 
-inline constexpr std::int32_t kRanks = 3;
-inline constexpr std::uint64_t kKeys = 96;
 inline constexpr std::size_t kWorkers = 2;
 inline constexpr std::size_t kArgumentBytes = 12;
 inline constexpr std::size_t kResultBytes = 4;
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// The tables by number: small values of one length, of which only some are padded in packets; one rule of the
-// application; values with lengths of their own, which never travel in runs; dense and sparse.
-struct FuzzTable {
-  ElementType type;
-  std::size_t length;
-  bool sparse;
-  bool own_lengths;
-  bool custom;
-};
-inline constexpr std::array<FuzzTable, 5> kTables{{
-    {ElementType::int32, 3, false, false, false},
-    {ElementType::float64, 2, false, false, false},
-    {ElementType::float32, 4, true, true, false},
-    {ElementType::float32, 5, true, false, false},
-    {ElementType::int32, 4, false, false, true},
-}};
-
-// Which tables have copies.
-enum class FuzzCopies {
-  none,
-  library,  // those with a rule of the library
-  all,      // also the one whose rule refuses updates: it may refuse a merge
-};
-
-// Adds, and refuses some updates.
-struct CapriciousRule {
-  std::string name() const { return "capricious"; }
-  std::size_t state_elements(std::size_t length) const { return length; }
-  void initialise(std::span<const std::int32_t>, std::span<std::int32_t> state) const {
-    std::ranges::fill(state, 0);
-  }
-  void apply(std::span<std::int32_t> value, std::span<std::int32_t> state,
-             std::span<const std::int32_t> update, float) const {
-    if (value[0] % 7 == 4) throw std::runtime_error("not today");
-    for (std::size_t i = 0; i < value.size(); ++i) value[i] ^= state[i] ^ update[i];
-    ++value[0];
-  }
-};
-
 // One rank without threads: its protocol, and workers with calls that the test makes.
 class FuzzRank {
  public:
-  FuzzRank(LoopbackNetwork& network, Rank self, FuzzCopies copies, std::uint64_t seed)
-      : domains_(DomainMap::of_ranks(kRanks)),
-        policy_(Technique::adversarial, replicable(copies), mix_bits(seed + self.index())),
+  FuzzRank(LoopbackNetwork& network, Rank self, const FuzzSetup& setup)
+      : alone_(DomainMap::of_ranks(kRanks)),
+        domains_(DomainMap::of_hosts(std::vector<std::int32_t>(kRanks, 0), setup.domain_ranks)),
+        policy_(Technique::adversarial, replicable_tables(setup.copies), mix_bits(setup.seed + self.index())),
         protocol_(network.endpoint(self), router_) {
-    const Domain domain(self.value());
-    for (std::uint32_t id = 0; id < kTables.size(); ++id) {
-      const FuzzTable& kind = kTables[id];
-      HomeMap homes = kind.sparse ? HomeMap::sparse_hash(kRanks, domain)
-                      : id == 0   ? HomeMap::hash(kKeys, kRanks, domain)
-                                  : HomeMap::range(kKeys, kRanks, domain);
-      const UpdateRule rule = kind.custom        ? UpdateRule::custom<std::int32_t>(CapriciousRule{})
-                              : kind.own_lengths ? UpdateRule::adagrad()
-                              : kind.sparse
-                                  ? (copies == FuzzCopies::none ? UpdateRule::adagrad() : UpdateRule::adam())
-                                  : UpdateRule::add();
-      const ValueLayout layout{
-          .type = kind.type,
-          .length = kind.length,
-          .state = rule.state_size(),
-          .copies = replicable(copies)[id] ? CopyMerger::copies(rule.merge()) : Copies::none};
-      ValueSizes sizes = kind.own_lengths
-                             ? ValueSizes::computed(layout, [](Key key) { return 1 + key.value() % 3; })
-                             : ValueSizes(layout);
-      protocol_.registry().add(build_table_shard({.id = TableId(id),
-                                                  .location_caches = id % 2 == 0,
-                                                  .rule = rule,
-                                                  .max_units = kind.sparse ? 10'000 : 10 * kKeys},
-                                                 domains_, self, std::move(homes), kind.sparse,
-                                                 kind.sparse ? 1000 : kKeys, std::move(sizes), regions_));
-    }
+    Transport& transport = network.endpoint(self);
+    transport.shared_memory()->join_group(domains_.domain_of(self).value());
+    FuzzTableMaker maker(setup, domains_, alone_, transport, regions_);
+    for (std::uint32_t id = 0; id < kTables.size(); ++id) protocol_.registry().add(maker.make(id));
     protocol_.registry().add(
         RegisteredFunction{.name = "function",
                            .type = ElementType::int32,
@@ -117,13 +55,10 @@ class FuzzRank {
     protocol_.registry().prepare_workers(kWorkers);
     std::vector<Rank> all;
     for (std::int32_t rank = 0; rank < kRanks; ++rank) all.push_back(Rank(rank));
-    const auto combine = [](Bytes& into, const Bytes& from) {
-      if (into.size() != from.size()) throw ProtocolError("contributions of different lengths");
-    };
     protocol_.replication().set_times({.interval = std::nullopt});
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
-    protocol_.worker_collective().start(all, self, combine);
+    protocol_.worker_collective().start(all, self, &combine_contributions);
     protocol_.termination().start();
   }
 
@@ -145,6 +80,7 @@ class FuzzRank {
   // been taken, and destinations are of exactly the right size.
   void call(RandomEngine& random) {
     WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
+    if (&worker == holder_ || !worker.lease_request().finished) return;
     TableShard& table = *protocol_.registry().tables()[random.below(kTables.size())];
     const std::vector<Key> keys = draw_keys(random);
     AccessRequest request;
@@ -232,6 +168,62 @@ class FuzzRank {
     protocol_.end_turn();
   }
 
+  // --- leases, of one worker at a time
+
+  // A worker leases keys, uses those that it holds, or ends its lease.
+  void lease(RandomEngine& random) {
+    if (holder_ == nullptr) return begin_lease(random);
+    LeaseRequest& request = holder_->lease_request();
+    if (!request.finished) return;
+    if (request.failure) {
+      holder_ = nullptr;
+      return;
+    }
+    if (!std::exchange(releases_, random.below(2) == 0)) {
+      for (const LeaseRequest::Item& item : request.items) {
+        std::byte* const content = request.content(item);
+        for (std::size_t i = 0; i < item.table->content_bytes(item.key); ++i) content[i] ^= std::byte{1};
+      }
+      return;
+    }
+    std::erase_if(request.items, [&](const LeaseRequest::Item& item) {
+      return request.copy(item) == nullptr && item.table->store().release_lease(item.key);
+    });
+    // Its last step: the engine releases what is left.
+    holder_ = nullptr;
+    if (!request.items.empty()) submit(request, true);
+  }
+
+  // --- waits
+
+  // A worker asks why it waits, or reports what it was answered.
+  void ask(RandomEngine& random) {
+    WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
+    StallQuestion& question = worker.stall_question();
+    if (!question.finished) return;
+    static_cast<void>(
+        stall_text({.rank = protocol_.registry().self(), .what = "a test", .answers = &question}));
+    question.collective_calls.reset();
+    if (random.below(2) == 0) question.collective_calls = static_cast<std::uint32_t>(random.below(3));
+    question.synced = random.below(2) == 0;
+    question.asked = StallQuestion::Clock::now();
+    question.keys.clear();
+    question.further_keys = 0;
+    question.absent.clear();
+    question.further_absent = 0;
+    question.unsynced.clear();
+    question.silent.clear();
+    question.finished = false;
+    protocol_.stall_inquiry().handle_submission(question);
+    protocol_.end_turn();
+  }
+  // The workers of the rank wait until all ranks are quiet.
+  void detect_quiescence(RandomEngine& random) {
+    protocol_.termination().detect_within_phase(random.below(2) == 0 ? IdleLevel::answered
+                                                                     : IdleLevel::synced);
+    protocol_.end_turn();
+  }
+
   // Gives back what is finished, so that operation objects are used again.
   void release_finished() {
     std::erase_if(calls_, [](const Call& call) {
@@ -247,8 +239,13 @@ class FuzzRank {
     return calls_.size() + syncs;
   }
 
+  // The rank's workers add up two numbers; those of its last call have the sums.
   void collective_call() {
-    contribution_.bytes.assign(8, std::byte{1});
+    const Collective& collective = protocol_.worker_collective();
+    const ReductionHeader call{.kind = ReductionHeader::Kind::reduce_int64, .elements = 2};
+    if (collective.completed_rounds() > std::exchange(rounds_, collective.completed_rounds()))
+      std::ranges::copy(result_elements(collective.result(), call), sums_->begin());
+    contribution_.bytes = make_contribution(call, *sums_);
     protocol_.worker_collective().handle_submission(contribution_);
     protocol_.end_turn();
   }
@@ -258,11 +255,28 @@ class FuzzRank {
     TableId table;
     std::vector<Key> keys;
   };
-  static std::vector<bool> replicable(FuzzCopies copies) {
-    std::vector<bool> all;
-    for (const FuzzTable& kind : kTables)
-      all.push_back(copies == FuzzCopies::all || (copies == FuzzCopies::library && !kind.custom));
-    return all;
+  void begin_lease(RandomEngine& random) {
+    WorkerEndpoint& worker = *protocol_.registry().workers()[random.below(kWorkers)];
+    LeaseRequest& request = worker.lease_request();
+    if (!request.finished || worker.unanswered().total() > 0) return;
+    TableShard& table = *protocol_.registry().tables()[random.below(kTables.size())];
+    std::vector<Key> keys = draw_keys(random);
+    std::ranges::sort(keys);
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    request.items.clear();
+    for (const Key key : keys) request.items.push_back({&table, key});
+    request.failure = nullptr;
+    request.granted = 0;
+    request.copies.clear();
+    holder_ = &worker;
+    releases_ = false;
+    submit(request, false);
+  }
+  void submit(LeaseRequest& request, bool releasing) {
+    request.releasing = releasing;
+    request.finished = false;
+    protocol_.leases().handle_submission(request);
+    protocol_.end_turn();
   }
 
   struct Call {
@@ -271,14 +285,19 @@ class FuzzRank {
   };
 
   PrivateRegionAllocator regions_;
+  DomainMap alone_;
   DomainMap domains_;
   Router router_;
   RandomPolicy policy_;
   RandomIntents intents_;
   RankProtocol protocol_;
   Contribution contribution_;
+  std::uint64_t rounds_ = 0;
+  std::unique_ptr<std::array<std::byte, 16>> sums_ = std::make_unique<std::array<std::byte, 16>>();
   std::vector<Call> calls_;
   std::vector<Want> wants_;
+  WorkerEndpoint* holder_ = nullptr;  // the worker with a lease, or a request of one; calls nothing else
+  bool releases_ = false;             // its next step ends the lease
   std::vector<std::unique_ptr<std::byte[]>> destinations_;
 };
 

@@ -13,25 +13,31 @@
 using lapse::Bytes;
 using lapse::CollectiveMismatch;
 using lapse::combine_contributions;
-using lapse::contribution_elements;
 using lapse::make_contribution;
 using lapse::ProtocolError;
 using lapse::Reduce;
 using lapse::ReductionHeader;
+using lapse::result_elements;
 using lapse::test::contains;
 using lapse::test::thrown_text;
 
 namespace {
 
 template <class T>
-Bytes contribution(Reduce reduce, const std::vector<T>& values, std::uint64_t worker = 0) {
+ReductionHeader reduction(Reduce reduce, std::size_t elements) {
   ReductionHeader header;
-  header.rank = static_cast<std::int32_t>(worker) / 2;
-  header.worker = worker;
   header.kind =
       std::is_same_v<T, double> ? ReductionHeader::Kind::reduce_double : ReductionHeader::Kind::reduce_int64;
   header.reduce = reduce;
-  header.elements = values.size();
+  header.elements = elements;
+  return header;
+}
+
+template <class T>
+Bytes contribution(Reduce reduce, const std::vector<T>& values, std::uint64_t worker = 0) {
+  ReductionHeader header = reduction<T>(reduce, values.size());
+  header.rank = static_cast<std::int32_t>(worker) / 2;
+  header.worker = worker;
   return make_contribution(header, std::as_bytes(std::span(values)));
 }
 
@@ -39,7 +45,7 @@ template <class T>
 std::vector<T> combined(Reduce reduce, const std::vector<std::vector<T>>& all) {
   Bytes into = contribution(reduce, all[0]);
   for (std::size_t i = 1; i < all.size(); ++i) combine_contributions(into, contribution(reduce, all[i]));
-  const auto bytes = contribution_elements(into);
+  const auto bytes = result_elements(into, reduction<T>(reduce, all[0].size()));
   REQUIRE(bytes.size() == all[0].size() * sizeof(T));
   std::vector<T> values(all[0].size());
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
@@ -64,6 +70,8 @@ TEST_CASE("Sums, minima and maxima are taken element by element") {
   constexpr std::int64_t kLarge = (std::int64_t{1} << 60) + 1;
   const std::vector<std::vector<std::int64_t>> integers{{kLarge, 1}, {1, -1}};
   CHECK(combined<std::int64_t>(Reduce::sum, integers) == std::vector<std::int64_t>{kLarge + 1, 0});
+  CHECK(combined<std::int64_t>(Reduce::sum, {{std::numeric_limits<std::int64_t>::max()}, {1}}) ==
+        std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min()});
   CHECK(combined<std::int64_t>(Reduce::min, integers) == std::vector<std::int64_t>{1, -1});
   CHECK(combined<std::int64_t>(Reduce::max, integers) == std::vector<std::int64_t>{kLarge, 1});
   CHECK(combined<double>(Reduce::sum, {{}, {}}).empty());
@@ -77,7 +85,7 @@ TEST_CASE("Only the root gives bytes to a broadcast, whatever the order of combi
   combine_contributions(root_last, make_contribution(broadcast(3, 2), {}));
   combine_contributions(root_last, make_contribution(broadcast(3, 2), bytes));
   for (const Bytes& result : {root_first, root_last}) {
-    const auto elements = contribution_elements(result);
+    const auto elements = result_elements(result, broadcast(3, 2));
     CHECK(std::vector<std::byte>(elements.begin(), elements.end()) == bytes);
   }
 }
@@ -124,6 +132,17 @@ TEST_CASE("Contributions with a length that does not fit their header are refuse
   longer.resize(longer.size() + 8);
   Bytes into = good;
   CHECK_THROWS_AS(combine_contributions(into, longer), ProtocolError);
+}
+
+TEST_CASE("The result of another call is refused, which may be longer than the worker has room for") {
+  const Bytes result = contribution<double>(Reduce::sum, {1, 2, 3});
+  CHECK(result_elements(result, reduction<double>(Reduce::sum, 3)).size() == 24);
+  CHECK_THROWS_AS(result_elements(result, reduction<double>(Reduce::sum, 2)), ProtocolError);
+  CHECK_THROWS_AS(result_elements(result, reduction<double>(Reduce::max, 3)), ProtocolError);
+  CHECK_THROWS_AS(result_elements(result, reduction<std::int64_t>(Reduce::sum, 3)), ProtocolError);
+  CHECK_THROWS_AS(result_elements(result, broadcast(0, 24)), ProtocolError);
+  CHECK_THROWS_AS(result_elements(Bytes(3), reduction<double>(Reduce::sum, 3)), ProtocolError);
+  CHECK_THROWS_AS(result_elements(make_contribution(broadcast(0, 4), {}), broadcast(0, 4)), ProtocolError);
 }
 
 TEST_CASE("Workers that have returned are no mismatch among themselves, but one for a call") {

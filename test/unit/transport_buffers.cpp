@@ -1,6 +1,7 @@
 // The containers of the transports: Fifo, BufferPool, PacketBuffer.
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "lapse/transport/buffer_pool.hpp"
@@ -80,4 +81,15 @@ TEST_CASE("the pool keeps no memory of the transport") {
   BufferPool pool;
   pool.release(PacketBuffer::in_place(memory, sizeof memory));
   REQUIRE(pool.acquire().capacity() == 0);
+}
+
+TEST_CASE("a packet buffer refuses a length that no memory has, and keeps its contents") {
+  PacketBuffer buffer;
+  *buffer.extend(1) = std::byte{42};
+  for (const std::size_t bytes : {~std::size_t{0}, ~std::size_t{0} - 14, std::size_t{1} << 63U}) {
+    CHECK_THROWS_AS(buffer.reserve(bytes), std::bad_alloc);
+    CHECK_THROWS_AS(buffer.extend(bytes), std::bad_alloc);
+  }
+  REQUIRE(buffer.size() == 1);
+  REQUIRE(*buffer.data() == std::byte{42});
 }

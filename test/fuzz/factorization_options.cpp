@@ -1,0 +1,11 @@
+// The command line of the matrix factorization.
+#include "apps/matrix_factorization/options.hpp"
+#include "test/fuzz/fuzz_command_line.hpp"
+#include "test/fuzz/fuzz_input.hpp"
+#include "test/fuzz/fuzz_target.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lapse::test;
+  parse_lines<lapse::apps::MatrixFactorizationOptions>(FuzzInput(data, size).rest());
+  return 0;
+}

@@ -1,0 +1,64 @@
+// Inputs of readers, from the bytes of a fuzzer.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "io/byte_source.hpp"
+#include "io/input.hpp"
+
+namespace lapse::test {
+
+// Gives bytes in pieces of a few lengths.
+class PieceSource final : public io::ByteSource {
+ public:
+  PieceSource(std::string_view bytes, std::size_t piece) : rest_(bytes), piece_(piece) {}
+
+  std::size_t read(std::span<char> destination) override {
+    const std::size_t count = std::min({destination.size(), piece_, rest_.size()});
+    std::copy_n(rest_.begin(), count, destination.begin());
+    rest_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view rest_;
+  std::size_t piece_;
+};
+
+// The bytes, which outlive it, as an input that has no size.
+inline io::Input source_input(std::string_view bytes, std::size_t piece = std::size_t{1} << 16) {
+  return {"input", [bytes, piece] { return std::make_unique<PieceSource>(bytes, piece); }};
+}
+
+// A file of this process alone, written anew for each input, removed in the end.
+class FuzzFile {
+ public:
+  FuzzFile() : path_(std::filesystem::temp_directory_path() / ("lapse-fuzz-" + std::to_string(::getpid()))) {}
+  ~FuzzFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  FuzzFile(const FuzzFile&) = delete;
+  FuzzFile& operator=(const FuzzFile&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string write(std::string_view content) const {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << content;
+    return path();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace lapse::test

@@ -1,0 +1,83 @@
+// Options of server and manager: by name, and in the environment.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "adapm/options.hpp"
+#include "lapse/core/error.hpp"
+#include "lapse/core/options.hpp"
+#include "test/fuzz/fuzz_check.hpp"
+#include "test/fuzz/fuzz_input.hpp"
+#include "test/fuzz/fuzz_lines.hpp"
+#include "test/fuzz/fuzz_target.hpp"
+
+namespace lapse::test {
+namespace {
+
+template <class Options>
+void validate(const Options& options) {
+  try {
+    options.validate();
+  } catch (const ConfigurationError&) {
+    // Two of them contradict each other.
+  }
+  check(!options.to_text().empty(), "options can be printed");
+}
+
+// What an option says of itself can be set again.
+template <class Options>
+void set_by_name(const std::string& text) {
+  Options options;
+  for (const std::string& line : lines_of(text)) {
+    const auto [name, value] = assignment(line);
+    const Options before = options;
+    try {
+      options.set(name, value);
+      Options again = options;
+      again.set(name, options.get(name));
+      check(again == options, "an option that is read and set again stays as it is");
+    } catch (const ConfigurationError&) {
+      check(before == options, "a value that is refused changes nothing");
+    }
+  }
+  validate(options);
+}
+
+// Lines NAME=value; all names begin as those of the libraries do.
+void read_environment(const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string& line : lines_of(text)) {
+    const auto [name, value] = assignment(line);
+    const bool is_ours = name.starts_with("LAPSE_") || name.starts_with("ADAPM_");
+    names.push_back(is_ours ? name : "LAPSE_" + name);
+    if (::setenv(names.back().c_str(), value.c_str(), 1) != 0) names.pop_back();
+  }
+  try {
+    validate(adapm::Options::from_environment());
+  } catch (const ConfigurationError&) {
+    // Refused.
+  }
+  for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
+}  // namespace
+}  // namespace lapse::test
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lapse::test;
+  FuzzInput input(data, size);
+  const std::uint8_t choice = input.byte() % 3;
+  const std::string text = input.rest();
+  switch (choice) {
+    case 0:
+      set_by_name<lapse::Options>(text);
+      break;
+    case 1:
+      set_by_name<adapm::Options>(text);
+      break;
+    default:
+      read_environment(text);
+      break;
+  }
+  return 0;
+}

@@ -4,10 +4,11 @@
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-dev libboost-serialization-dev
-  libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev catch2 pkg-config python3)
+  libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev
+  libxxhash-dev nlohmann-json3-dev catch2 pkg-config python3)
 case "${1:-}" in
   build) ;;
-  test) packages+=(ccache clang clang-format clang-tidy gdb iproute2 spin) ;;
+  test) packages+=(ccache clang clang-format clang-tidy gdb iproute2 spin strace) ;;
   *)
     echo "usage: $0 <build|test>" >&2
     exit 2

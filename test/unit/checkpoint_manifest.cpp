@@ -34,11 +34,13 @@ std::optional<Reason> reason_of(const std::string& text) {
 }
 
 // With the checksum that it should have.
-std::string sealed(std::string body) {
+std::string sealed(const std::string& body) {
   char line[40];
   const auto sum = static_cast<unsigned long long>(lapse::checksum(std::as_bytes(std::span(body))));
   std::snprintf(line, sizeof line, "{\"checksum\": \"%016llx\",\n", sum);
-  return line + std::move(body);
+  std::string text(line);
+  text += body;
+  return text;
 }
 
 std::string body_of(const Manifest& manifest) {
@@ -46,10 +48,10 @@ std::string body_of(const Manifest& manifest) {
   return text.substr(text.find('\n') + 1);
 }
 
-std::string replaced(std::string text, const std::string& part, const std::string& by) {
+std::string replaced(const std::string& text, const std::string& part, const std::string& by) {
   const std::size_t at = text.find(part);
   REQUIRE(at != std::string::npos);
-  return text.replace(at, part.size(), by);
+  return text.substr(0, at) + by + text.substr(at + part.size());
 }
 
 }  // namespace
@@ -103,6 +105,6 @@ TEST_CASE("Files outside of the folder cannot be listed") {
 
 TEST_CASE("Names must be UTF-8") {
   Manifest manifest = full_manifest();
-  manifest.tables[0].name = "\xff";
+  manifest.tables[0].name = std::string(1, static_cast<char>(0xff));
   CHECK(contains(thrown_text<UsageError>([&] { manifest.to_text(); }), "must be UTF-8"));
 }

@@ -103,13 +103,4 @@ void CheckpointAgreement::require_equal(const std::string& text) {
   }
 }
 
-void CheckpointAgreement::run(const std::function<void()>& f, const std::function<void()>& clean_up) {
-  try {
-    run(f);
-  } catch (...) {
-    clean_up();
-    throw;
-  }
-}
-
 }  // namespace lapse

@@ -43,9 +43,6 @@ class CheckpointAgreement {
   // Collective. Throws CollectiveMismatch on every rank, unless all give one text.
   void require_equal(const std::string& text);
 
-  // Calls f and, where it throws, `clean_up` on every rank before all of them throw.
-  void run(const std::function<void()>& f, const std::function<void()>& clean_up);
-
  private:
   std::vector<std::string> exchange_archives(const std::function<std::string()>& make);
   // Collective. Throws `error` on every rank, such that the server knows that every rank does.

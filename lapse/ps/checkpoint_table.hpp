@@ -1,9 +1,12 @@
 // A table of the server, as checkpoints see it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/ps/table.hpp"
@@ -28,8 +31,18 @@ class CheckpointTable {
   void require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,
                    const std::string& file) const;
 
-  // Writes a shard, unless this rank serves no keys. Throws CheckpointError.
-  std::optional<ShardRecord> write(const std::string& path, std::uint64_t checkpoint) const;
+  // What this rank saves of the table.
+  struct Part {
+    std::vector<Key> keys;  // rising
+    std::uint64_t content_bytes = 0;
+    std::vector<std::byte> copy;  // of values and states, key by key; empty: they are read from the table
+  };
+  Part part() const;
+  // Copies values and states, so that the part can be written while the table changes.
+  void copy(Part& part) const;
+  // Writes a shard, unless the part has no keys. Of a part that was copied, by any thread. Throws
+  // CheckpointError.
+  std::optional<ShardRecord> write(const Part& part, const std::string& path, std::uint64_t checkpoint) const;
 
  private:
   TableHandle table_;

@@ -15,56 +15,13 @@
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/checkpoint_loader.hpp"
 #include "lapse/ps/checkpoint_restorer.hpp"
+#include "lapse/ps/checkpoint_save.hpp"
 #include "lapse/ps/checkpoint_table.hpp"
 #include "lapse/ps/worker_core.hpp"
 
 namespace lapse {
 
 namespace {
-
-// What one rank has written.
-struct SavedPart {
-  std::vector<std::uint64_t> tables;  // by shard: the number of its table
-  std::vector<std::string> files;
-  std::vector<std::uint64_t> numbers;  // by shard: bytes, entries, first key, last key, checksum of the index
-  std::vector<std::string> blobs;
-  std::vector<std::uint64_t> blob_numbers;  // by blob: bytes, checksum
-  std::vector<std::int64_t> clocks;
-
-  void add(std::uint64_t table, const ShardRecord& shard) {
-    tables.push_back(table);
-    files.push_back(shard.file);
-    for (const std::uint64_t number :
-         {shard.bytes, shard.entries, shard.first_key, shard.last_key, shard.index_checksum})
-      numbers.push_back(number);
-  }
-  void add(const BlobRecord& blob) {
-    blobs.push_back(blob.file);
-    blob_numbers.push_back(blob.bytes);
-    blob_numbers.push_back(blob.checksum);
-  }
-  void append_to(Manifest& manifest) const {
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const std::uint64_t* const number = &numbers[5 * i];
-      manifest.tables[tables[i]].shards.push_back({.file = files[i],
-                                                   .bytes = number[0],
-                                                   .entries = number[1],
-                                                   .first_key = number[2],
-                                                   .last_key = number[3],
-                                                   .index_checksum = number[4]});
-    }
-    for (std::size_t i = 0; i < blobs.size(); ++i) {
-      manifest.per_worker.push_back(
-          {.file = blobs[i], .bytes = blob_numbers[2 * i], .checksum = blob_numbers[2 * i + 1]});
-    }
-    manifest.clocks.insert(manifest.clocks.end(), clocks.begin(), clocks.end());
-  }
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& tables& files& numbers& blobs& blob_numbers& clocks;
-  }
-};
 
 // What rank 0 has found in the folder.
 struct FoundCheckpoint {
@@ -97,34 +54,33 @@ class Checkpoints::Impl {
   explicit Impl(ParameterServer& server) : server_(server) {}
 
   void add(const TableHandle& table, const std::string& name);
-  void save(const CheckpointFolder& folder, std::uint64_t step, const CheckpointContent& content,
-            std::optional<std::size_t> keep);
+  enum class Writing : std::uint8_t { at_once, in_background };
+  void begin(const CheckpointFolder& folder, std::uint64_t step, const CheckpointContent& content,
+             std::optional<std::size_t> keep, Writing writing);
+  void finish();
+  bool done() const { return !save_ || save_->done(); }
   LoadedCheckpoint load(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
   // The arguments of a call, as ranks compare them.
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
-  // The name of a file of this rank.
-  std::string file_name(std::uint64_t checkpoint, const std::string& part) const {
-    return fmt::format("{:016x}-{}-r{}", checkpoint, part, server_.rank().value());
-  }
   // Takes the lock of the folder, unless this object has it.
   void lock(const CheckpointFolder& folder);
-  SavedPart write_part(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t checkpoint,
-                       const CheckpointContent& content, std::vector<std::string>& files) const;
-  void commit(const CheckpointFolder& folder, Manifest manifest, const std::string& global,
-              std::optional<std::size_t> keep) const;
   FoundCheckpoint find(const CheckpointFolder& folder, std::optional<std::uint64_t> step) const;
 
   ParameterServer& server_;
   std::vector<CheckpointTable> tables_;
   RestoreFunctions functions_;
   std::string locked_folder_;
-  std::unique_ptr<FolderLock> lock_;  // on rank 0
+  std::unique_ptr<FolderLock> lock_;      // on rank 0
+  std::unique_ptr<CheckpointSave> save_;  // that is not finished
 };
 
 void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
+  if (save_)
+    throw UsageError(
+        fmt::format("a save_async is in progress on rank {}: call finish()", server_.rank().value()));
   for (const CheckpointTable& other : tables_)
     if (other.name() == name)
       throw UsageError(
@@ -149,8 +105,10 @@ void Checkpoints::Impl::lock(const CheckpointFolder& folder) {
 
 // --- saving
 
-void Checkpoints::Impl::save(const CheckpointFolder& folder, std::uint64_t step,
-                             const CheckpointContent& content, std::optional<std::size_t> keep) {
+void Checkpoints::Impl::begin(const CheckpointFolder& folder, std::uint64_t step,
+                              const CheckpointContent& content, std::optional<std::size_t> keep,
+                              Writing writing) {
+  finish();
   CheckpointAgreement agreement(server_, "save_checkpoint");
   agreement.require_equal(call_text(folder, fmt::format("step {}, keep {}", step, keep.value_or(0))));
   const std::uint64_t checkpoint = agreement.exchange([&]() -> std::uint64_t {
@@ -160,74 +118,42 @@ void Checkpoints::Impl::save(const CheckpointFolder& folder, std::uint64_t step,
     folder.prepare(step);
     return new_checkpoint_number();
   })[0];
+  CheckpointSave::Request request{.folder = folder,
+                                  .step = step,
+                                  .checkpoint = checkpoint,
+                                  .rank = server_.rank(),
+                                  .ranks = server_.ranks(),
+                                  .content = content,
+                                  .keep = keep};
+  std::unique_ptr<CheckpointSave> save;
+  agreement.run([&] {
+    save = std::make_unique<CheckpointSave>(std::move(request), tables_);
+    if (writing == Writing::in_background) save->write_in_background();
+  });
+  if (writing == Writing::at_once) save->write();
+  save_ = std::move(save);
+}
 
-  std::vector<std::string> files;
+void Checkpoints::Impl::finish() {
+  if (!save_) return;
+  const std::unique_ptr<CheckpointSave> save = std::move(save_);
+  CheckpointAgreement agreement(server_, "save_checkpoint");
   std::vector<SavedPart> parts;
   try {
-    parts = agreement.exchange([&] { return write_part(folder, step, checkpoint, content, files); });
+    parts = agreement.exchange([&] { return save->part(); });
   } catch (...) {
-    folder.discard(step, files);
+    save->discard();
     throw;
   }
   agreement.run([&] {
-    if (!is_first_rank()) return;
-    Manifest manifest;
-    manifest.checkpoint = checkpoint;
-    manifest.step = step;
-    manifest.ranks = static_cast<std::uint64_t>(server_.ranks());
-    for (const CheckpointTable& table : tables_) manifest.tables.push_back(table.record());
-    for (const SavedPart& part : parts) part.append_to(manifest);
-    commit(folder, std::move(manifest), content.global, keep);
+    if (is_first_rank()) save->commit(parts);
   });
-}
-
-SavedPart Checkpoints::Impl::write_part(const CheckpointFolder& folder, std::uint64_t step,
-                                        std::uint64_t checkpoint, const CheckpointContent& content,
-                                        std::vector<std::string>& files) const {
-  SavedPart part;
-  for (std::size_t table = 0; table < tables_.size(); ++table) {
-    files.push_back(file_name(checkpoint, fmt::format("t{}", table)) + ".shard");
-    if (const auto shard = tables_[table].write(folder.file_path(step, files.back()), checkpoint))
-      part.add(table, *shard);
-  }
-  for (std::size_t worker = 0; worker < content.per_worker.size(); ++worker) {
-    files.push_back(file_name(checkpoint, fmt::format("w{}", worker)) + ".blob");
-    part.add(folder.write_blob(step, files.back(), std::as_bytes(std::span(content.per_worker[worker]))));
-  }
-  for (const Clock clock : content.clocks) part.clocks.push_back(clock.value());
-  // Also where the ranks of another host have other names in memory.
-  sync_folder(folder.step_path(step));
-  return part;
-}
-
-void Checkpoints::Impl::commit(const CheckpointFolder& folder, Manifest manifest, const std::string& global,
-                               std::optional<std::size_t> keep) const {
-  for (const TableRecord& table : manifest.tables) {
-    if (!table.sparse && table.entries() != table.keys) {
-      throw ProtocolError(fmt::format("table '{}' has {} keys, but the ranks own {} together", table.name,
-                                      table.keys, table.entries()));
-    }
-  }
-  if (!global.empty()) {
-    manifest.global = folder.write_blob(manifest.step, file_name(manifest.checkpoint, "global") + ".blob",
-                                        std::as_bytes(std::span(global)));
-  }
-  folder.commit(manifest);
-  if (!keep) return;
-  std::vector<std::uint64_t> others = folder.steps();
-  std::erase(others, manifest.step);
-  for (std::size_t i = 0; i + *keep <= others.size(); ++i) {
-    try {
-      folder.remove(others[i]);
-    } catch (const CheckpointError&) {
-      // The one that was to be saved is there; what cannot be removed stays.
-    }
-  }
 }
 
 // --- loading
 
 LoadedCheckpoint Checkpoints::Impl::load(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
+  finish();
   CheckpointAgreement agreement(server_, "load_checkpoint");
   agreement.require_equal(call_text(folder, step ? fmt::format("step {}", *step) : "the newest step"));
   FoundCheckpoint found =
@@ -320,7 +246,21 @@ void Checkpoints::add(const TableHandle& table, const std::string& name) {
 
 void Checkpoints::save(const std::string& folder, std::uint64_t step, const CheckpointContent& content,
                        std::optional<std::size_t> keep) {
-  impl_->save(CheckpointFolder(folder), step, content, keep);
+  impl_->begin(CheckpointFolder(folder), step, content, keep, Impl::Writing::at_once);
+  impl_->finish();
+}
+
+void Checkpoints::save_async(const std::string& folder, std::uint64_t step, const CheckpointContent& content,
+                             std::optional<std::size_t> keep) {
+  impl_->begin(CheckpointFolder(folder), step, content, keep, Impl::Writing::in_background);
+}
+
+bool Checkpoints::done() const {
+  return impl_->done();
+}
+
+void Checkpoints::finish() {
+  impl_->finish();
 }
 
 LoadedCheckpoint Checkpoints::load(const std::string& folder, std::optional<std::uint64_t> step) {

@@ -51,7 +51,7 @@ class Checkpoints {
   Checkpoints& operator=(const Checkpoints&) = delete;
 
   // A table of the server that is saved and loaded, under this name; the same calls on every rank. Throws
-  // UsageError for a name that was given before.
+  // UsageError for a name that was given before, and between save_async and finish.
   template <Element T>
   void add(const Table<T>& table, const std::string& name) {
     add(table.handle(), name);
@@ -68,6 +68,19 @@ class Checkpoints {
   // until the object is destroyed or saves to another folder.
   void save(const std::string& folder, std::uint64_t step, const CheckpointContent& content = {},
             std::optional<std::size_t> keep = {});
+
+  // Collective. As save, but returns when this rank has copied its values and states to memory, and a thread
+  // writes them while the application goes on. The checkpoint exists when finish() has returned. OutOfMemory
+  // where a rank has no room for the copy.
+  void save_async(const std::string& folder, std::uint64_t step, const CheckpointContent& content = {},
+                  std::optional<std::size_t> keep = {});
+  // Not collective: whether finish() will not wait for the disk of this rank. True also after an error, and
+  // where there is nothing to finish.
+  bool done() const;
+  // Collective. Waits for what save_async has begun, and makes the checkpoint appear; throws what save would.
+  // Does nothing where there is nothing to finish. Called by the next save, save_async and load, too. Without
+  // it the checkpoint never exists.
+  void finish();
 
   // Collective. Replaces values and states of all keys that the checkpoint has of the tables that were added;
   // it must have all of these. Element type, keys, lengths and the name of the update rule must be those that

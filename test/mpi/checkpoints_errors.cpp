@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
@@ -100,6 +101,62 @@ TEST_CASE("A full disk on one rank") {
   table.expect_values(1);
   table.save(3, folder.path());
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1, 3});
+}
+
+TEST_CASE("A save in the background has the values of its call, and exists when it is finished") {
+  const SharedFolder folder;
+  SteppedTable table;
+  CHECK(table.checkpoints().done());
+  table.checkpoints().finish();
+  for (const std::uint64_t step : {1, 2}) {
+    table.set(static_cast<float>(step));
+    // That of step 1 is finished by the next call.
+    table.checkpoints().save_async(folder.path(), step);
+    table.set(10);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(CheckpointFolder(folder.path()).steps().size() == step - 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  table.expect_values(10);
+  while (!table.checkpoints().done()) std::this_thread::yield();
+  table.checkpoints().finish();
+  CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1, 2});
+  for (const std::uint64_t step : {1, 2}) {
+    table.checkpoints().load(folder.path(), step);
+    table.expect_values(static_cast<float>(step));
+  }
+  // Loading finishes, too.
+  table.checkpoints().save_async(folder.path(), 3);
+  CHECK(table.checkpoints().load(folder.path()).step == 3);
+}
+
+TEST_CASE("A save in the background that is not finished leaves what there was") {
+  const SharedFolder folder;
+  {
+    SteppedTable table;
+    table.save(1, folder.path());
+    table.checkpoints().save_async(folder.path(), 1);
+  }
+  SteppedTable table;
+  CHECK(table.checkpoints().load(folder.path()).step == 1);
+  table.expect_values(1);
+  table.save(2, folder.path());
+}
+
+TEST_CASE("A full disk on one rank, in the background") {
+  const SharedFolder folder;
+  SteppedTable table;
+  table.save(1, folder.path());
+  {
+    const auto limit = table.is_last_rank() ? std::make_unique<FileLimit>(50) : nullptr;
+    table.checkpoints().save_async(folder.path(), 2);
+    check_error(Reason::no_space, "cannot be reserved", [&] { table.checkpoints().finish(); });
+  }
+  CHECK(table.checkpoints().done());
+  table.checkpoints().finish();
+  CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1});
+  table.checkpoints().load(folder.path());
+  table.expect_values(1);
 }
 
 TEST_CASE("Folders that cannot be written or are not there") {

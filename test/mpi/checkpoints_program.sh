@@ -29,6 +29,11 @@ saved() {  # <line>
   esac
 }
 
+# Whether a process runs, or still has files open.
+runs() {
+  [[ -r /proc/$1/stat ]] && [[ $(cut --delimiter=' ' --fields=3 "/proc/$1/stat" 2>/dev/null) =~ ^[^ZX]$ ]]
+}
+
 mkfifo "$directory/lines"
 for ((kill = 0; kill < kills; ++kill)); do
   processes=()
@@ -52,6 +57,12 @@ for ((kill = 0; kill < kills; ++kill)); do
   while read -r line <&3; do saved "$line"; done
   exec 3<&-
   wait "$job" && fail "the job did not notice that a rank was killed"
+  # The launcher may end before the other ranks.
+  exec 4<>"$directory/lines"
+  for process in "${processes[@]}"; do
+    while runs "$process"; do read -r -t 0.01 line <&4; done
+  done
+  exec 4<&-
   "$tool" verify "$folder" >"$directory/out" 2>&1 || fail "a checkpoint is not whole: $(cat "$directory/out")"
   newest=$(sed -n '$s/^step \([0-9]*\):.*/\1/p' "$directory/out")
   # The launcher may have lost the last lines of the job.

@@ -4,12 +4,14 @@
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-dev libboost-serialization-dev
-  libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev catch2 pkg-config python3)
+  libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev
+  libxxhash-dev nlohmann-json3-dev catch2 pkg-config python3)
 case "${1:-}" in
   build) ;;
   test)
-    packages+=(ccache clang clang-format clang-tidy gdb iproute2 libpmix-dev munge slurm-client slurmctld slurmd spin)
+    packages+=(ccache clang clang-format clang-tidy gdb iproute2 libpmix-dev munge slurm-client slurmctld slurmd spin strace)
     ;;
+  fuzz) packages+=(ccache clang libclang-rt-14-dev) ;;
   *)
     echo "usage: $0 <build|test|fuzz>" >&2
     exit 2

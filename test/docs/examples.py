@@ -15,8 +15,11 @@ BLOCK = re.compile(r"(?:<!-- given\n(?P<given>.*?)-->\n)?```cpp\n(?P<code>.*?)``
 
 FRAGMENTS_HEAD = """#include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "lapse/ps/checkpoints.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 

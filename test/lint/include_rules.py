@@ -4,7 +4,7 @@ import re
 from source_tree import CPP, Problem, files, numbered_lines
 
 _TO_PROTOCOL = ["lapse/core", "lapse/transport", "lapse/store", "lapse/directory"]
-_TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency"]
+_TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency", "lapse/checkpoint"]
 _LIBRARIES = [*_TO_PS, "lapse/ps", "lapse/stage", "lapse/c", "adapm", "io"]
 
 # Beside itself, a folder may include these.
@@ -13,6 +13,7 @@ ALLOWED = {
     "lapse/transport": ["lapse/core"],
     "lapse/store": ["lapse/core"],
     "lapse/directory": ["lapse/core"],
+    "lapse/checkpoint": ["lapse/core"],
     "lapse/protocol": _TO_PROTOCOL,
     "lapse/consistency": [*_TO_PROTOCOL, "lapse/protocol"],
     "lapse/ps": _TO_PS,

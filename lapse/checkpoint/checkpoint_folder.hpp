@@ -1,0 +1,74 @@
+// The folder in which a job keeps its checkpoints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lapse/checkpoint/manifest.hpp"
+#include "lapse/checkpoint/shard_reader.hpp"
+
+namespace lapse {
+
+// Each checkpoint is a folder step-<number> with its files and, written last, the manifest. Every call may
+// throw CheckpointError. Thread safety: used by one thread; several processes may read one folder, and the
+// holder of its lock (FolderLock) writes.
+//
+// A checkpoint appears when its manifest is renamed, after all its files are on the disk, and replaces an
+// earlier one of the same step in that moment: names of files begin with the number of their checkpoint.
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  std::string step_path(std::uint64_t step) const;
+  std::string file_path(std::uint64_t step, const std::string& file) const;
+
+  // --- writing
+
+  // Makes the folder of the step and removes what earlier attempts have left in any step: files that no
+  // manifest lists.
+  void prepare(std::uint64_t step) const;
+  // Writes a file of a checkpoint; the disk has it when the call returns.
+  BlobRecord write_blob(std::uint64_t step, const std::string& file, std::span<const std::byte> bytes) const;
+  // Makes the checkpoint appear. Every file that the manifest lists is on the disk.
+  void commit(const Manifest& manifest) const;
+  // Removes files of the step, as far as they are there; and the folder, if it is empty then.
+  void discard(std::uint64_t step, const std::vector<std::string>& files) const noexcept;
+  // Removes a whole checkpoint, the manifest first.
+  void remove(std::uint64_t step) const;
+
+  // --- reading
+
+  // The steps that have a manifest, in rising order; empty when the folder is missing.
+  std::vector<std::uint64_t> steps() const;
+  // Throws with reason missing where the step has none.
+  Manifest manifest(std::uint64_t step) const;
+  std::string manifest_text(std::uint64_t step) const;
+  ShardReader open(const Manifest& manifest, const ShardRecord& shard) const;
+  std::vector<std::byte> read_blob(const Manifest& manifest, const BlobRecord& blob) const;
+
+  // How much of a checkpoint is read to check it.
+  enum class Check : std::uint8_t {
+    structure,  // that all files are there, with their sizes, headers and indexes; blobs
+    contents,   // every byte
+  };
+  void check(const Manifest& manifest, Check check) const;
+  // The newest checkpoint that passes the check, and what is wrong with the newer ones.
+  struct Newest {
+    std::optional<Manifest> manifest;
+    std::vector<std::string> problems;
+  };
+  Newest newest(Check check) const;
+
+ private:
+  void remove_left_overs(std::uint64_t step) const;
+  std::vector<std::uint64_t> all_steps() const;
+
+  std::string path_;
+};
+
+}  // namespace lapse

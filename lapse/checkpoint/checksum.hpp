@@ -1,0 +1,13 @@
+// The checksum of checkpoints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace lapse {
+
+// XXH3 with 64 bits, without a seed.
+std::uint64_t checksum(std::span<const std::byte> bytes);
+
+}  // namespace lapse

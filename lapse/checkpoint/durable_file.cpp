@@ -1,0 +1,139 @@
+#include "lapse/checkpoint/durable_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+
+namespace lapse {
+
+namespace {
+
+using Reason = CheckpointError::Reason;
+
+// Some systems write or read at most 2 GiB at once.
+constexpr std::size_t kMaxBytesAtOnce = std::size_t{1} << 30;
+
+[[noreturn]] void refuse_write(const std::string& path, std::string_view action, int number) {
+  throw system_error(Reason::not_writable, path, action, number);
+}
+
+}  // namespace
+
+// --- writing
+
+DurableFile::DurableFile(std::string path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) refuse_write(path_, "cannot be created", errno);
+}
+
+DurableFile::~DurableFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void DurableFile::reserve(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  int number = EINTR;
+  while (number == EINTR) number = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+  if (number != 0) refuse_write(path_, fmt::format("{} bytes cannot be reserved", bytes), number);
+  reserved_ = bytes;
+}
+
+void DurableFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMaxBytesAtOnce));
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      refuse_write(path_, "cannot be written", errno);
+    }
+    written_ += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void DurableFile::finish() {
+  if (reserved_ > written_ && ::ftruncate(descriptor_, static_cast<off_t>(written_)) != 0)
+    refuse_write(path_, "cannot be shortened", errno);
+  if (::fsync(descriptor_) != 0) refuse_write(path_, "cannot be synced", errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) refuse_write(path_, "cannot be closed", errno);
+}
+
+// --- reading
+
+ReadableFile::ReadableFile(std::string path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw system_error(Reason::not_readable, path_, "cannot be opened", errno);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw CheckpointError(Reason::not_readable, path_, "is not a file");
+  }
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+ReadableFile::~ReadableFile() {
+  ::close(descriptor_);
+}
+
+void ReadableFile::read(std::uint64_t offset, std::span<std::byte> destination) const {
+  while (!destination.empty()) {
+    const ssize_t count = ::pread(descriptor_, destination.data(),
+                                  std::min(destination.size(), kMaxBytesAtOnce), static_cast<off_t>(offset));
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      throw system_error(Reason::not_readable, path_, "cannot be read", errno);
+    }
+    if (count == 0) {
+      throw CheckpointError(
+          Reason::truncated, path_,
+          fmt::format("ends at byte {}, {} bytes are missing there", offset, destination.size()));
+    }
+    offset += static_cast<std::uint64_t>(count);
+    destination = destination.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+std::vector<std::byte> ReadableFile::read(std::uint64_t offset, std::uint64_t bytes) const {
+  // Before memory is asked for.
+  if (offset > bytes_ || bytes > bytes_ - offset) {
+    throw CheckpointError(Reason::truncated, path_,
+                          fmt::format("has {} bytes, expected {} from byte {} on", bytes_, bytes, offset));
+  }
+  std::vector<std::byte> content(bytes);
+  read(offset, content);
+  return content;
+}
+
+// --- folders
+
+void sync_folder(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) refuse_write(path, "cannot be opened", errno);
+  const int result = ::fsync(descriptor);
+  const int number = errno;
+  ::close(descriptor);
+  // Some file systems have no sync of folders.
+  if (result != 0 && number != EINVAL) refuse_write(path, "cannot be synced", number);
+}
+
+void make_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return;
+  if (folder.has_relative_path() && folder.parent_path() != folder)
+    make_folder(folder.parent_path().string());
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) refuse_write(path, "cannot be made", errno);
+  if (!std::filesystem::is_directory(folder, error))
+    throw CheckpointError(Reason::not_writable, path, "is a file, expected a folder");
+  sync_folder(folder.parent_path().string());
+}
+
+}  // namespace lapse

@@ -1,0 +1,218 @@
+#include "lapse/checkpoint/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checksum.hpp"
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Reason = CheckpointError::Reason;
+
+// The first line of the file; the checksum is that of everything behind it.
+constexpr std::string_view kFirstLine = "{{\"checksum\": \"{:016x}\",\n";
+constexpr std::size_t kFirstLineBytes = 33;
+constexpr std::size_t kDigitsAt = 14;
+constexpr std::size_t kDigits = 16;
+
+std::string hex(std::uint64_t number) {
+  return fmt::format("{:016x}", number);
+}
+
+std::uint64_t from_hex(std::string_view digits, const std::string& file) {
+  std::uint64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto result = std::from_chars(digits.data(), end, number, 16);
+  if (result.ec != std::errc{} || result.ptr != end || digits.size() != kDigits)
+    throw CheckpointError(Reason::damaged, file,
+                          fmt::format("has '{}' in place of 16 hexadecimal digits", digits));
+  return number;
+}
+
+Json to_json(const ShardRecord& shard) {
+  return {{"file", shard.file},         {"bytes", shard.bytes},
+          {"entries", shard.entries},   {"first_key", shard.first_key},
+          {"last_key", shard.last_key}, {"index_checksum", hex(shard.index_checksum)}};
+}
+
+Json to_json(const TableRecord& table) {
+  Json json = {{"name", table.name},
+               {"sparse", table.sparse},
+               {"keys", table.keys},
+               {"element", std::string(element_name(table.element))},
+               {"length", table.length},
+               {"state_elements", table.state_elements},
+               {"update_rule", table.update_rule},
+               {"update_rule_text", table.update_rule_text},
+               {"initialiser", table.initialiser},
+               {"seed", table.seed},
+               {"entries", table.entries()},
+               {"shards", Json::array()}};
+  for (const ShardRecord& shard : table.shards) json["shards"].push_back(to_json(shard));
+  return json;
+}
+
+Json to_json(const BlobRecord& blob) {
+  return {{"file", blob.file}, {"bytes", blob.bytes}, {"checksum", hex(blob.checksum)}};
+}
+
+// Reads one manifest.
+class Parser {
+ public:
+  explicit Parser(const std::string& file) : file_(file) {}
+
+  Manifest manifest(const Json& json) const {
+    Manifest manifest;
+    manifest.checkpoint = number(json, "checkpoint");
+    manifest.step = json.at("step");
+    manifest.ranks = json.at("ranks");
+    for (const Json& one : json.at("tables")) manifest.tables.push_back(table(one));
+    if (const Json& global = json.at("global"); !global.is_null()) manifest.global = blob(global);
+    for (const Json& one : json.at("per_worker")) manifest.per_worker.push_back(blob(one));
+    for (const Json& one : json.at("clocks")) manifest.clocks.push_back(one);
+    return manifest;
+  }
+
+ private:
+  std::uint64_t number(const Json& json, const char* name) const {
+    return from_hex(json.at(name).get<std::string>(), file_);
+  }
+
+  // A name within the folder, and no path to what is outside.
+  std::string file_name(const Json& json) const {
+    std::string name = json.at("file");
+    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos ||
+        name.find('\0') != std::string::npos)
+      throw CheckpointError(Reason::damaged, file_,
+                            fmt::format("lists '{}', which is no name of a file", name));
+    return name;
+  }
+
+  BlobRecord blob(const Json& json) const {
+    return {.file = file_name(json), .bytes = json.at("bytes"), .checksum = number(json, "checksum")};
+  }
+
+  ShardRecord shard(const Json& json) const {
+    return {.file = file_name(json),
+            .bytes = json.at("bytes"),
+            .entries = json.at("entries"),
+            .first_key = json.at("first_key"),
+            .last_key = json.at("last_key"),
+            .index_checksum = number(json, "index_checksum")};
+  }
+
+  TableRecord table(const Json& json) const {
+    TableRecord table;
+    table.name = json.at("name");
+    table.sparse = json.at("sparse");
+    table.keys = json.at("keys");
+    const std::string element = json.at("element");
+    const auto found = element_of(element);
+    if (!found) {
+      throw CheckpointError(
+          Reason::damaged, file_,
+          fmt::format("table '{}' has elements of an unknown type '{}'", table.name, element));
+    }
+    table.element = *found;
+    table.length = json.at("length");
+    table.state_elements = json.at("state_elements");
+    table.update_rule = json.at("update_rule");
+    table.update_rule_text = json.at("update_rule_text");
+    table.initialiser = json.at("initialiser");
+    table.seed = json.at("seed");
+    for (const Json& one : json.at("shards")) table.shards.push_back(shard(one));
+    return table;
+  }
+
+  const std::string& file_;
+};
+
+}  // namespace
+
+std::uint64_t TableRecord::entries() const {
+  std::uint64_t sum = 0;
+  for (const ShardRecord& shard : shards) sum += shard.entries;
+  return sum;
+}
+
+std::uint64_t TableRecord::bytes() const {
+  std::uint64_t sum = 0;
+  for (const ShardRecord& shard : shards) sum += shard.bytes;
+  return sum;
+}
+
+const TableRecord* Manifest::table(std::string_view name) const {
+  const auto found = std::ranges::find(tables, name, &TableRecord::name);
+  return found == tables.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Manifest::files() const {
+  std::vector<std::string> names;
+  for (const TableRecord& one : tables)
+    for (const ShardRecord& shard : one.shards) names.push_back(shard.file);
+  if (global) names.push_back(global->file);
+  for (const BlobRecord& blob : per_worker) names.push_back(blob.file);
+  return names;
+}
+
+std::uint64_t Manifest::bytes() const {
+  std::uint64_t sum = global ? global->bytes : 0;
+  for (const TableRecord& one : tables) sum += one.bytes();
+  for (const BlobRecord& blob : per_worker) sum += blob.bytes;
+  return sum;
+}
+
+std::string Manifest::to_text() const {
+  Json json = {{"format", "lapse checkpoint"},
+               {"version", kVersion},
+               {"checkpoint", hex(checkpoint)},
+               {"step", step},
+               {"ranks", ranks},
+               {"tables", Json::array()},
+               {"global", global ? to_json(*global) : Json()},
+               {"per_worker", Json::array()},
+               {"clocks", clocks}};
+  for (const TableRecord& one : tables) json["tables"].push_back(to_json(one));
+  for (const BlobRecord& blob : per_worker) json["per_worker"].push_back(to_json(blob));
+  std::string body;
+  try {
+    body = json.dump(2).substr(std::string_view("{\n").size()) + "\n";
+  } catch (const Json::exception& error) {
+    throw UsageError(
+        fmt::format("the names in a checkpoint of step {} must be UTF-8: {}", step, error.what()));
+  }
+  return fmt::format(kFirstLine, lapse::checksum(std::as_bytes(std::span(body)))) + body;
+}
+
+Manifest Manifest::from_text(std::string_view text, const std::string& file) {
+  if (!text.starts_with("{\"checksum\": \"") || text.size() < kFirstLineBytes)
+    throw CheckpointError(text.size() < kFirstLineBytes ? Reason::truncated : Reason::foreign, file,
+                          "is no manifest of a checkpoint");
+  const std::uint64_t expected = from_hex(text.substr(kDigitsAt, kDigits), file);
+  if (lapse::checksum(std::as_bytes(std::span(text.substr(kFirstLineBytes)))) != expected)
+    throw CheckpointError(Reason::damaged, file, "the checksum of the manifest differs");
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format") != "lapse checkpoint")
+      throw CheckpointError(Reason::foreign, file, "is no manifest of a checkpoint");
+    const std::uint64_t version = json.at("version");
+    if (version > kVersion) {
+      throw CheckpointError(Reason::newer_version, file,
+                            fmt::format("has version {} of the format, this library reads up to version {}",
+                                        version, kVersion));
+    }
+    return Parser(file).manifest(json);
+  } catch (const Json::exception& error) {
+    throw CheckpointError(Reason::damaged, file, error.what());
+  }
+}
+
+}  // namespace lapse

@@ -1,0 +1,69 @@
+// What a checkpoint consists of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lapse/checkpoint/shard_format.hpp"
+#include "lapse/checkpoint/shard_writer.hpp"
+
+namespace lapse {
+
+struct TableRecord {
+  std::string name;
+  bool sparse = false;
+  std::uint64_t keys = 0;  // dense tables
+  CheckpointElement element = CheckpointElement::float32;
+  std::uint64_t length = 0;          // elements of every value; 0: each key has its own
+  std::uint64_t state_elements = 0;  // beside every value; 0 where each key has its own
+  std::string update_rule;           // its name
+  std::string update_rule_text;      // with its parameters
+  std::string initialiser;
+  std::uint64_t seed = 0;  // of the initialiser
+  std::vector<ShardRecord> shards;
+
+  std::uint64_t entries() const;
+  std::uint64_t bytes() const;  // of its shards
+  bool operator==(const TableRecord&) const = default;
+};
+
+// Bytes of the application, in a file of their own.
+struct BlobRecord {
+  std::string file;
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;
+
+  bool operator==(const BlobRecord&) const = default;
+};
+
+// The contents of the file manifest.json, which is written last: a checkpoint without it does not exist.
+struct Manifest {
+  static constexpr std::string_view kFile = "manifest.json";
+  static constexpr std::uint32_t kVersion = 1;
+
+  std::uint64_t checkpoint = 0;  // a number that no other checkpoint has, almost surely
+  std::uint64_t step = 0;
+  std::uint64_t ranks = 0;  // that wrote it
+  std::vector<TableRecord> tables;
+  std::optional<BlobRecord> global;
+  std::vector<BlobRecord> per_worker;  // in the order of the workers of all ranks
+  std::vector<std::int64_t> clocks;    // of these workers, where the application gave any
+
+  // Null where there is none.
+  const TableRecord* table(std::string_view name) const;
+  // Names of all files of the checkpoint but the manifest.
+  std::vector<std::string> files() const;
+  std::uint64_t bytes() const;  // of these files
+  bool operator==(const Manifest&) const = default;
+
+  // Throws UsageError where a name is no UTF-8.
+  std::string to_text() const;
+  // Throws CheckpointError, as `file`.
+  static Manifest from_text(std::string_view text, const std::string& file);
+};
+
+}  // namespace lapse

@@ -1,0 +1,142 @@
+#include "lapse/ps/checkpoint_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/protocol/table_shard.hpp"
+
+namespace lapse {
+
+namespace {
+
+CheckpointElement checkpoint_element(ElementType type) {
+  switch (type) {
+    case ElementType::float32:
+      return CheckpointElement::float32;
+    case ElementType::float64:
+      return CheckpointElement::float64;
+    case ElementType::int32:
+      return CheckpointElement::int32;
+    case ElementType::int64:
+      break;
+  }
+  return CheckpointElement::int64;
+}
+
+std::string length_text(std::uint64_t length) {
+  return length == 0 ? "a length for each key" : fmt::format("{} elements", length);
+}
+
+}  // namespace
+
+TableRecord CheckpointTable::record() const {
+  const TableShard& table = table_.state();
+  const ValueLayout& layout = table.sizes().layout();
+  TableRecord record;
+  record.name = name_;
+  record.sparse = table_.is_sparse();
+  record.keys = record.sparse ? 0 : table_.keys();
+  record.element = checkpoint_element(layout.type);
+  record.length = table_.length();
+  record.state_elements = record.length == 0 ? 0 : layout.state_elements();
+  record.update_rule = table.definition().rule.rule().name();
+  record.update_rule_text = table.definition().rule.rule().to_string();
+  record.initialiser = table.definition().initialiser.to_string();
+  record.seed = table.definition().seed;
+  return record;
+}
+
+void CheckpointTable::require_fit(const TableRecord& given, const std::string& file) const {
+  const TableRecord own = record();
+  const auto refuse = [&](const std::string& in_checkpoint, const std::string& in_server) {
+    throw CheckpointError(CheckpointError::Reason::mismatch, file,
+                          fmt::format("table '{}' has {} in the checkpoint, but {} in the server", name_,
+                                      in_checkpoint, in_server));
+  };
+  const auto keys_text = [](const TableRecord& one) {
+    return one.sparse ? "any 64-bit keys" : fmt::format("{} keys", one.keys);
+  };
+  if (given.sparse != own.sparse || given.keys != own.keys) refuse(keys_text(given), keys_text(own));
+  if (given.element != own.element) {
+    refuse(fmt::format("elements of type {}", element_name(given.element)),
+           fmt::format("elements of type {}", element_name(own.element)));
+  }
+  if (given.length != own.length) refuse(length_text(given.length), length_text(own.length));
+  if (given.update_rule != own.update_rule || given.state_elements != own.state_elements) {
+    refuse(
+        fmt::format("the update rule {} with {} elements of state", given.update_rule, given.state_elements),
+        fmt::format("the update rule {} with {} elements of state", own.update_rule, own.state_elements));
+  }
+  const std::uint64_t entries = given.entries();
+  if (!own.sparse && entries != own.keys) {
+    throw CheckpointError(
+        CheckpointError::Reason::damaged, file,
+        fmt::format("table '{}' has values of {} keys, expected {}", name_, entries, own.keys));
+  }
+}
+
+void CheckpointTable::require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,
+                                  const std::string& file) const {
+  if (!table_.has(Key(key))) {
+    throw CheckpointError(CheckpointError::Reason::damaged, file,
+                          fmt::format("has key {}, but table '{}' has {} keys", key, name_, table_.keys()));
+  }
+  const ValueSizes& sizes = table_.state().sizes();
+  if (sizes.length(Key(key)) == length && sizes.content_bytes(Key(key)) == content_bytes) return;
+  throw CheckpointError(
+      CheckpointError::Reason::mismatch, file,
+      fmt::format(
+          "the value of key {} of table '{}' has {} elements, {} bytes with state, in the checkpoint, "
+          "but {} elements, {} bytes in the server",
+          key, name_, length, content_bytes, sizes.length(Key(key)), sizes.content_bytes(Key(key))));
+}
+
+CheckpointTable::Part CheckpointTable::part() const {
+  const TableShard& table = table_.state();
+  Part part;
+  table.store().for_each_here([&](Key key) {
+    if (!table.serves(key)) return;
+    part.keys.push_back(key);
+    part.content_bytes += table.content_bytes(key);
+  });
+  if (!std::ranges::is_sorted(part.keys)) std::ranges::sort(part.keys);  // Those of dense tables are.
+  return part;
+}
+
+void CheckpointTable::copy(Part& part) const {
+  const TableShard& table = table_.state();
+  part.copy.reserve(part.content_bytes);
+  for (const Key key : part.keys) {
+    const std::byte* const content = table.store().address(table.store().word(key).slot());
+    part.copy.insert(part.copy.end(), content, content + table.content_bytes(key));
+  }
+}
+
+std::optional<ShardRecord> CheckpointTable::write(const Part& part, const std::string& path,
+                                                  std::uint64_t checkpoint) const {
+  if (part.keys.empty()) return std::nullopt;
+  const Store& store = table_.state().store();
+  const ValueSizes& sizes = store.sizes();
+  const TableRecord own = record();
+  ShardWriter writer(path,
+                     {.checkpoint = checkpoint,
+                      .table = name_,
+                      .element = own.element,
+                      .length = own.length,
+                      .state_elements = own.state_elements},
+                     part.keys.size(), part.content_bytes);
+  const std::byte* copied = part.copy.empty() ? nullptr : part.copy.data();
+  for (const Key key : part.keys) {
+    const std::size_t bytes = sizes.content_bytes(key);
+    const std::byte* const content = copied != nullptr ? copied : store.address(store.word(key).slot());
+    writer.add(key.value(), std::span(content, bytes), sizes.length(key));
+    if (copied != nullptr) copied += bytes;
+  }
+  return writer.finish();
+}
+
+}  // namespace lapse

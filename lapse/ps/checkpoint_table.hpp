@@ -1,0 +1,52 @@
+// A table of the server, as checkpoints see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/ps/table.hpp"
+
+namespace lapse {
+
+// Writes the main copies that this rank serves; between phases, when everything is synced, they are all there
+// is. Thread safety: the server's thread, between calls of run_workers.
+class CheckpointTable {
+ public:
+  // `name`: in the checkpoint.
+  CheckpointTable(const TableHandle& table, std::string name) : table_(table), name_(std::move(name)) {}
+
+  const TableHandle& handle() const { return table_; }
+  const std::string& name() const { return name_; }
+  // What a manifest records of the table, without shards.
+  TableRecord record() const;
+  // Throws CheckpointError with reason mismatch, as `file`, where values and states of the given record cannot
+  // be those of the table.
+  void require_fit(const TableRecord& given, const std::string& file) const;
+  // As above, for one value.
+  void require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,
+                   const std::string& file) const;
+
+  // What this rank saves of the table.
+  struct Part {
+    std::vector<Key> keys;  // rising
+    std::uint64_t content_bytes = 0;
+    std::vector<std::byte> copy;  // of values and states, key by key; empty: they are read from the table
+  };
+  Part part() const;
+  // Copies values and states, so that the part can be written while the table changes.
+  void copy(Part& part) const;
+  // Writes a shard, unless the part has no keys. Of a part that was copied, by any thread. Throws
+  // CheckpointError.
+  std::optional<ShardRecord> write(const Part& part, const std::string& path, std::uint64_t checkpoint) const;
+
+ private:
+  TableHandle table_;
+  std::string name_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,270 @@
+#include "lapse/ps/checkpoints.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <random>
+#include <utility>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/durable_file.hpp"
+#include "lapse/checkpoint/folder_lock.hpp"
+#include "lapse/core/random.hpp"
+#include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/ps/checkpoint_loader.hpp"
+#include "lapse/ps/checkpoint_restorer.hpp"
+#include "lapse/ps/checkpoint_save.hpp"
+#include "lapse/ps/checkpoint_table.hpp"
+#include "lapse/ps/worker_core.hpp"
+
+namespace lapse {
+
+namespace {
+
+// What rank 0 has found in the folder.
+struct FoundCheckpoint {
+  std::uint64_t step = 0;
+  std::string manifest;
+  std::vector<std::string> problems;
+  std::string global;
+  std::vector<std::string> per_worker;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& step& manifest& problems& global& per_worker;
+  }
+};
+
+std::uint64_t new_checkpoint_number() {
+  std::random_device random;
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return mix_bits(static_cast<std::uint64_t>(now)) ^ (std::uint64_t{random()} << 32U) ^ random();
+}
+
+std::string to_string(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+class Checkpoints::Impl {
+ public:
+  explicit Impl(ParameterServer& server) : server_(server) {}
+
+  void add(const TableHandle& table, const std::string& name);
+  enum class Writing : std::uint8_t { at_once, in_background };
+  void begin(const CheckpointFolder& folder, std::uint64_t step, const CheckpointContent& content,
+             std::optional<std::size_t> keep, Writing writing);
+  void finish();
+  bool done() const { return !save_ || save_->done(); }
+  LoadedCheckpoint load(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
+
+ private:
+  bool is_first_rank() const { return server_.rank() == Rank(0); }
+  // The arguments of a call, as ranks compare them.
+  std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
+  // Takes the lock of the folder, unless this object has it.
+  void lock(const CheckpointFolder& folder);
+  FoundCheckpoint find(const CheckpointFolder& folder, std::optional<std::uint64_t> step) const;
+
+  ParameterServer& server_;
+  std::vector<CheckpointTable> tables_;
+  RestoreFunctions functions_;
+  std::string locked_folder_;
+  std::unique_ptr<FolderLock> lock_;      // on rank 0
+  std::unique_ptr<CheckpointSave> save_;  // that is not finished
+};
+
+void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
+  if (save_)
+    throw UsageError(
+        fmt::format("a save_async is in progress on rank {}: call finish()", server_.rank().value()));
+  for (const CheckpointTable& other : tables_)
+    if (other.name() == name)
+      throw UsageError(
+          fmt::format("checkpoints have a table '{}' already, on rank {}", name, server_.rank().value()));
+  tables_.emplace_back(table, name);
+}
+
+std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const std::string& step) const {
+  std::string text = fmt::format("folder '{}', {}, tables", folder.path(), step);
+  for (const CheckpointTable& table : tables_)
+    text += fmt::format(" '{}' ({})", table.name(), table.handle().id().value());
+  return text;
+}
+
+void Checkpoints::Impl::lock(const CheckpointFolder& folder) {
+  if (lock_ && locked_folder_ == folder.path()) return;
+  lock_.reset();
+  make_folder(folder.path());
+  lock_ = std::make_unique<FolderLock>(folder.path());
+  locked_folder_ = folder.path();
+}
+
+// --- saving
+
+void Checkpoints::Impl::begin(const CheckpointFolder& folder, std::uint64_t step,
+                              const CheckpointContent& content, std::optional<std::size_t> keep,
+                              Writing writing) {
+  finish();
+  CheckpointAgreement agreement(server_, "save_checkpoint");
+  agreement.require_equal(call_text(folder, fmt::format("step {}, keep {}", step, keep.value_or(0))));
+  const std::uint64_t checkpoint = agreement.exchange([&]() -> std::uint64_t {
+    if (keep && *keep == 0) throw UsageError("a checkpoint that is saved must be kept: keep is 0");
+    if (!is_first_rank()) return 0;
+    lock(folder);
+    folder.prepare(step);
+    return new_checkpoint_number();
+  })[0];
+  CheckpointSave::Request request{.folder = folder,
+                                  .step = step,
+                                  .checkpoint = checkpoint,
+                                  .rank = server_.rank(),
+                                  .ranks = server_.ranks(),
+                                  .content = content,
+                                  .keep = keep};
+  std::unique_ptr<CheckpointSave> save;
+  agreement.run([&] {
+    save = std::make_unique<CheckpointSave>(std::move(request), tables_);
+    if (writing == Writing::in_background) save->write_in_background();
+  });
+  if (writing == Writing::at_once) save->write();
+  save_ = std::move(save);
+}
+
+void Checkpoints::Impl::finish() {
+  if (!save_) return;
+  const std::unique_ptr<CheckpointSave> save = std::move(save_);
+  CheckpointAgreement agreement(server_, "save_checkpoint");
+  std::vector<SavedPart> parts;
+  try {
+    parts = agreement.exchange([&] { return save->part(); });
+  } catch (...) {
+    save->discard();
+    throw;
+  }
+  agreement.run([&] {
+    if (is_first_rank()) save->commit(parts);
+  });
+}
+
+// --- loading
+
+LoadedCheckpoint Checkpoints::Impl::load(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
+  finish();
+  CheckpointAgreement agreement(server_, "load_checkpoint");
+  agreement.require_equal(call_text(folder, step ? fmt::format("step {}", *step) : "the newest step"));
+  FoundCheckpoint found =
+      agreement.exchange([&] { return is_first_rank() ? find(folder, step) : FoundCheckpoint(); })[0];
+  const std::string manifest_file = folder.file_path(found.step, std::string(Manifest::kFile));
+  Manifest manifest;
+  CheckpointLoader loader(folder, manifest, server_.rank(), server_.ranks());
+  agreement.run([&] {
+    manifest = Manifest::from_text(found.manifest, manifest_file);
+    for (const CheckpointTable& table : tables_) {
+      const TableRecord* const record = manifest.table(table.name());
+      if (record == nullptr) {
+        throw CheckpointError(CheckpointError::Reason::mismatch, manifest_file,
+                              fmt::format("has no table '{}'", table.name()));
+      }
+      table.require_fit(*record, manifest_file);
+      loader.open(table, *record);
+    }
+  });
+  for (const CheckpointTable& table : tables_) functions_.prepare(server_, *manifest.table(table.name()));
+
+  // An error of the worker would end the server: it is kept until the phase is over.
+  std::exception_ptr failure;
+  server_.run_workers(1, [&](Worker& worker) {
+    CheckpointRestorer restorer(worker, functions_);
+    try {
+      loader.read(restorer);
+    } catch (const PeerFailed&) {
+      throw;
+    } catch (...) {
+      failure = std::current_exception();
+      restorer.abandon();
+    }
+  });
+  agreement.run([&] {
+    if (failure) std::rethrow_exception(failure);
+  });
+
+  LoadedCheckpoint loaded;
+  loaded.step = manifest.step;
+  loaded.ranks = static_cast<std::int32_t>(manifest.ranks);
+  loaded.global = std::move(found.global);
+  loaded.per_worker = std::move(found.per_worker);
+  for (const std::int64_t clock : manifest.clocks) loaded.clocks.emplace_back(clock);
+  loaded.problems = std::move(found.problems);
+  loaded.bytes_read = loader.bytes_read();
+  return loaded;
+}
+
+FoundCheckpoint Checkpoints::Impl::find(const CheckpointFolder& folder,
+                                        std::optional<std::uint64_t> step) const {
+  FoundCheckpoint found;
+  Manifest manifest;
+  if (step) {
+    try {
+      manifest = folder.manifest(*step);
+      folder.check(manifest, CheckpointFolder::Check::structure);
+    } catch (const CheckpointError& error) {
+      const CheckpointFolder::Newest other = folder.newest(CheckpointFolder::Check::structure);
+      if (!other.manifest) throw;
+      throw CheckpointError(error.reason(), error.file(),
+                            fmt::format("{}; step {} can be loaded", error.problem(), other.manifest->step));
+    }
+  } else {
+    CheckpointFolder::Newest newest = folder.newest(CheckpointFolder::Check::structure);
+    if (!newest.manifest) {
+      std::string problem = "has no whole checkpoint";
+      for (const std::string& one : newest.problems) problem += "; " + one;
+      throw CheckpointError(CheckpointError::Reason::missing, folder.path(), problem);
+    }
+    manifest = std::move(*newest.manifest);
+    found.problems = std::move(newest.problems);
+  }
+  found.step = manifest.step;
+  found.manifest = manifest.to_text();
+  if (manifest.global) found.global = to_string(folder.read_blob(manifest, *manifest.global));
+  for (const BlobRecord& blob : manifest.per_worker)
+    found.per_worker.push_back(to_string(folder.read_blob(manifest, blob)));
+  return found;
+}
+
+// --- the interface
+
+Checkpoints::Checkpoints(ParameterServer& server) : impl_(std::make_unique<Impl>(server)) {}
+Checkpoints::~Checkpoints() = default;
+
+void Checkpoints::add(const TableHandle& table, const std::string& name) {
+  impl_->add(table, name);
+}
+
+void Checkpoints::save(const std::string& folder, std::uint64_t step, const CheckpointContent& content,
+                       std::optional<std::size_t> keep) {
+  impl_->begin(CheckpointFolder(folder), step, content, keep, Impl::Writing::at_once);
+  impl_->finish();
+}
+
+void Checkpoints::save_async(const std::string& folder, std::uint64_t step, const CheckpointContent& content,
+                             std::optional<std::size_t> keep) {
+  impl_->begin(CheckpointFolder(folder), step, content, keep, Impl::Writing::in_background);
+}
+
+bool Checkpoints::done() const {
+  return impl_->done();
+}
+
+void Checkpoints::finish() {
+  impl_->finish();
+}
+
+LoadedCheckpoint Checkpoints::load(const std::string& folder, std::optional<std::uint64_t> step) {
+  return impl_->load(CheckpointFolder(folder), step);
+}
+
+}  // namespace lapse

@@ -1,0 +1,101 @@
+// Checkpoints of the tables of a server, which a job of another size may load.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/core/types.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/ps/table.hpp"
+
+namespace lapse {
+
+// What an application adds to a checkpoint, on each rank.
+struct CheckpointContent {
+  std::string global = {};                   // of rank 0; empty: none
+  std::vector<std::string> per_worker = {};  // one for each worker of this rank, or none
+  std::vector<Clock> clocks = {};            // likewise
+};
+
+// What an application gets back, equal on all ranks, which may be others than those that saved.
+struct LoadedCheckpoint {
+  std::uint64_t step = 0;
+  std::int32_t ranks = 0;  // that saved
+  std::string global;
+  std::vector<std::string> per_worker;  // of all workers that there were, in their order
+  std::vector<Clock> clocks;
+  std::vector<std::string> problems;  // newer checkpoints that are broken, each with the reason
+  std::uint64_t bytes_read = 0;       // by this rank, of shards
+};
+
+// One object for a server on each rank. Calls are made between those of run_workers, when everything is
+// synced: what is saved is each key's main copy with the state of the update rule, once. Keys may be anywhere
+// and have copies. docs/checkpoints.md is the page for users, docs/checkpoint-format.md that of the files.
+//
+// Where a rank fails (a full disk, a damaged file), every rank throws the same: CheckpointError with the file
+// and the reason; UsageError or CollectiveMismatch for calls that differ; OutOfMemory. The server is as
+// usable as before.
+//
+// Thread safety: that of the server.
+class Checkpoints {
+ public:
+  // The server outlives the object.
+  explicit Checkpoints(ParameterServer& server);
+  ~Checkpoints();
+  Checkpoints(const Checkpoints&) = delete;
+  Checkpoints& operator=(const Checkpoints&) = delete;
+
+  // A table of the server that is saved and loaded, under this name; the same calls on every rank. Throws
+  // UsageError for a name that was given before, and between save_async and finish.
+  template <Element T>
+  void add(const Table<T>& table, const std::string& name) {
+    add(table.handle(), name);
+  }
+  template <Element T>
+  void add(const Table<T>& table) {
+    add(table.handle(), table.name());
+  }
+
+  // Collective. Writes the checkpoint step-<step> into the folder, which all ranks see under this path and
+  // which is made if it is missing. When the call returns, the disk has the checkpoint; until then, it does
+  // not exist, and an earlier one of this step does. `keep`: how many checkpoints stay at most, this one and
+  // those of the largest steps; nothing: all. From the first call on the folder is locked for other jobs,
+  // until the object is destroyed or saves to another folder.
+  void save(const std::string& folder, std::uint64_t step, const CheckpointContent& content = {},
+            std::optional<std::size_t> keep = {});
+
+  // Collective. As save, but returns when this rank has copied its values and states to memory, and a thread
+  // writes them while the application goes on. The checkpoint exists when finish() has returned. OutOfMemory
+  // where a rank has no room for the copy.
+  void save_async(const std::string& folder, std::uint64_t step, const CheckpointContent& content = {},
+                  std::optional<std::size_t> keep = {});
+  // Not collective: whether finish() will not wait for the disk of this rank. True also after an error, and
+  // where there is nothing to finish.
+  bool done() const;
+  // Collective. Waits for what save_async has begun, and makes the checkpoint appear; throws what save would.
+  // Does nothing where there is nothing to finish. Called by the next save, save_async and load, too. Without
+  // it the checkpoint never exists.
+  void finish();
+
+  // Collective. Replaces values and states of all keys that the checkpoint has of the tables that were added;
+  // it must have all of these. Element type, keys, lengths and the name of the update rule must be those that
+  // were saved; parameters of the rule, initialiser, homes and domains need not. Keys of a sparse table that
+  // the checkpoint does not have stay as they are. Without a step, the newest checkpoint is loaded of which
+  // all files are there. When a block turns out to be damaged, the tables are partly loaded: load another
+  // checkpoint, or end.
+  LoadedCheckpoint load(const std::string& folder, std::optional<std::uint64_t> step = {});
+
+ private:
+  class Impl;
+
+  void add(const TableHandle& table, const std::string& name);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lapse

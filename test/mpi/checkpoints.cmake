@@ -1,0 +1,16 @@
+lapse_test(test_checkpoints
+  SOURCES checkpoints.cpp checkpoints_copies.cpp checkpoints_errors.cpp
+  DEPENDS lapse::adapm lapse::ps fmt::fmt
+  RANKS 1 2 3 4
+  DOMAINS rank 2
+  TIMEOUT 100)
+
+# Ranks that are killed while they save.
+if(LAPSE_BUILD_APPS)
+  lapse_program(checkpoints_program SOURCES checkpoints_program.cpp DEPENDS lapse::ps)
+  lapse_add_test(checkpoints_killed.ranks_3
+    COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 120
+            "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_program.sh" $<TARGET_FILE:checkpoints_program>
+            $<TARGET_FILE:lapse-checkpoint> ${LAPSE_LAUNCHER} 3
+    LABELS mpi ranks-3 TIMEOUT 180 PROPERTIES PROCESSORS 2)
+endif()

@@ -1,0 +1,249 @@
+// What a rank cannot write or read ends as the same error on every rank, and the server goes on.
+#include <mpi.h>
+
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/core/error.hpp"
+#include "test/mpi/checkpoints_tables.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/file_limit.hpp"
+#include "test/support/thrown_text.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+using Reason = CheckpointError::Reason;
+
+namespace {
+
+// A server with one table, whose values are its checkpoint's step.
+class SteppedTable {
+ public:
+  SteppedTable() : table_(server_.create_table<float>(options())), checkpoints_(server_) {
+    checkpoints_.add(table_);
+  }
+  ~SteppedTable() { server_.close(); }
+  SteppedTable(const SteppedTable&) = delete;
+  SteppedTable& operator=(const SteppedTable&) = delete;
+
+  ParameterServer& server() { return server_; }
+  Checkpoints& checkpoints() { return checkpoints_; }
+  bool is_last_rank() const { return server_.rank().value() == server_.ranks() - 1; }
+
+  void set(float value) {
+    server_.run_workers(1, [&](Worker& worker) {
+      if (worker.index() == 0) worker.set(table_, key_range(0, kKeys), std::vector<float>(kKeys, value));
+    });
+  }
+  void expect_values(float value) {
+    server_.run_workers(1, [&](Worker& worker) {
+      std::vector<float> values(kKeys);
+      worker.pull(table_, key_range(0, kKeys), values).wait();
+      expect(values == std::vector<float>(kKeys, value), "values of " + std::to_string(value));
+    });
+  }
+  void save(std::uint64_t step, const std::string& folder) {
+    set(static_cast<float>(step));
+    checkpoints_.save(folder, step);
+  }
+
+ private:
+  static TableOptions options() { return {.name = "table", .keys = kKeys}; }
+  static constexpr std::uint64_t kKeys = 100;
+
+  ParameterServer server_{MPI_COMM_WORLD};
+  Table<float> table_;
+  Checkpoints checkpoints_;
+};
+
+// Every rank must end with it: the text, too.
+void check_error(Reason reason, const std::string& part, const std::function<void()>& f) {
+  std::optional<Reason> thrown;
+  std::string text;
+  try {
+    f();
+  } catch (const CheckpointError& error) {
+    thrown = error.reason();
+    text = error.what();
+  }
+  CHECK(thrown == reason);
+  INFO(text);
+  CHECK(contains(text, part));
+}
+
+void change_byte(const std::string& path, std::streamoff at) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(at);
+  const char byte = static_cast<char>(file.get() ^ 1);
+  file.seekp(at);
+  file.put(byte);
+}
+
+}  // namespace
+
+TEST_CASE("A full disk on one rank") {
+  const SharedFolder folder;
+  SteppedTable table;
+  table.save(1, folder.path());
+  table.set(2);
+  {
+    const auto limit = table.is_last_rank() ? std::make_unique<FileLimit>(50) : nullptr;
+    check_error(Reason::no_space, "cannot be reserved", [&] { table.checkpoints().save(folder.path(), 2); });
+  }
+  CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1});
+  table.expect_values(2);
+  table.checkpoints().load(folder.path());
+  table.expect_values(1);
+  table.save(3, folder.path());
+  CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1, 3});
+}
+
+TEST_CASE("A save in the background has the values of its call, and exists when it is finished") {
+  const SharedFolder folder;
+  SteppedTable table;
+  CHECK(table.checkpoints().done());
+  table.checkpoints().finish();
+  for (const std::uint64_t step : {1, 2}) {
+    table.set(static_cast<float>(step));
+    // That of step 1 is finished by the next call.
+    table.checkpoints().save_async(folder.path(), step);
+    table.set(10);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(CheckpointFolder(folder.path()).steps().size() == step - 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  table.expect_values(10);
+  while (!table.checkpoints().done()) std::this_thread::yield();
+  table.checkpoints().finish();
+  CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1, 2});
+  for (const std::uint64_t step : {1, 2}) {
+    table.checkpoints().load(folder.path(), step);
+    table.expect_values(static_cast<float>(step));
+  }
+  // Loading finishes, too.
+  table.checkpoints().save_async(folder.path(), 3);
+  CHECK(table.checkpoints().load(folder.path()).step == 3);
+}
+
+TEST_CASE("A save in the background that is not finished leaves what there was") {
+  const SharedFolder folder;
+  {
+    SteppedTable table;
+    table.save(1, folder.path());
+    table.checkpoints().save_async(folder.path(), 1);
+  }
+  SteppedTable table;
+  CHECK(table.checkpoints().load(folder.path()).step == 1);
+  table.expect_values(1);
+  table.save(2, folder.path());
+}
+
+TEST_CASE("A full disk on one rank, in the background") {
+  const SharedFolder folder;
+  SteppedTable table;
+  table.save(1, folder.path());
+  {
+    const auto limit = table.is_last_rank() ? std::make_unique<FileLimit>(50) : nullptr;
+    table.checkpoints().save_async(folder.path(), 2);
+    check_error(Reason::no_space, "cannot be reserved", [&] { table.checkpoints().finish(); });
+  }
+  CHECK(table.checkpoints().done());
+  table.checkpoints().finish();
+  CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1});
+  table.checkpoints().load(folder.path());
+  table.expect_values(1);
+}
+
+TEST_CASE("Folders that cannot be written or are not there") {
+  SteppedTable table;
+  check_error(Reason::not_writable, "/proc/", [&] { table.checkpoints().save("/proc/lapse", 1); });
+  check_error(Reason::missing, "no whole checkpoint", [&] { table.checkpoints().load("/nowhere"); });
+  table.set(4);
+  table.expect_values(4);
+}
+
+TEST_CASE("A folder that another job writes to") {
+  const SharedFolder folder;
+  SteppedTable table;
+  table.save(1, folder.path());
+  {
+    SteppedTable other;
+    check_error(Reason::locked, "another job", [&] { other.checkpoints().save(folder.path(), 2); });
+    other.checkpoints().load(folder.path());
+    other.expect_values(1);
+  }
+  table.save(2, folder.path());
+}
+
+TEST_CASE("A damaged value, and the next older checkpoint") {
+  const SharedFolder folder;
+  SteppedTable table;
+  table.save(1, folder.path());
+  table.save(2, folder.path());
+  const CheckpointFolder checkpoints(folder.path());
+  const Manifest manifest = checkpoints.manifest(2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.is_last_rank()) change_byte(checkpoints.file_path(2, manifest.tables[0].shards.back().file), 80);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check_error(Reason::damaged, "the checksum of the block", [&] { table.checkpoints().load(folder.path()); });
+  table.checkpoints().load(folder.path(), 1);
+  table.expect_values(1);
+}
+
+TEST_CASE("A newest checkpoint without all its files is passed over, and reported") {
+  const SharedFolder folder;
+  SteppedTable table;
+  table.save(1, folder.path());
+  table.save(2, folder.path());
+  const CheckpointFolder checkpoints(folder.path());
+  const std::string shard = checkpoints.file_path(2, checkpoints.manifest(2).tables[0].shards[0].file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.is_last_rank()) std::filesystem::remove(shard);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const LoadedCheckpoint loaded = table.checkpoints().load(folder.path());
+  CHECK(loaded.step == 1);
+  REQUIRE(loaded.problems.size() == 1);
+  CHECK(contains(loaded.problems[0], shard));
+  table.expect_values(1);
+  check_error(Reason::missing, "step 1 can be loaded", [&] { table.checkpoints().load(folder.path(), 2); });
+  check_error(Reason::missing, "step 1 can be loaded", [&] { table.checkpoints().load(folder.path(), 3); });
+}
+
+TEST_CASE("Checkpoints that do not fit the tables change nothing") {
+  const SharedFolder folder;
+  SteppedTable saved;
+  saved.save(1, folder.path());
+  ParameterServer& server = saved.server();
+  const auto mismatch = [&](const auto& table, const std::string& part) {
+    Checkpoints checkpoints(server);
+    checkpoints.add(table, "table");
+    check_error(Reason::mismatch, part, [&] { checkpoints.load(folder.path()); });
+  };
+  mismatch(server.create_table<float>({.keys = 99}), "100 keys in the checkpoint, but 99 keys in the server");
+  mismatch(server.create_table<float>({.sparse = true}), "but any 64-bit keys in the server");
+  mismatch(server.create_table<double>({.keys = 100}), "but elements of type float64 in the server");
+  mismatch(server.create_table<float>({.keys = 100, .length = 2}), "1 elements in the checkpoint, but 2");
+  mismatch(server.create_table<float>({.keys = 100, .update_rule = UpdateRule::adagrad()}),
+           "the update rule add with 0 elements of state in the checkpoint, but the update rule adagrad");
+  Checkpoints other(server);
+  other.add(server.create_table<float>({.name = "unsaved", .keys = 1}));
+  check_error(Reason::mismatch, "has no table 'unsaved'", [&] { other.load(folder.path()); });
+}
+
+TEST_CASE("Calls that differ between ranks, and wrong ones") {
+  const SharedFolder folder;
+  SteppedTable table;
+  const std::uint64_t step = table.is_last_rank() ? 2 : 1;
+  if (table.server().ranks() > 1) {
+    CHECK(contains(thrown_text<CollectiveMismatch>([&] { table.checkpoints().save(folder.path(), step); }),
+                   "save_checkpoint was called differently on ranks 0 and"));
+  }
+  CHECK(contains(thrown_text<UsageError>([&] { table.checkpoints().save(folder.path(), 1, {}, 0); }),
+                 "keep is 0"));
+  table.save(1, folder.path());
+}

@@ -1,0 +1,23 @@
+lapse_test(test_checkpoint
+  SOURCES checkpoint_files.cpp checkpoint_folder.cpp checkpoint_golden.cpp checkpoint_manifest.cpp checkpoint_shard.cpp
+    checkpoint_shard_damage.cpp
+  DEPENDS lapse::checkpoint fmt::fmt)
+target_compile_definitions(test_checkpoint PRIVATE
+  LAPSE_GOLDEN_CHECKPOINTS="${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_golden")
+
+# The program on these files.
+if(TARGET lapse-checkpoint)
+  lapse_add_test(checkpoint_program
+    COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_program.sh" $<TARGET_FILE:lapse-checkpoint> "${CMAKE_CURRENT_SOURCE_DIR}"
+    LABELS unit TIMEOUT 60)
+  add_dependencies(tests_without_mpi lapse-checkpoint)
+endif()
+
+# The order in which a checkpoint reaches the disk. The sanitizer for leaks cannot be traced.
+if(NOT LAPSE_SANITIZER)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  lapse_add_test(checkpoint_order
+    COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_order.py"
+            $<TARGET_FILE:test_checkpoint> "A checkpoint is found and read again"
+    LABELS unit TIMEOUT 60)
+endif()

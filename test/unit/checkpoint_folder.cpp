@@ -1,0 +1,147 @@
+// Checkpoints in a folder: which there are, which are whole, what is left over.
+#include <filesystem>
+
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+#include "test/unit/checkpoint_samples.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+using Reason = CheckpointError::Reason;
+using Check = CheckpointFolder::Check;
+
+namespace {
+
+void flip_byte(const std::string& path, std::size_t at) {
+  std::string bytes = content_of(path);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::size_t files_in(const std::string& path) {
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path)) ++files;
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("A checkpoint is found and read again") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "checkpoints");
+  CHECK(folder.steps().empty());
+  CHECK(!folder.newest(Check::contents).manifest);
+  const Manifest written = write_sample_checkpoint(folder, 12);
+  CHECK(folder.steps() == std::vector<std::uint64_t>{12});
+  const Manifest read = folder.manifest(12);
+  CHECK(read == written);
+  folder.check(read, Check::contents);
+  CHECK(has_samples(folder.file_path(12, read.tables[0].shards[0].file), true));
+  CHECK(folder.read_blob(read, *read.global).size() == 18);
+  CHECK(folder.read_blob(read, read.per_worker[0]).size() == 2);
+  CHECK(folder.read_blob(read, read.per_worker[1]).empty());
+  CHECK(thrown_reason([&] { folder.manifest(13); }) == Reason::missing);
+}
+
+TEST_CASE("Steps are in order of their numbers") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  for (const std::uint64_t step : {100, 9, 20}) write_sample_checkpoint(folder, step);
+  std::filesystem::create_directory(temporary / "step-050");
+  std::filesystem::create_directory(temporary / "step-x");
+  std::filesystem::create_directory(temporary / "step-60");
+  CHECK(folder.steps() == std::vector<std::uint64_t>{9, 20, 100});
+  CHECK(folder.newest(Check::contents).manifest->step == 100);
+}
+
+TEST_CASE("Where the newest checkpoint is broken, the next older one is offered with the reason") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  const Manifest old = write_sample_checkpoint(folder, 1);
+  const Manifest manifest = write_sample_checkpoint(folder, 2, 99);
+  const std::string shard = folder.file_path(2, manifest.tables[1].shards[0].file);
+  SECTION("a value") {
+    flip_byte(shard, 100);
+    CHECK(folder.newest(Check::structure).manifest->step == 2);
+  }
+  SECTION("a shard is missing") {
+    std::filesystem::remove(shard);
+  }
+  SECTION("a shard was cut off") {
+    std::filesystem::resize_file(shard, 100);
+  }
+  SECTION("a shard of another checkpoint") {
+    std::filesystem::copy_file(folder.file_path(1, old.tables[1].shards[0].file), shard,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  SECTION("the shard of another table") {
+    std::filesystem::copy_file(folder.file_path(2, manifest.tables[0].shards[0].file), shard,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  SECTION("a blob") {
+    flip_byte(folder.file_path(2, manifest.global->file), 3);
+  }
+  SECTION("a blob is longer") {
+    temporary.write("step-2/" + manifest.per_worker[1].file, "x");
+  }
+  SECTION("the manifest") {
+    flip_byte(folder.file_path(2, "manifest.json"), 200);
+  }
+  SECTION("the manifest of another step") {
+    std::filesystem::copy_file(folder.file_path(1, "manifest.json"), folder.file_path(2, "manifest.json"),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  const CheckpointFolder::Newest newest = folder.newest(Check::contents);
+  REQUIRE(newest.manifest);
+  CHECK(newest.manifest->step == 1);
+  REQUIRE(newest.problems.size() == 1);
+  CHECK(contains(newest.problems[0], "/step-2/"));
+}
+
+TEST_CASE("What an attempt has left is removed by the next one, and nothing else") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  write_sample_checkpoint(folder, 1);
+  const std::size_t whole = files_in(temporary / "step-1");
+  temporary.write("step-1/left.shard", "");
+  temporary.write("step-1/notes.txt", "");
+  std::filesystem::create_directory(temporary / "step-2");
+  temporary.write("step-2/left.shard", "");
+  temporary.write("step-2/left.blob", "");
+  temporary.write("step-2/manifest.json.tmp", "");
+  std::filesystem::create_directory(temporary / "step-3");
+  temporary.write("step-3/left.shard", "");
+  temporary.write("step-3/manifest.json", "broken");
+  folder.prepare(4);
+  CHECK(files_in(temporary / "step-1") == whole + 1);
+  CHECK(!std::filesystem::exists(temporary / "step-2"));
+  CHECK(files_in(temporary / "step-3") == 2);
+  CHECK(std::filesystem::exists(temporary / "step-4"));
+  folder.check(folder.manifest(1), Check::contents);
+}
+
+TEST_CASE("A checkpoint replaces one of its step when it is whole, not before") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  const Manifest first = write_sample_checkpoint(folder, 5, 1);
+  const std::size_t files = files_in(temporary / "step-5");
+  folder.prepare(5);
+  CHECK(folder.manifest(5) == first);
+  folder.check(folder.manifest(5), Check::contents);
+  const Manifest second = write_sample_checkpoint(folder, 5, 2);
+  CHECK(folder.manifest(5) == second);
+  folder.check(folder.manifest(5), Check::contents);
+  CHECK(files_in(temporary / "step-5") == files);
+}
+
+TEST_CASE("Checkpoints are removed whole") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  write_sample_checkpoint(folder, 5);
+  write_sample_checkpoint(folder, 6);
+  folder.remove(5);
+  CHECK(folder.steps() == std::vector<std::uint64_t>{6});
+  CHECK(!std::filesystem::exists(temporary / "step-5"));
+  CHECK(thrown_reason([&] { folder.remove(5); }) == Reason::missing);
+}

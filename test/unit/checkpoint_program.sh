@@ -1,0 +1,76 @@
+#!/bin/bash
+# checkpoint_program.sh <lapse-checkpoint> <folder of this script>: the program on the checkpoint in the tree, and on
+# damaged copies of it. Prints what is wrong and exits with 1.
+set -u
+program=$1
+here=$2
+golden=$here/checkpoint_golden/version-1
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+prints() {  # <text> <arguments...>: the output has the text, and the status is 0
+  local text=$1
+  shift
+  "$program" "$@" >"$directory/out" 2>"$directory/err" || fail "status $?: $* $(cat "$directory/err")"
+  grep -qF -- "$text" "$directory/out" || fail "no '$text' in the output of $*: $(cat "$directory/out")"
+}
+
+refuses() {  # <text> <arguments...>: the status is not 0, and the text is printed
+  local text=$1
+  shift
+  "$program" "$@" >"$directory/out" 2>&1 && fail "accepted: $*"
+  grep -qF -- "$text" "$directory/out" || fail "no '$text' in the output of $*: $(cat "$directory/out")"
+}
+
+prints "step 3: 2 tables, 12 keys" list "$golden"
+prints "by 2 ranks: whole" verify "$golden"
+prints "by 2 ranks: whole" verify "$golden" --step 3
+prints "table 'factors': sparse, 6 keys, float32, 3 elements and 1 of state; update rule adagrad" show "$golden"
+prints "clocks: 4 -1" show "$golden" --step 3
+prints $'1000\t-3 -2 -1' extract "$golden" --table factors --keys 1000
+[[ $(wc -l <"$directory/out") -eq 1 ]] || fail "keys beside the one that was asked for: $(cat "$directory/out")"
+prints $'5\t2 3 4\t5' extract "$golden" --table factors --keys 1-999 --state
+[[ $(wc -l <"$directory/out") -eq 2 ]] || fail "keys 1 and 5 expected: $(cat "$directory/out")"
+prints $'18446744073709551615\t' extract "$golden" --table factors --keys 2000-
+[[ $(wc -l <"$directory/out") -eq 2 ]] || fail "two keys expected: $(cat "$directory/out")"
+prints $'0\t' extract "$golden" --table factors --keys=-0
+
+# Another program, written after the document, reads the same.
+for table in factors names; do
+  "$program" extract "$golden" --table "$table" --state >"$directory/own"
+  python3 -B "$here/checkpoint_reader.py" "$golden" 3 "$table" >"$directory/other"
+  [[ $(wc -l <"$directory/other") -eq 6 ]] || fail "6 keys of table $table expected"
+  diff "$directory/own" "$directory/other" >&2 || fail "table $table differs"
+done
+
+refuses "has no table 'word': expected one of 'factors' 'names'" extract "$golden" --table word
+refuses "has no table ''" extract "$golden"
+refuses "expected keys A, A-B, A- or -B" extract "$golden" --table names --keys 5-3
+refuses "expected keys A, A-B, A- or -B" extract "$golden" --table names --keys x
+refuses "No such file" show "$golden" --step 4
+refuses "has no checkpoint" verify "$directory"
+refuses "has no checkpoint" show "$directory"
+refuses "does not exist" list "$directory/none"
+refuses "subcommand" "$golden"
+
+cp -r "$golden" "$directory/copy"
+shard=$(ls "$directory"/copy/step-3/*t0*.shard)
+printf '\xff' | dd of="$shard" bs=1 seek=100 conv=notrunc status=none
+refuses "step 3: damaged" verify "$directory/copy"
+refuses "the checksum of the block" extract "$directory/copy" --table factors
+prints "step 3" list "$directory/copy"
+truncate --size 100 "$shard"
+refuses "step 3: truncated" verify "$directory/copy"
+rm "$shard"
+refuses "step 3: missing" verify "$directory/copy"
+sed -i 's/"step": 3/"step": 4/' "$directory/copy/step-3/manifest.json"
+refuses "step 3: damaged" list "$directory/copy"
+
+[[ $failures -eq 0 ]] || exit 1
+echo "lapse-checkpoint: all cases passed"

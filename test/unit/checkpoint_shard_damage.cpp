@@ -1,0 +1,90 @@
+// Damaged shards end as typed errors, never as wrong values.
+#include <filesystem>
+
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+#include "test/unit/checkpoint_samples.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+using Reason = CheckpointError::Reason;
+
+namespace {
+
+std::string sample_bytes(const TemporaryDirectory& folder, bool uniform) {
+  const std::string path = folder / "whole.shard";
+  uniform ? write_uniform(path) : write_varying(path);
+  return content_of(path);
+}
+
+}  // namespace
+
+TEST_CASE("Every flipped bit of a shard is noticed") {
+  const TemporaryDirectory folder;
+  for (const bool uniform : {true, false}) {
+    const std::string whole = sample_bytes(folder, uniform);
+    REQUIRE(has_samples(folder / "whole.shard", uniform));
+    std::size_t unnoticed = 0;
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string bytes = whole;
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+      const std::string path = folder.write("flipped.shard", bytes);
+      unnoticed += thrown_reason([&] { has_samples(path, uniform); }) ? 0 : 1;
+    }
+    CHECK(unnoticed == 0);
+  }
+}
+
+TEST_CASE("A shard that was cut off anywhere is noticed") {
+  const TemporaryDirectory folder;
+  for (const bool uniform : {true, false}) {
+    const std::string whole = sample_bytes(folder, uniform);
+    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+      const std::string path = folder.write("cut.shard", whole.substr(0, bytes));
+      const auto reason = thrown_reason([&] { has_samples(path, uniform); });
+      CHECK(reason == (bytes < 8 ? Reason::foreign : Reason::truncated));
+    }
+    const std::string path = folder.write("longer.shard", whole + std::string(8, '\0'));
+    CHECK(thrown_reason([&] { has_samples(path, uniform); }) == Reason::truncated);
+  }
+}
+
+TEST_CASE("A damaged value is an error that names file, place and keys") {
+  const TemporaryDirectory folder;
+  std::string bytes = sample_bytes(folder, true);
+  const std::size_t first_block = uniform_header().to_bytes().size();
+  bytes[first_block + 30] = static_cast<char>(bytes[first_block + 30] ^ 1);
+  const std::string path = folder.write("flipped.shard", bytes);
+  const std::string text = thrown_text<CheckpointError>([&] { has_samples(path, true); });
+  CHECK(contains(text, path + ": the checksum of the block at byte 64 (keys 0 to 5) differs"));
+  CHECK(thrown_reason([&] { has_samples(path, true); }) == Reason::damaged);
+}
+
+TEST_CASE("A shard of another checkpoint, or another one under this name, is foreign") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "a.shard";
+  const ShardRecord record = write_uniform(path);
+  CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == std::nullopt);
+  CHECK(thrown_reason([&] { ShardReader(path, record, 1); }) == Reason::foreign);
+  write_uniform(path, 1 << 20);
+  CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == Reason::foreign);
+  folder.write("a.shard", std::string(500, 'x'));
+  CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == Reason::foreign);
+}
+
+TEST_CASE("A shard of a later version is refused as such") {
+  const TemporaryDirectory folder;
+  std::string bytes = sample_bytes(folder, true);
+  bytes[8] = 2;
+  const std::string path = folder.write("later.shard", bytes);
+  CHECK(thrown_reason([&] { ShardReader{path}; }) == Reason::newer_version);
+  CHECK(contains(thrown_text<CheckpointError>([&] { ShardReader{path}; }), "has version 2"));
+}
+
+TEST_CASE("Shards that are missing or no files") {
+  const TemporaryDirectory folder;
+  CHECK(thrown_reason([&] { ShardReader(folder / "none.shard"); }) == Reason::missing);
+  std::filesystem::create_directory(folder / "folder.shard");
+  CHECK(thrown_reason([&] { ShardReader(folder / "folder.shard"); }) == Reason::not_readable);
+}

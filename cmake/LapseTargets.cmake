@@ -20,7 +20,8 @@ if(LAPSE_FUZZERS)
   endif()
   list(APPEND sanitizer_options -fsanitize=fuzzer-no-link)
   # The warnings that the sources are free of are those of GCC.
-  target_compile_options(lapse_settings INTERFACE -Wno-unknown-warning-option -Wno-sign-conversion)
+  target_compile_options(lapse_settings INTERFACE -Wno-unknown-warning-option -Wno-sign-conversion -Wno-shadow
+    -Wno-bitwise-instead-of-logical -Wno-unused-private-field)
 endif()
 if(LAPSE_SANITIZER)
   # Instrumented code misleads the warnings that follow the flow of values; the other builds check them.

@@ -40,6 +40,13 @@ void read(bool is_raw, const Value& whole, FuzzInput& input) {
   }
 }
 
+TableSpec specification() {
+  TableSpec spec;
+  spec.name = "factors";
+  spec.element = "float";
+  return spec;
+}
+
 RankStatistics statistics() {
   RankStatistics rank;
   rank.tables.resize(2);
@@ -96,7 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_raw = (choice & 8U) != 0;
   switch (choice % 8) {
     case 0:
-      read<lapse::TableSpec>(is_raw, {.name = "factors", .element = "float"}, input);
+      read<lapse::TableSpec>(is_raw, specification(), input);
       break;
     case 1:
       read<std::vector<std::string>>(is_raw, {"a text", "", "another"}, input);

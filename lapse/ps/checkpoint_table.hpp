@@ -24,8 +24,8 @@ class CheckpointTable {
   const std::string& name() const { return name_; }
   // What a manifest records of the table, without shards.
   TableRecord record() const;
-  // Throws CheckpointError with reason mismatch, as `file`, where values and states of the given record cannot
-  // be those of the table.
+  // Throws CheckpointError with reason mismatch, as `file`, where values and states of the given record
+  // cannot be those of the table.
   void require_fit(const TableRecord& given, const std::string& file) const;
   // As above, for one value.
   void require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,

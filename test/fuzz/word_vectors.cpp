@@ -1,5 +1,6 @@
 // Files of word vectors, of analogies and of pairs of words.
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "apps/word_vectors/analogies.hpp"
@@ -29,7 +30,8 @@ void read_vectors(const std::string& bytes, std::size_t piece) {
     apps::VectorFileWriter writer(file.path(), apps::VectorFormat::binary, vectors.words.size(),
                                   vectors.dimensions);
     for (io::Vocabulary::Id word = 0; word < vectors.words.size(); ++word)
-      writer.append(vectors.words.name(word), vectors.row(word));
+      writer.append(vectors.words.name(word),
+                    std::span(vectors.values).subspan(word * vectors.dimensions, vectors.dimensions));
     writer.close();
     static_cast<void>(apps::read_vectors(file.path()));
   } catch (const FileError&) {

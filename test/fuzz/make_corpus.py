@@ -82,16 +82,6 @@ def rings():
     yield "rma", b"\1" + b"".join(struct.pack("<QQB", begin, size, 1) for begin, size in places)
 
 
-def archives():
-    for at in range(5, 25, 4):
-        yield f"long-{at}", b"\1" + b"".join(struct.pack("<HB", at + i, 0x1f if i < 5 else 0) for i in range(8))
-    for number in range(8):
-        yield f"whole-{number}", bytes([number])
-        yield f"changed-{number}", bytes([number]) + struct.pack("<HBHB", 0, 1, 9, 255)
-        yield f"numbers-{number}", bytes([6, number % 6, 0]) + struct.pack("<HB", 47, 0x7f) * (number % 2)
-        yield f"raw-{number}", bytes([number | 8]) + struct.pack("<Q", 3) + b"abc" + bytes(40)
-
-
 def zstd(text):
     return b"\x28\xb5\x2f\xfd\x20" + bytes([len(text)]) + (1 | len(text) << 3).to_bytes(3, "little") + text
 
@@ -187,7 +177,7 @@ def words_options():
     yield "line", b"a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
 
 
-CORPORA = (packets, rings, archives, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options,
+CORPORA = (packets, rings, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options,
            graph_options, factorization_options, words_options)
 
 

@@ -69,12 +69,14 @@ int main(int argument_count, char** arguments) {
       "generated."};
   KnowledgeGraphOptions options;
   add_options(app, options);
+  options.settings.file = mpi.options_file();
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
   // Where workers signal no intents, they place parameters themselves.
   const auto technique = options.training.runner.mode == TrainingMode::intent
                              ? options.technique
                              : std::optional(adapm::Technique::localize);
-  return run_manager_program(
-      technique, [&](adapm::ParameterManager& manager) { embed(manager, options, mpi.given_descriptors()); });
+  return run_manager_program(technique, options.settings, [&](adapm::ParameterManager& manager) {
+    embed(manager, options, mpi.given_descriptors());
+  });
 }

@@ -211,8 +211,10 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_update_rule_options(app, options.training.update_rule, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
   const CLI::Option* const technique = add_technique(app, options.technique);
+  add_settings(app, options.settings);
   app.final_callback([conditions, mode, technique, &options] {
-    choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
+    choose_settings(options.settings, options.technique);
+    choose_mode(*mode, *technique, options.technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();
   });
   app.add_option_function<std::uint64_t>(

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/common/manager_settings.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 
@@ -17,6 +18,7 @@ struct MatrixFactorizationOptions {
   DataOptions data;
   TrainingOptions training;
   std::optional<adapm::Technique> technique;  // where workers signal intents
+  ManagerSettings settings;
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none
   std::string summary_json;   // file; empty: none

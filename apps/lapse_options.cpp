@@ -1,6 +1,5 @@
 // Prints the options of parameter server and manager, and checks where they are set, without MPI.
-//   LAPSE_OPTIONS_FILE=my.options lapse-options
-//   lapse-options --json --set lapse.domain=2
+//   lapse-options --file my.options --set lapse.domain=2 --json
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -12,8 +12,8 @@
 namespace lapse::apps {
 
 // Creates a manager over all ranks, runs f on every rank and closes it. The manager has the options of the
-// settings and the environment, with this technique in place of theirs, if there is one. Returns the exit status: 0, or 1
-// after an error, of which rank 0 prints one line `error: ...`.
+// settings and the environment, with this technique in place of theirs, if there is one. Returns the exit
+// status: 0, or 1 after an error, of which rank 0 prints one line `error: ...`.
 //
 // An exception of type lapse::Error must leave f on every rank, as the errors of collective calls do; work
 // that can fail on one rank alone is done by a worker, whose failure reaches all ranks. Any other exception

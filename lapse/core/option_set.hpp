@@ -59,8 +59,8 @@ class OptionNames {
   // Called with what is wrong.
   using Refuse = std::function<void(const std::string& problem)>;
 
-  // The settings for options of this table, from the weakest to the strongest. A variable of the environment
-  // with the prefix whose name is nearly an option's is refused, and so is an unknown name elsewhere; other
+  // The settings for options of this table, from the weakest to the strongest. Refuses a variable of the
+  // environment with the prefix whose name is nearly an option's, and unknown names of the sources. Other
   // variables are added to `ignored`, except those that describe an installation.
   std::vector<Setting> read(const OptionSources& sources, std::vector<std::string>& ignored,
                             const Refuse& refuse) const;

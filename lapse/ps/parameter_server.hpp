@@ -45,8 +45,8 @@ class ParameterServer {
   // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
   // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
   ParameterServer(MPI_Comm communicator, const Options& options);
-  // With Options::from_environment; where the environment of a rank is wrong, every rank throws. The file that
-  // the environment names is read by rank 0 for all.
+  // With Options::from_environment; where the environment of a rank is wrong, every rank throws. Rank 0 reads
+  // the file that its environment names, for all.
   explicit ParameterServer(MPI_Comm communicator);
   // Likewise, with sources that are equal on all ranks.
   ParameterServer(MPI_Comm communicator, const OptionSources& sources);

@@ -129,9 +129,8 @@ std::string JobControl::Impl::own_reason() const {
 
 bool JobControl::Impl::should_stop() {
   // A request that another rank has only heard of has its reason there.
-  const auto reasons = server_.exchange("should_stop", [&] {
-    return fmt::format("{}{}", stop_requested() ? '1' : '0', own_reason());
-  });
+  const auto reasons = server_.exchange(
+      "should_stop", [&] { return fmt::format("{}{}", stop_requested() ? '1' : '0', own_reason()); });
   if (std::ranges::none_of(reasons, [](const std::string& one) { return one[0] == '1'; })) return false;
   server_.request_stop();
   const auto known = std::ranges::find_if(reasons, [](const std::string& one) { return one.size() > 1; });
@@ -144,9 +143,9 @@ bool JobControl::Impl::need_checkpoint(const JobProgress& progress) {
     return interval && now >= before && now - before >= *interval;
   };
   const auto answers = server_.exchange("need_checkpoint", [&] {
-    const bool counts = server_.rank() == Rank(0) &&
-                        (reached(interval_.epochs, progress_.epochs, progress.epochs) ||
-                         reached(interval_.clocks, progress_.clocks, progress.clocks));
+    const bool counts =
+        server_.rank() == Rank(0) && (reached(interval_.epochs, progress_.epochs, progress.epochs) ||
+                                      reached(interval_.clocks, progress_.clocks, progress.clocks));
     return std::string(counts || checkpoint_due() ? "1" : "0");
   });
   if (std::ranges::find(answers, "1") == answers.end()) return false;

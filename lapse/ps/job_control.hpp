@@ -35,8 +35,8 @@ struct JobControlOptions {
   std::chrono::seconds grace{120};  // before the deadline the job is to stop
 };
 
-// One object for a server on each rank. Rank 0 decides about times, so that clocks need not agree; a signal on
-// any rank is enough. docs/stop-and-resume.md is the page for users.
+// One object for a server on each rank. Rank 0 decides about times, so that clocks need not agree; a signal
+// on any rank is enough. docs/stop-and-resume.md is the page for users.
 //
 // Thread safety: collective calls and those that change something: the server's thread, between calls of
 // run_workers. stop_requested and checkpoint_due: that thread, and workers.

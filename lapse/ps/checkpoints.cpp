@@ -51,31 +51,41 @@ std::string to_string(std::span<const std::byte> bytes) {
 
 class Checkpoints::Impl {
  public:
-  explicit Impl(ParameterServer& server) : server_(server) {}
+  Impl(ParameterServer& server, CheckpointSettings settings);
 
   void add(const TableHandle& table, const std::string& name);
   enum class Writing : std::uint8_t { at_once, in_background };
-  void begin(const CheckpointFolder& folder, std::uint64_t step, const CheckpointContent& content,
-             std::optional<std::size_t> keep, Writing writing);
+  void begin(std::uint64_t step, const CheckpointContent& content, Writing writing);
   void finish();
   bool done() const { return !save_ || save_->done(); }
-  LoadedCheckpoint load(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
+  LoadedCheckpoint load(const LoadRequest& request);
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
   // The arguments of a call, as ranks compare them.
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
   // Takes the lock of the folder, unless this object has it.
-  void lock(const CheckpointFolder& folder);
+  void lock();
   FoundCheckpoint find(const CheckpointFolder& folder, std::optional<std::uint64_t> step) const;
 
   ParameterServer& server_;
+  const CheckpointSettings settings_;
+  const CheckpointFolder folder_;
   std::vector<CheckpointTable> tables_;
   RestoreFunctions functions_;
-  std::string locked_folder_;
   std::unique_ptr<FolderLock> lock_;      // on rank 0
   std::unique_ptr<CheckpointSave> save_;  // that is not finished
 };
+
+Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
+    : server_(server), settings_(std::move(settings)), folder_(settings_.folder) {
+  const auto refuse = [&](std::string_view problem) {
+    throw UsageError(fmt::format("settings of checkpoints on rank {}: {}", server_.rank().value(), problem));
+  };
+  if (settings_.folder.empty()) refuse("the folder has no name");
+  if (settings_.keep && *settings_.keep == 0) refuse("a checkpoint that is saved must be kept: keep is 0");
+  if (!settings_.local_folder.empty()) refuse("there are no local folders yet");
+}
 
 void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
   if (save_)
@@ -95,36 +105,32 @@ std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const s
   return text;
 }
 
-void Checkpoints::Impl::lock(const CheckpointFolder& folder) {
-  if (lock_ && locked_folder_ == folder.path()) return;
-  lock_.reset();
-  make_folder(folder.path());
-  lock_ = std::make_unique<FolderLock>(folder.path());
-  locked_folder_ = folder.path();
+void Checkpoints::Impl::lock() {
+  if (lock_) return;
+  make_folder(folder_.path());
+  lock_ = std::make_unique<FolderLock>(folder_.path());
 }
 
 // --- saving
 
-void Checkpoints::Impl::begin(const CheckpointFolder& folder, std::uint64_t step,
-                              const CheckpointContent& content, std::optional<std::size_t> keep,
-                              Writing writing) {
+void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& content, Writing writing) {
   finish();
   CheckpointAgreement agreement(server_, "save_checkpoint");
-  agreement.require_equal(call_text(folder, fmt::format("step {}, keep {}", step, keep.value_or(0))));
+  agreement.require_equal(
+      call_text(folder_, fmt::format("step {}, keep {}", step, settings_.keep.value_or(0))));
   const std::uint64_t checkpoint = agreement.exchange([&]() -> std::uint64_t {
-    if (keep && *keep == 0) throw UsageError("a checkpoint that is saved must be kept: keep is 0");
     if (!is_first_rank()) return 0;
-    lock(folder);
-    folder.prepare(step);
+    lock();
+    folder_.prepare(step);
     return new_checkpoint_number();
   })[0];
-  CheckpointSave::Request request{.folder = folder,
+  CheckpointSave::Request request{.folder = folder_,
                                   .step = step,
                                   .checkpoint = checkpoint,
                                   .rank = server_.rank(),
                                   .ranks = server_.ranks(),
                                   .content = content,
-                                  .keep = keep};
+                                  .keep = settings_.keep};
   std::unique_ptr<CheckpointSave> save;
   agreement.run([&] {
     save = std::make_unique<CheckpointSave>(std::move(request), tables_);
@@ -152,7 +158,9 @@ void Checkpoints::Impl::finish() {
 
 // --- loading
 
-LoadedCheckpoint Checkpoints::Impl::load(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
+LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
+  const CheckpointFolder folder = request.folder.empty() ? folder_ : CheckpointFolder(request.folder);
+  const std::optional<std::uint64_t> step = request.step;
   finish();
   CheckpointAgreement agreement(server_, "load_checkpoint");
   agreement.require_equal(call_text(folder, step ? fmt::format("step {}", *step) : "the newest step"));
@@ -237,22 +245,21 @@ FoundCheckpoint Checkpoints::Impl::find(const CheckpointFolder& folder,
 
 // --- the interface
 
-Checkpoints::Checkpoints(ParameterServer& server) : impl_(std::make_unique<Impl>(server)) {}
+Checkpoints::Checkpoints(ParameterServer& server, CheckpointSettings settings)
+    : impl_(std::make_unique<Impl>(server, std::move(settings))) {}
 Checkpoints::~Checkpoints() = default;
 
 void Checkpoints::add(const TableHandle& table, const std::string& name) {
   impl_->add(table, name);
 }
 
-void Checkpoints::save(const std::string& folder, std::uint64_t step, const CheckpointContent& content,
-                       std::optional<std::size_t> keep) {
-  impl_->begin(CheckpointFolder(folder), step, content, keep, Impl::Writing::at_once);
+void Checkpoints::save(std::uint64_t step, const CheckpointContent& content) {
+  impl_->begin(step, content, Impl::Writing::at_once);
   impl_->finish();
 }
 
-void Checkpoints::save_async(const std::string& folder, std::uint64_t step, const CheckpointContent& content,
-                             std::optional<std::size_t> keep) {
-  impl_->begin(CheckpointFolder(folder), step, content, keep, Impl::Writing::in_background);
+void Checkpoints::save_async(std::uint64_t step, const CheckpointContent& content) {
+  impl_->begin(step, content, Impl::Writing::in_background);
 }
 
 bool Checkpoints::done() const {
@@ -263,8 +270,8 @@ void Checkpoints::finish() {
   impl_->finish();
 }
 
-LoadedCheckpoint Checkpoints::load(const std::string& folder, std::optional<std::uint64_t> step) {
-  return impl_->load(CheckpointFolder(folder), step);
+LoadedCheckpoint Checkpoints::load(const LoadRequest& request) {
+  return impl_->load(request);
 }
 
 }  // namespace lapse

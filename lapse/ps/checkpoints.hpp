@@ -15,6 +15,14 @@
 
 namespace lapse {
 
+// Where checkpoints are kept, equal on all ranks.
+struct CheckpointSettings {
+  std::string folder;             // all ranks see it under this path; the first save makes it
+  std::string local_folder = {};  // on each host's own disk or memory; written first; empty: none
+  // How many checkpoints stay at most, the one that is saved and those of the largest steps; nothing: all.
+  std::optional<std::size_t> keep = {};
+};
+
 // What an application adds to a checkpoint, on each rank.
 struct CheckpointContent {
   std::string global = {};                   // of rank 0; empty: none
@@ -33,6 +41,12 @@ struct LoadedCheckpoint {
   std::uint64_t bytes_read = 0;       // by this rank, of shards
 };
 
+// What is loaded.
+struct LoadRequest {
+  std::optional<std::uint64_t> step = {};  // nothing: the newest checkpoint of which all files are there
+  std::string folder = {};                 // with checkpoints of another job; empty: that of the settings
+};
+
 // One object for a server on each rank. Calls are made between those of run_workers, when everything is
 // synced: what is saved is each key's main copy with the state of the update rule, once. Keys may be anywhere
 // and have copies. docs/checkpoints.md is the page for users, docs/checkpoint-format.md that of the files.
@@ -44,8 +58,9 @@ struct LoadedCheckpoint {
 // Thread safety: that of the server.
 class Checkpoints {
  public:
-  // The server outlives the object.
-  explicit Checkpoints(ParameterServer& server);
+  // The server outlives the object. Nothing is read or written before the first call. Throws UsageError for
+  // settings that mean nothing.
+  Checkpoints(ParameterServer& server, CheckpointSettings settings);
   ~Checkpoints();
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
@@ -61,19 +76,15 @@ class Checkpoints {
     add(table.handle(), table.name());
   }
 
-  // Collective. Writes the checkpoint step-<step> into the folder, which all ranks see under this path and
-  // which is made if it is missing. When the call returns, the disk has the checkpoint; until then, it does
-  // not exist, and an earlier one of this step does. `keep`: how many checkpoints stay at most, this one and
-  // those of the largest steps; nothing: all. From the first call on the folder is locked for other jobs,
-  // until the object is destroyed or saves to another folder.
-  void save(const std::string& folder, std::uint64_t step, const CheckpointContent& content = {},
-            std::optional<std::size_t> keep = {});
+  // Collective. Writes the checkpoint step-<step> into the folder of the settings. When the call returns, the
+  // disk has the checkpoint; until then, it does not exist, and an earlier one of this step does. From the
+  // first call on the folder is locked for other jobs, until the object is destroyed.
+  void save(std::uint64_t step, const CheckpointContent& content = {});
 
   // Collective. As save, but returns when this rank has copied its values and states to memory, and a thread
   // writes them while the application goes on. The checkpoint exists when finish() has returned. OutOfMemory
   // where a rank has no room for the copy.
-  void save_async(const std::string& folder, std::uint64_t step, const CheckpointContent& content = {},
-                  std::optional<std::size_t> keep = {});
+  void save_async(std::uint64_t step, const CheckpointContent& content = {});
   // Not collective: whether finish() will not wait for the disk of this rank. True also after an error, and
   // where there is nothing to finish.
   bool done() const;
@@ -85,10 +96,9 @@ class Checkpoints {
   // Collective. Replaces values and states of all keys that the checkpoint has of the tables that were added;
   // it must have all of these. Element type, keys, lengths and the name of the update rule must be those that
   // were saved; parameters of the rule, initialiser, homes and domains need not. Keys of a sparse table that
-  // the checkpoint does not have stay as they are. Without a step, the newest checkpoint is loaded of which
-  // all files are there. When a block turns out to be damaged, the tables are partly loaded: load another
-  // checkpoint, or end.
-  LoadedCheckpoint load(const std::string& folder, std::optional<std::uint64_t> step = {});
+  // the checkpoint does not have stay as they are. When a block turns out to be damaged, the tables are
+  // partly loaded: load another checkpoint, or end.
+  LoadedCheckpoint load(const LoadRequest& request = {});
 
  private:
   class Impl;

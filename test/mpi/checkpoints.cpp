@@ -53,9 +53,9 @@ Observed save_on(int ranks, const std::string& folder) {
       worker.barrier();
       tables.move_some(worker);
     });
-    Checkpoints checkpoints(server);
+    Checkpoints checkpoints(server, {.folder = folder});
     tables.add_to(checkpoints);
-    checkpoints.save(folder, 1);
+    checkpoints.save(1);
     observed.values = observed_values(server, tables, false);
     observed.values_after_push = observed_values(server, tables, true);
     server.close();
@@ -72,9 +72,9 @@ void expect_loaded(int ranks, bool alone, const std::string& folder, const Obser
     ParameterServer server(communicator, options);
     const SavedTables tables(server);
     server.run_workers(1, [&](Worker& worker) { tables.push_to_all(worker, 7); });
-    Checkpoints checkpoints(server);
+    Checkpoints checkpoints(server, {.folder = "never_written"});
     tables.add_to(checkpoints);
-    const LoadedCheckpoint loaded = checkpoints.load(folder);
+    const LoadedCheckpoint loaded = checkpoints.load({.folder = folder});
     CHECK(loaded.step == 1);
     CHECK(loaded.problems.empty());
     const auto values = observed_values(server, tables, false);
@@ -118,13 +118,13 @@ TEST_CASE("Homes, seeds and parameters of the update rule may be others") {
   server.run_workers(
       1, [&](Worker& worker) { worker.push(saved, key_range(0, 50), std::vector<float>(100, 1.5F)); });
   {
-    Checkpoints checkpoints(server);
+    Checkpoints checkpoints(server, {.folder = folder.path()});
     checkpoints.add(saved);
-    checkpoints.save(folder.path(), 0);
+    checkpoints.save(0);
   }
-  Checkpoints checkpoints(server);
+  Checkpoints checkpoints(server, {.folder = folder.path()});
   checkpoints.add(loaded, "table");  // Under another name.
-  checkpoints.load(folder.path(), 0);
+  checkpoints.load({.step = 0});
   server.run_workers(1, [&](Worker& worker) {
     std::vector<float> first(100);
     std::vector<float> second(100);
@@ -139,7 +139,7 @@ TEST_CASE("Content of the application and clocks come back to every rank, in the
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<float>({.name = "table", .keys = 3});
-  Checkpoints checkpoints(server);
+  Checkpoints checkpoints(server, {.folder = folder.path()});
   checkpoints.add(table);
   const std::int32_t rank = server.rank().value();
   CheckpointContent content;
@@ -148,8 +148,8 @@ TEST_CASE("Content of the application and clocks come back to every rank, in the
     content.per_worker.push_back(std::string(1, '\0') + std::to_string(rank) + "," + std::to_string(worker));
     content.clocks.emplace_back(10 * rank + worker);
   }
-  checkpoints.save(folder.path(), 5, content);
-  const LoadedCheckpoint loaded = checkpoints.load(folder.path());
+  checkpoints.save(5, content);
+  const LoadedCheckpoint loaded = checkpoints.load();
   CHECK(loaded.global == "of rank 0");
   CHECK(loaded.ranks == server.ranks());
   std::size_t position = 0;
@@ -163,8 +163,8 @@ TEST_CASE("Content of the application and clocks come back to every rank, in the
   }
   CHECK(loaded.per_worker.size() == position);
   // Without any.
-  checkpoints.save(folder.path(), 6);
-  const LoadedCheckpoint empty = checkpoints.load(folder.path());
+  checkpoints.save(6);
+  const LoadedCheckpoint empty = checkpoints.load();
   CHECK(empty.step == 6);
   CHECK(empty.global.empty());
   CHECK(empty.per_worker.empty());
@@ -176,8 +176,12 @@ TEST_CASE("Steps are chosen, replaced and kept") {
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.name = "table", .keys = 20});
-  Checkpoints checkpoints(server);
-  checkpoints.add(table);
+  std::optional<Checkpoints> checkpoints;
+  const auto begin = [&](std::optional<std::size_t> keep) {
+    checkpoints.emplace(server, CheckpointSettings{.folder = folder.path(), .keep = keep});
+    checkpoints->add(table);
+  };
+  begin({});
   const auto set_all = [&](std::int64_t value) {
     server.run_workers(1, [&](Worker& worker) {
       if (worker.index() == 0) worker.set(table, key_range(0, 20), std::vector<std::int64_t>(20, value));
@@ -192,19 +196,23 @@ TEST_CASE("Steps are chosen, replaced and kept") {
   };
   for (const std::int64_t step : {10, 20, 30}) {
     set_all(step);
-    checkpoints.save(folder.path(), static_cast<std::uint64_t>(step));
+    checkpoints->save(static_cast<std::uint64_t>(step));
   }
-  CHECK(checkpoints.load(folder.path(), 20).step == 20);
+  CHECK(checkpoints->load({.step = 20}).step == 20);
   expect_all(20);
   set_all(25);
-  checkpoints.save(folder.path(), 20);
-  CHECK(checkpoints.load(folder.path()).step == 30);
+  checkpoints->save(20);
+  CHECK(checkpoints->load().step == 30);
   expect_all(30);
-  checkpoints.load(folder.path(), 20);
+  checkpoints->load({.step = 20});
   expect_all(25);
-  checkpoints.save(folder.path(), 40, {}, 2);
+  checkpoints.reset();  // Gives the lock back.
+  begin(2);
+  checkpoints->save(40);
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{30, 40});
-  checkpoints.save(folder.path(), 15, {}, 1);
+  checkpoints.reset();
+  begin(1);
+  checkpoints->save(15);
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{15});
   server.close();
 }

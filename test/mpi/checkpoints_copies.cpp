@@ -19,7 +19,7 @@ TEST_CASE("Copies are merged before they are saved, and refreshed after loading"
       adapm::ParameterManager manager(MPI_COMM_WORLD, options_of(technique));
       const auto table = manager.create_table<std::int64_t>(copied_table(sparse, 60, manager.ranks()));
       const auto keys = copied_keys(sparse, 60, manager.ranks());
-      Checkpoints checkpoints(manager.server());
+      Checkpoints checkpoints(manager.server(), {.folder = folder.path()});
       checkpoints.add(table);
       const auto push = [&](std::int64_t update) {
         manager.run_workers(1, [&](adapm::Worker& worker) {
@@ -40,10 +40,10 @@ TEST_CASE("Copies are merged before they are saved, and refreshed after loading"
       };
       const std::int64_t sum = 10 * manager.ranks();
       push(1);
-      checkpoints.save(folder.path(), 1);
+      checkpoints.save(1);
       push(5);
       expect_all(6 * sum);
-      checkpoints.load(folder.path());
+      checkpoints.load();
       expect_all(sum);
       push(2);
       expect_all(3 * sum);

@@ -24,7 +24,8 @@ namespace {
 // A server with one table, whose values are its checkpoint's step.
 class SteppedTable {
  public:
-  SteppedTable() : table_(server_.create_table<float>(options())), checkpoints_(server_) {
+  explicit SteppedTable(const std::string& folder)
+      : table_(server_.create_table<float>(options())), checkpoints_(server_, {.folder = folder}) {
     checkpoints_.add(table_);
   }
   ~SteppedTable() { server_.close(); }
@@ -47,9 +48,9 @@ class SteppedTable {
       expect(values == std::vector<float>(kKeys, value), "values of " + std::to_string(value));
     });
   }
-  void save(std::uint64_t step, const std::string& folder) {
+  void save(std::uint64_t step) {
     set(static_cast<float>(step));
-    checkpoints_.save(folder, step);
+    checkpoints_.save(step);
   }
 
  private:
@@ -88,30 +89,30 @@ void change_byte(const std::string& path, std::streamoff at) {
 
 TEST_CASE("A full disk on one rank") {
   const SharedFolder folder;
-  SteppedTable table;
-  table.save(1, folder.path());
+  SteppedTable table(folder.path());
+  table.save(1);
   table.set(2);
   {
     const auto limit = table.is_last_rank() ? std::make_unique<FileLimit>(50) : nullptr;
-    check_error(Reason::no_space, "cannot be reserved", [&] { table.checkpoints().save(folder.path(), 2); });
+    check_error(Reason::no_space, "cannot be reserved", [&] { table.checkpoints().save(2); });
   }
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1});
   table.expect_values(2);
-  table.checkpoints().load(folder.path());
+  table.checkpoints().load();
   table.expect_values(1);
-  table.save(3, folder.path());
+  table.save(3);
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1, 3});
 }
 
 TEST_CASE("A save in the background has the values of its call, and exists when it is finished") {
   const SharedFolder folder;
-  SteppedTable table;
+  SteppedTable table(folder.path());
   CHECK(table.checkpoints().done());
   table.checkpoints().finish();
   for (const std::uint64_t step : {1, 2}) {
     table.set(static_cast<float>(step));
     // That of step 1 is finished by the next call.
-    table.checkpoints().save_async(folder.path(), step);
+    table.checkpoints().save_async(step);
     table.set(10);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(CheckpointFolder(folder.path()).steps().size() == step - 1);
@@ -122,107 +123,108 @@ TEST_CASE("A save in the background has the values of its call, and exists when 
   table.checkpoints().finish();
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1, 2});
   for (const std::uint64_t step : {1, 2}) {
-    table.checkpoints().load(folder.path(), step);
+    table.checkpoints().load({.step = step});
     table.expect_values(static_cast<float>(step));
   }
   // Loading finishes, too.
-  table.checkpoints().save_async(folder.path(), 3);
-  CHECK(table.checkpoints().load(folder.path()).step == 3);
+  table.checkpoints().save_async(3);
+  CHECK(table.checkpoints().load().step == 3);
 }
 
 TEST_CASE("A save in the background that is not finished leaves what there was") {
   const SharedFolder folder;
   {
-    SteppedTable table;
-    table.save(1, folder.path());
-    table.checkpoints().save_async(folder.path(), 1);
+    SteppedTable table(folder.path());
+    table.save(1);
+    table.checkpoints().save_async(1);
   }
-  SteppedTable table;
-  CHECK(table.checkpoints().load(folder.path()).step == 1);
+  SteppedTable table(folder.path());
+  CHECK(table.checkpoints().load().step == 1);
   table.expect_values(1);
-  table.save(2, folder.path());
+  table.save(2);
 }
 
 TEST_CASE("A full disk on one rank, in the background") {
   const SharedFolder folder;
-  SteppedTable table;
-  table.save(1, folder.path());
+  SteppedTable table(folder.path());
+  table.save(1);
   {
     const auto limit = table.is_last_rank() ? std::make_unique<FileLimit>(50) : nullptr;
-    table.checkpoints().save_async(folder.path(), 2);
+    table.checkpoints().save_async(2);
     check_error(Reason::no_space, "cannot be reserved", [&] { table.checkpoints().finish(); });
   }
   CHECK(table.checkpoints().done());
   table.checkpoints().finish();
   CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1});
-  table.checkpoints().load(folder.path());
+  table.checkpoints().load();
   table.expect_values(1);
 }
 
 TEST_CASE("Folders that cannot be written or are not there") {
-  SteppedTable table;
-  check_error(Reason::not_writable, "/proc/", [&] { table.checkpoints().save("/proc/lapse", 1); });
-  check_error(Reason::missing, "no whole checkpoint", [&] { table.checkpoints().load("/nowhere"); });
+  SteppedTable table("/proc/lapse");
+  check_error(Reason::not_writable, "/proc/", [&] { table.checkpoints().save(1); });
+  check_error(Reason::missing, "no whole checkpoint",
+              [&] { table.checkpoints().load({.folder = "/nowhere"}); });
   table.set(4);
   table.expect_values(4);
 }
 
 TEST_CASE("A folder that another job writes to") {
   const SharedFolder folder;
-  SteppedTable table;
-  table.save(1, folder.path());
+  SteppedTable table(folder.path());
+  table.save(1);
   {
-    SteppedTable other;
-    check_error(Reason::locked, "another job", [&] { other.checkpoints().save(folder.path(), 2); });
-    other.checkpoints().load(folder.path());
+    SteppedTable other(folder.path());
+    check_error(Reason::locked, "another job", [&] { other.checkpoints().save(2); });
+    other.checkpoints().load();
     other.expect_values(1);
   }
-  table.save(2, folder.path());
+  table.save(2);
 }
 
 TEST_CASE("A damaged value, and the next older checkpoint") {
   const SharedFolder folder;
-  SteppedTable table;
-  table.save(1, folder.path());
-  table.save(2, folder.path());
+  SteppedTable table(folder.path());
+  table.save(1);
+  table.save(2);
   const CheckpointFolder checkpoints(folder.path());
   const Manifest manifest = checkpoints.manifest(2);
   MPI_Barrier(MPI_COMM_WORLD);
   if (table.is_last_rank()) change_byte(checkpoints.file_path(2, manifest.tables[0].shards.back().file), 80);
   MPI_Barrier(MPI_COMM_WORLD);
-  check_error(Reason::damaged, "the checksum of the block", [&] { table.checkpoints().load(folder.path()); });
-  table.checkpoints().load(folder.path(), 1);
+  check_error(Reason::damaged, "the checksum of the block", [&] { table.checkpoints().load(); });
+  table.checkpoints().load({.step = 1});
   table.expect_values(1);
 }
 
 TEST_CASE("A newest checkpoint without all its files is passed over, and reported") {
   const SharedFolder folder;
-  SteppedTable table;
-  table.save(1, folder.path());
-  table.save(2, folder.path());
+  SteppedTable table(folder.path());
+  table.save(1);
+  table.save(2);
   const CheckpointFolder checkpoints(folder.path());
   const std::string shard = checkpoints.file_path(2, checkpoints.manifest(2).tables[0].shards[0].file);
   MPI_Barrier(MPI_COMM_WORLD);
   if (table.is_last_rank()) std::filesystem::remove(shard);
   MPI_Barrier(MPI_COMM_WORLD);
-  const LoadedCheckpoint loaded = table.checkpoints().load(folder.path());
+  const LoadedCheckpoint loaded = table.checkpoints().load();
   CHECK(loaded.step == 1);
   REQUIRE(loaded.problems.size() == 1);
   CHECK(contains(loaded.problems[0], shard));
   table.expect_values(1);
-  check_error(Reason::missing, "step 1 can be loaded", [&] { table.checkpoints().load(folder.path(), 2); });
-  check_error(Reason::missing, "step 1 can be loaded", [&] { table.checkpoints().load(folder.path(), 3); });
+  check_error(Reason::missing, "step 1 can be loaded", [&] { table.checkpoints().load({.step = 2}); });
+  check_error(Reason::missing, "step 1 can be loaded", [&] { table.checkpoints().load({.step = 3}); });
 }
 
 TEST_CASE("Checkpoints that do not fit the tables change nothing") {
   const SharedFolder folder;
-  SteppedTable saved;
-  saved.save(1, folder.path());
+  SteppedTable saved(folder.path());
+  saved.save(1);
   ParameterServer& server = saved.server();
   const auto mismatch = [&](const auto& table, const std::string& part) {
-    Checkpoints checkpoints(server);
+    Checkpoints checkpoints(server, {.folder = folder.path()});
     checkpoints.add(table, "table");
-    check_error(Reason::mismatch, part, [&] { checkpoints.load(folder.path()); });
+    check_error(Reason::mismatch, part, [&] { checkpoints.load(); });
   };
   mismatch(server.create_table<float>({.keys = 99}), "100 keys in the checkpoint, but 99 keys in the server");
   mismatch(server.create_table<float>({.sparse = true}), "but any 64-bit keys in the server");
@@ -230,20 +232,23 @@ TEST_CASE("Checkpoints that do not fit the tables change nothing") {
   mismatch(server.create_table<float>({.keys = 100, .length = 2}), "1 elements in the checkpoint, but 2");
   mismatch(server.create_table<float>({.keys = 100, .update_rule = UpdateRule::adagrad()}),
            "the update rule add with 0 elements of state in the checkpoint, but the update rule adagrad");
-  Checkpoints other(server);
+  Checkpoints other(server, {.folder = folder.path()});
   other.add(server.create_table<float>({.name = "unsaved", .keys = 1}));
-  check_error(Reason::mismatch, "has no table 'unsaved'", [&] { other.load(folder.path()); });
+  check_error(Reason::mismatch, "has no table 'unsaved'", [&] { other.load(); });
 }
 
 TEST_CASE("Calls that differ between ranks, and wrong ones") {
   const SharedFolder folder;
-  SteppedTable table;
+  SteppedTable table(folder.path());
   const std::uint64_t step = table.is_last_rank() ? 2 : 1;
   if (table.server().ranks() > 1) {
-    CHECK(contains(thrown_text<CollectiveMismatch>([&] { table.checkpoints().save(folder.path(), step); }),
+    CHECK(contains(thrown_text<CollectiveMismatch>([&] { table.checkpoints().save(step); }),
                    "save_checkpoint was called differently on ranks 0 and"));
   }
-  CHECK(contains(thrown_text<UsageError>([&] { table.checkpoints().save(folder.path(), 1, {}, 0); }),
-                 "keep is 0"));
-  table.save(1, folder.path());
+  CHECK(contains(
+      thrown_text<UsageError>([&] { Checkpoints(table.server(), {.folder = folder.path(), .keep = 0}); }),
+      "keep is 0"));
+  CHECK(
+      contains(thrown_text<UsageError>([&] { Checkpoints(table.server(), {}); }), "the folder has no name"));
+  table.save(1);
 }

@@ -29,7 +29,7 @@ void run(const std::string& folder, std::uint64_t last_step) {
   const bool reports = server.rank() == Rank(0);
   const auto table = server.create_table<float>({.name = "table", .keys = kKeys, .length = kLength});
   const auto sparse = server.create_table<std::int64_t>({.name = "sparse", .sparse = true});
-  Checkpoints checkpoints(server);
+  Checkpoints checkpoints(server, {.folder = folder, .keep = 3});
   checkpoints.add(table);
   checkpoints.add(sparse);
   const std::vector<Key> keys = key_range(0, kKeys);
@@ -37,7 +37,7 @@ void run(const std::string& folder, std::uint64_t last_step) {
   const bool begun = !CheckpointFolder(folder).steps().empty();
   std::uint64_t step = 0;
   if (begun) {
-    const LoadedCheckpoint loaded = checkpoints.load(folder);
+    const LoadedCheckpoint loaded = checkpoints.load();
     expect(loaded.problems.empty(), "whole checkpoints");
     step = loaded.step;
     expect(loaded.global == std::to_string(step), "the content of step " + std::to_string(step));
@@ -59,7 +59,7 @@ void run(const std::string& folder, std::uint64_t last_step) {
       worker.set(table, keys, std::vector<float>(kKeys * kLength, static_cast<float>(step)));
       worker.set(sparse, keys, std::vector<std::int64_t>(kKeys, static_cast<std::int64_t>(step)));
     });
-    checkpoints.save(folder, step, {.global = std::to_string(step)}, 3);
+    checkpoints.save(step, {.global = std::to_string(step)});
     if (reports) std::printf("saved %llu\n", static_cast<unsigned long long>(step));
     std::fflush(stdout);
   }

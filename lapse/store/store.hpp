@@ -257,6 +257,7 @@ class Store : public SlotAccess, public WatchedRoles {
       if (has_main_copy(SlotWord(word.load(std::memory_order_acquire)).role())) f(key);
     });
   }
+  const KeyWords& words() const { return words_; }  // to visit all slot words
   std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
   // Bytes of the values and optimizer states of local keys.
   std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }

@@ -42,12 +42,16 @@ std::string_view tensor_type(ArrayElement element) {
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(std::string path, std::vector<ArrayDescription> arrays)
+SafetensorsFile::SafetensorsFile(std::string path)
     : path_(std::move(path)),
       temporary_path_(path_ + ".tmp"),
-      descriptor_(::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)),
-      arrays_(arrays.size()) {
+      descriptor_(::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (descriptor_ < 0) refuse(temporary_path_);
+}
+
+SafetensorsFile::SafetensorsFile(std::string path, std::vector<ArrayDescription> arrays)
+    : SafetensorsFile(std::move(path)) {
+  arrays_.resize(arrays.size());
   // Arrays of 8-byte elements come first: then all are aligned.
   std::vector<std::size_t> order(arrays.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -65,7 +69,12 @@ SafetensorsFile::SafetensorsFile(std::string path, std::vector<ArrayDescription>
                           {"data_offsets", {offset, offset + array.bytes()}}};
     offset += array.bytes();
   }
-  std::string text = header.dump();
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(path_, fmt::format("names of tables must be UTF-8: {}", error.what()));
+  }
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t header_bytes = text.size();
   write(0, std::as_bytes(std::span(&header_bytes, 1)));

@@ -31,6 +31,7 @@ class SafetensorsFile final : public ArrayFile {
     std::vector<std::byte> rows;
   };
 
+  explicit SafetensorsFile(std::string path);
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
   void flush(Array& array) const;
 

@@ -121,6 +121,10 @@ void copy_rows(const CheckpointFolder& folder, const Manifest& manifest, const P
 }  // namespace
 
 void convert_to_arrays(const CheckpointFolder& folder, const Manifest& manifest, const ToArrays& request) {
+  for (const std::string& other : {request.keys, request.state}) {
+    if (!other.empty() && (other == request.output || request.keys == request.state))
+      throw UsageError(fmt::format("'{}' is named twice: each array has a file of its own", other));
+  }
   if (!request.force)
     for (const std::string& path : {request.output, request.keys, request.state}) require_new(path);
   const std::string manifest_file = folder.file_path(manifest.step, std::string(Manifest::kFile));

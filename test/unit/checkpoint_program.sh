@@ -98,7 +98,7 @@ prints "table 'dense': 6 keys, float32, 3 elements and 0 of state; update rule a
 [[ $(ls "$made/step-1" | wc -l) -eq 2 ]] || fail "left over: $(ls "$made/step-1")"
 
 cp -r "$golden" "$directory/copy"
-shard=$(ls "$directory"/copy/step-3/*t0*.shard)
+shard=$(ls "$directory"/copy/step-3/*.shards)
 printf '\xff' | dd of="$shard" bs=1 seek=100 conv=notrunc status=none
 refuses "step 3: damaged" verify "$directory/copy"
 refuses "the checksum of the block" extract "$directory/copy" --table factors

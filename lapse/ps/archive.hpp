@@ -23,8 +23,8 @@ std::string to_archive(const Value& value) {
   return out.str();
 }
 
-// Throws ProtocolError when the bytes are fewer or more than to_archive writes, or none that it writes. Memory
-// is taken for as many elements as there are bytes, at most, whatever lengths the bytes claim.
+// Throws ProtocolError when the bytes are fewer or more than to_archive writes, or none that it writes.
+// Memory is taken for as many elements as there are bytes, at most, whatever lengths they claim.
 template <class Value>
 Value from_archive(const std::string& bytes) {
   try {

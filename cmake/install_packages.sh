@@ -3,7 +3,7 @@
 # and testing (test), or building the fuzzers (fuzz). Installs the missing ones where it may, else says which they are and exits with 2.
 set -euo pipefail
 
-packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-dev libboost-dev
+packages=(build-essential cmake ninja-build libopenmpi-dev openmpi-bin libhwloc-dev libboost-serialization-dev
   libfmt-dev libcli11-dev libopenblas-serial-dev zlib1g-dev liblzma-dev libzstd-dev
   libxxhash-dev nlohmann-json3-dev catch2 pkg-config python3)
 case "${1:-}" in

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "adapm/technique.hpp"
+#include "apps/common/checkpoint_options.hpp"
 #include "apps/common/manager_settings.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
@@ -19,6 +20,7 @@ struct KnowledgeGraphOptions {
   DataOptions data;
   TrainingOptions training;
   std::optional<adapm::Technique> technique;  // where workers signal intents
+  CheckpointOptions checkpoints;
   ManagerSettings settings;
   std::string output_prefix;  // of the files of the embeddings; empty: none
   std::string summary_json;   // file; empty: none

@@ -79,7 +79,7 @@ void CopyRuns::want(TableShard& table, std::span<const Key> keys, Clock::time_po
       static_cast<void>(relocation_.localize(
           table, std::span<const Key>(part_).subspan(kKeysAtOnce - localized), Waiter(), now));
     }
-    announce(table, std::span<const Key>(part_).first(plain));
+    announce(table, std::span<const Key>(part_).first(plain), now);
   }
 }
 
@@ -94,7 +94,7 @@ void CopyRuns::unwant(TableShard& table, std::span<const Key> keys, Clock::time_
   }
 }
 
-void CopyRuns::announce(TableShard& table, std::span<const Key> keys) {
+void CopyRuns::announce(TableShard& table, std::span<const Key> keys, Clock::time_point now) {
   TableCopies& copies = *table.copies();
   KeyRun run(table.store(), table.definition().members() == 1);
   const Domain self = table.self_domain();
@@ -108,7 +108,7 @@ void CopyRuns::announce(TableShard& table, std::span<const Key> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Key key = keys[i];
     if (copies.is_refused(key)) continue;
-    Replica replica{.key = key, .owner = {}, .refreshed = {}, .unanswered = Replica::Unanswered::on};
+    Replica replica{.key = key, .owner = {}, .refreshed = now, .unanswered = Replica::Unanswered::on};
     const bool by_home = homes_[i] == self;
     replica.owner =
         by_home ? table.owner_by_table(key) : cache.look_up(run.word(key).hint()).value_or(homes_[i]);

@@ -53,7 +53,8 @@ class CopyRuns {
       LAPSE_REQUIRES(progress_role);
   // Whether there is memory for so many keys.
   static bool has_room(TableShard& table, std::uint32_t keys) LAPSE_REQUIRES(progress_role);
-  void announce(TableShard& table, std::span<const Key> keys) LAPSE_REQUIRES(progress_role);
+  void announce(TableShard& table, std::span<const Key> keys, Clock::time_point now)
+      LAPSE_REQUIRES(progress_role);
 
   const Registry& registry_;
   Outbox& outbox_;

@@ -43,7 +43,8 @@ void KeyReplication::want(TableShard& table, Key key, Clock::time_point now) {
   // An intent never fails a job: where there is no room, the key stays where it is.
   if (!table.has_room_for_wanted()) return decline(table, key);
   // A table without copies can only be relocated.
-  if (step == ManagementPolicy::Wanted::announce && table.copies() != nullptr) return announce(table, key);
+  if (step == ManagementPolicy::Wanted::announce && table.copies() != nullptr)
+    return announce(table, key, now);
   if (relocation_.begin(table, key, Waiter(), now)) decline(table, key);
 }
 
@@ -63,10 +64,10 @@ void KeyReplication::unwant(TableShard& table, Key key, Clock::time_point now) {
   }
 }
 
-void KeyReplication::announce(TableShard& table, Key key) {
+void KeyReplication::announce(TableShard& table, Key key, Clock::time_point now) {
   TableCopies& copies = *table.copies();
   if (copies.is_refused(key)) return;
-  Replica replica{.key = key, .owner = {}, .refreshed = {}, .unanswered = Unanswered::on};
+  Replica replica{.key = key, .owner = {}, .refreshed = now, .unanswered = Unanswered::on};
   const Domain owner = table.definition()
                            .cache.look_up(table.store().word(key).hint())
                            .value_or(table.definition().homes.home(key));
@@ -103,6 +104,7 @@ void KeyReplication::advance(TableShard& table, Key key, Clock::time_point now) 
   if (replica.wanted || (replica.offered && wants(table, key))) {
     upgrade(table, key, number, now);
   } else if (!wants(table, key)) {
+    replica.refreshed = now;
     drop(table, key, number);
   }
 }

@@ -151,7 +151,7 @@ class KeyReplication {
 
   // --- holder
 
-  void announce(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
+  void announce(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Nothing is unanswered any more: rules 26 and 17.
   void advance(TableShard& table, Key key, Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void send_queue(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);

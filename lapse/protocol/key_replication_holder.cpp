@@ -141,6 +141,7 @@ void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Doma
   }
   ++table.counters().declined_copies;
   copies.keys().drop(key, number);
+  replica.refreshed = now;
   copies.release_room(replica);
   copies.replicas().expect(replica, Unanswered::off);
   std::byte* const record =

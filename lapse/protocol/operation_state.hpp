@@ -123,6 +123,12 @@ struct OperationState : Submission, ValueOperation {
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
+  // What its items and updates have room for.
+  std::size_t kept_bytes() const { return items.capacity() * sizeof(Item) + payload.capacity(); }
+  void free_memory() {
+    items = {};
+    payload = {};
+  }
   bool done() const { return remaining.load(std::memory_order_acquire) == 0; }
   void fail(KeyFailure with) {
     if (!failure) failure = std::make_unique<KeyFailure>(std::move(with));

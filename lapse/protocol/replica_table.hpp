@@ -27,7 +27,7 @@ struct Replica {
   std::uint32_t base = kNone;     // in the side slab; what value and state were at the last merge
   std::uint32_t arrival = kNone;  // of the arrival record, where something waits for the key
   Domain owner;                   // that has sent the last message about the key
-  Clock::time_point refreshed;
+  Clock::time_point refreshed;    // while awaiting: asked for; while closing: given back
   Unanswered unanswered = Unanswered::nothing;
   bool bit = false;      // of the last DELTA
   bool wanted = false;   // the main copy is: a worker has localized the key, or requested a lease of it

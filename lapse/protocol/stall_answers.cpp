@@ -10,12 +10,6 @@ namespace lapse {
 
 namespace {
 
-std::uint32_t milliseconds_since(KeyQueue::Clock::time_point since) {
-  const auto waited =
-      std::chrono::duration_cast<std::chrono::milliseconds>(KeyQueue::Clock::now() - since).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(waited, 0, UINT32_MAX));
-}
-
 // The record of the copy that the domain has, or is about to have or to lose; null where there is none.
 const Replica* replica_of(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) {
   const SlotWord word = table.store().word(key);
@@ -44,7 +38,11 @@ KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInqu
   if (word.leased()) answer.flags |= KeyInquiryAnswer::kLeased;
   if (inquiry.here != 0) answer.flags |= KeyInquiryAnswer::kHere;
   const Replica* const replica = replica_of(table, key);
-  if (replica != nullptr) answer.unanswered = static_cast<std::uint32_t>(replica->unanswered);
+  if (replica != nullptr) {
+    answer.unanswered = static_cast<std::uint32_t>(replica->unanswered);
+    answer.copy_milliseconds = milliseconds_since(replica->refreshed);
+    answer.copy_owner = table.serving_rank(key, replica->owner).value();
+  }
   const std::optional<std::uint32_t> record = waiting_record(table, key, replica);
   if (!record) return answer;
   const ArrivalTable& arrivals = table.arrivals();

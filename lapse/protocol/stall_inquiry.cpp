@@ -34,16 +34,20 @@ Role checked_role(std::uint32_t number) {
   return role;
 }
 
-KeyStanding standing_of(const KeyInquiryAnswer& answer) {
+KeyStanding standing_of(const KeyInquiryAnswer& answer, std::int32_t ranks) {
   if (answer.unanswered > static_cast<std::uint32_t>(Replica::Unanswered::localize))
     throw ProtocolError("an answer to an inquiry names a message that does not exist");
+  if (answer.copy_owner < -1 || answer.copy_owner >= ranks)
+    throw ProtocolError("an answer to an inquiry names a rank that does not exist");
   return {.role = checked_role(answer.role),
           .leased = (answer.flags & KeyInquiryAnswer::kLeased) != 0,
           .instructed = (answer.flags & KeyInquiryAnswer::kInstructed) != 0,
           .operations = answer.operations,
           .requests = answer.requests,
           .milliseconds = answer.milliseconds,
-          .unanswered = static_cast<Replica::Unanswered>(answer.unanswered)};
+          .unanswered = static_cast<Replica::Unanswered>(answer.unanswered),
+          .copy_milliseconds = answer.copy_milliseconds,
+          .copy_owner = answer.copy_owner < 0 ? std::nullopt : std::optional(Rank(answer.copy_owner))};
 }
 
 // Whether a domain is nearer to the key's value than another: it has the value, or it is the first of several
@@ -163,7 +167,7 @@ void StallInquiry::take_key_answer(Asked& asked, Rank from, const KeyInquiryAnsw
   if (answer.item >= asked.question->keys.size())
     throw ProtocolError("an answer to an inquiry names a key that was not asked for");
   AwaitedKey& key = asked.question->keys[answer.item];
-  const KeyStanding standing = standing_of(answer);
+  const KeyStanding standing = standing_of(answer, registry_.ranks());
   if ((answer.flags & KeyInquiryAnswer::kHere) != 0) {
     if (from != key.table->serving_rank(key.key))
       throw ProtocolError("an answer to an inquiry does not come from the rank that serves the key");

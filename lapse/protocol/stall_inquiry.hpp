@@ -41,8 +41,12 @@ struct KeyInquiryAnswer {
   std::uint32_t requests = 0;
   std::uint32_t milliseconds = 0;
   std::uint32_t unanswered = 0;  // Replica::Unanswered
+  // Of a domain that has a record of a copy: Replica::refreshed, and the owner's serving rank as far as it is
+  // known there.
+  std::uint32_t copy_milliseconds = 0;
+  std::int32_t copy_owner = -1;
 };
-static_assert(sizeof(KeyInquiryAnswer) == 32);
+static_assert(sizeof(KeyInquiryAnswer) == 40);
 
 // worker_inquiry: which workers have made fewer collective calls? With 0, no worker has: a sign of life is
 // asked for.

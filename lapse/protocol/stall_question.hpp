@@ -31,6 +31,8 @@ struct KeyStanding {
   std::uint32_t milliseconds = 0;  // since the oldest of these was queued, or the key was asked for
   // Of a domain that has a copy, or is about to have or to lose one: what the owner has not answered.
   Replica::Unanswered unanswered = Replica::Unanswered::nothing;
+  std::uint32_t copy_milliseconds = 0;  // since it was asked for, refreshed, or given back
+  std::optional<Rank> copy_owner = {};  // that it was asked of, or is refreshed by
 };
 
 // A key that a worker waits for.

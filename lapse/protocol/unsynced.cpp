@@ -1,5 +1,9 @@
 #include "lapse/protocol/unsynced.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
 #include "lapse/protocol/table_copies.hpp"
 
 namespace lapse {
@@ -9,13 +13,15 @@ namespace {
 using Unanswered = Replica::Unanswered;
 
 // Counts a key in the record, which names the first.
-void add(UnsyncedRecord& record, Unsynced what, const TableShard& table, Key key, std::int32_t peer = -1) {
+void add(UnsyncedRecord& record, Unsynced what, const TableShard& table, Key key, std::int32_t peer = -1,
+         std::uint32_t milliseconds = 0) {
   if (record.count++ > 0) return;
   record = {.what = static_cast<std::uint32_t>(what),
             .table = table.id().value(),
             .key = key.value(),
             .count = 1,
-            .peer = peer};
+            .peer = peer,
+            .milliseconds = milliseconds};
 }
 
 Unsynced waiting_for(Unanswered unanswered) {
@@ -42,8 +48,28 @@ UnsyncedRecord unanswered_copies(const TableShard& table, Unanswered which) LAPS
     const Replica& replica = replicas.at(number);
     if (replica.unanswered != which) continue;
     add(record, waiting_for(which), table, replica.key,
-        table.serving_rank(replica.key, replica.owner).value());
+        table.serving_rank(replica.key, replica.owner).value(), milliseconds_since(replica.refreshed));
   }
+  return record;
+}
+
+// Looks at the slot words of all keys.
+UnsyncedRecord arriving_keys(const TableShard& table) LAPSE_REQUIRES(progress_role) {
+  UnsyncedRecord record;
+  const ArrivalTable& arrivals = table.arrivals();
+  if (arrivals.in_use() == 0) return record;
+  table.store().words().for_each([&](Key key, const KeyWords::Word& stored) {
+    progress_role.assert_held();  // Called in place.
+    if (!table.serves(key)) return;
+    const SlotWord word(stored.load(std::memory_order_acquire));
+    const std::optional<std::uint32_t> number = low_half(word.role()) == LowHalf::arrival
+                                                    ? std::optional(word.low())
+                                                : word.leased() ? arrivals.find_leased(key)
+                                                                : std::nullopt;
+    if (!number) return;
+    const Rank home = table.serving_rank(key, table.definition().homes.home(key));
+    add(record, Unsynced::arrival, table, key, home.value(), milliseconds_since(arrivals.asked(*number)));
+  });
   return record;
 }
 
@@ -69,6 +95,12 @@ UnsyncedRecord changed_mains(TableShard& table, bool leased) LAPSE_REQUIRES(prog
 
 }  // namespace
 
+std::uint32_t milliseconds_since(Replica::Clock::time_point since) {
+  const auto waited =
+      std::chrono::duration_cast<std::chrono::milliseconds>(Replica::Clock::now() - since).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(waited, 0, UINT32_MAX));
+}
+
 UnsyncedRecord find_unsynced(const Registry& registry) {
   for (const auto& table : registry.tables()) {
     if (table->copies() == nullptr) continue;
@@ -76,10 +108,7 @@ UnsyncedRecord find_unsynced(const Registry& registry) {
       if (const UnsyncedRecord found = unanswered_copies(*table, which); found.count > 0) return found;
   }
   for (const auto& table : registry.tables()) {
-    if (table->arrivals().in_use() == 0) continue;
-    return {.what = static_cast<std::uint32_t>(Unsynced::arrival),
-            .table = table->id().value(),
-            .count = table->arrivals().in_use()};
+    if (const UnsyncedRecord found = arriving_keys(*table); found.count > 0) return found;
   }
   for (const auto& table : registry.tables()) {
     if (table->copies() == nullptr) continue;

@@ -6,6 +6,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/registry.hpp"
+#include "lapse/protocol/replica_table.hpp"
 
 namespace lapse {
 
@@ -28,13 +29,18 @@ constexpr std::uint32_t kUnsyncedKinds = 11;
 struct UnsyncedRecord {
   std::uint32_t what = 0;
   std::uint32_t table = 0;
-  std::uint64_t key = 0;    // the first such key; arrival, wants, sync: none
+  std::uint64_t key = 0;    // the first such key; wants, sync: none
   std::uint64_t count = 0;  // of such keys
   std::int32_t peer = -1;   // announcement, change, end, upgrade: the owner's serving rank, as far as it is
-                            // known; sync: the rank
-  std::uint32_t padding = 0;
+                            // known; arrival: the home's; sync: the rank
+  // announcement, change, end, upgrade: since the copy of this key was asked for, refreshed, or given back;
+  // arrival: since the key was asked for, or something began to wait for it.
+  std::uint32_t milliseconds = 0;
 };
 static_assert(sizeof(UnsyncedRecord) == 32);
+
+// No more than can be stored, no less than 0.
+std::uint32_t milliseconds_since(Replica::Clock::time_point since);
 
 // Of the tables of this rank, the first kind there is; nothing, wants and sync are the caller's concern.
 // Looks at all records of copies.

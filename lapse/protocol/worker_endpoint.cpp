@@ -24,6 +24,12 @@ StallQuestion& WorkerEndpoint::stall_question() {
 
 void WorkerEndpoint::make_free(OperationState& operation) {
   if (operation.failure && !failure_) failure_ = std::move(operation.failure);
+  const std::size_t bytes = operation.kept_bytes();
+  if (bytes > kKeptBytes - kept_bytes_) [[unlikely]] {
+    operation.free_memory();
+  } else {
+    kept_bytes_ += bytes;
+  }
   free_.push_back(&operation);
 }
 
@@ -65,6 +71,7 @@ OperationState& WorkerEndpoint::acquire() {
   }
   OperationState& operation = *free_.back();
   free_.pop_back();
+  kept_bytes_ -= operation.kept_bytes();
   operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   operation.items.clear();
   operation.joins.clear();

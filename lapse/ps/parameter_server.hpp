@@ -101,6 +101,12 @@ class ParameterServer {
   // throws, so does the rank, and the others throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
+  // Asks the workers of all ranks to return early; JobControl makes something of it. By a worker, or between
+  // phases by the server's thread; never rolled back. Other ranks know within a phase soon, else in the next.
+  void request_stop();
+  // Any thread: whether some rank has asked.
+  bool stop_requested() const;
+
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
   // done about them, and when rounds of communication begin. Source and policy outlive the server.
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);

@@ -40,8 +40,21 @@ std::string_view kind_name(const AwaitedKey& key) {
   return "localize";
 }
 
+// The serving ranks of the key in other domains that do not answer: one of them may have to pass it on.
+std::string silent_holders(const AwaitedKey& key, std::span<const Rank> silent) {
+  std::string text;
+  const DomainMap& domains = key.table->definition().domains;
+  for (const Rank rank : silent) {
+    if (key.owner == domains.domain_of(rank)) continue;
+    if (key.table->serving_rank(key.key, domains.domain_of(rank)) != rank) continue;
+    fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? ", perhaps from rank " : " or ",
+                   rank.value());
+  }
+  return text.empty() ? text : text + ", which does not answer";
+}
+
 // Which rank has the key, or is to have it.
-std::string holder_of(const AwaitedKey& key) {
+std::string holder_of(const AwaitedKey& key, std::span<const Rank> silent) {
   const std::int32_t home = key.home.value();
   if (!key.owner) return fmt::format("its home, rank {}, does not answer, so its owner is not known", home);
   const DomainMap& domains = key.table->definition().domains;
@@ -53,7 +66,7 @@ std::string holder_of(const AwaitedKey& key) {
   switch (key.at_owner->role) {
     case Role::arriving:
     case Role::upgrading:
-      return fmt::format("on its way to {}", owner);
+      return fmt::format("on its way to {}{}", owner, silent_holders(key, silent));
     case Role::owner:
       return key.at_owner->leased ? fmt::format("leased by a worker of {}", owner)
                                   : fmt::format("owned by {}", owner);
@@ -83,18 +96,25 @@ std::string queue_of(const KeyStanding& standing) {
 std::string copy_of(const AwaitedKey& key) {
   if (!key.here) return "";
   const std::int32_t rank = key.table->serving_rank(key.key).value();
+  const std::string owner =
+      key.here->copy_owner ? fmt::format("rank {}", key.here->copy_owner->value()) : "its owner";
+  const double copy_seconds = key.here->copy_milliseconds / 1000.0;
   switch (key.here->role) {
     case Role::awaiting:
-      return fmt::format("; rank {} has asked for a copy, which has not come", rank);
+      return fmt::format("; rank {} asked {} for a copy {:.1f} s ago, which has not come", rank, owner,
+                         copy_seconds);
     case Role::closing:
-      return fmt::format("; rank {} has given its copy back, which is not acknowledged", rank);
+      return fmt::format("; rank {} gave its copy back to {} {:.1f} s ago, which has not acknowledged it",
+                         rank, owner, copy_seconds);
     case Role::upgrading:
-      return fmt::format("; rank {} has a copy, and has asked for the key{}", rank, queue_of(*key.here));
+      return fmt::format("; rank {} has a copy of {:.1f} s ago, and has asked for the key{}", rank,
+                         copy_seconds, queue_of(*key.here));
     case Role::replica:
-      return fmt::format(
-          "; rank {} has a copy{}{}", rank,
-          key.here->unanswered == Replica::Unanswered::nothing ? "" : ", whose changes are not acknowledged",
-          queue_of(*key.here));
+      return fmt::format("; rank {} has a copy of {:.1f} s ago{}{}", rank, copy_seconds,
+                         key.here->unanswered == Replica::Unanswered::nothing
+                             ? ""
+                             : fmt::format(", whose changes {} has not acknowledged", owner),
+                         queue_of(*key.here));
     case Role::absent:
     case Role::arriving:
     case Role::owner:
@@ -142,14 +162,14 @@ void add_unsynced(std::string& text, std::span<const UnsyncedRank> ranks) {
     }
     text += unsynced_text(what);
     if (rank.table == nullptr) continue;
-    if (what == Unsynced::arrival) {
-      fmt::format_to(to, ": {} of table '{}'", counted(record.count, "key", "keys"), rank.table->name());
-      continue;
-    }
     fmt::format_to(to, ": key {} of table '{}'", record.key, rank.table->name());
     if (record.count > 1)
       fmt::format_to(to, " and {}", counted(record.count - 1, "further key", "further keys"));
-    if (record.peer >= 0) fmt::format_to(to, "; the owner was last on rank {}", record.peer);
+    if (record.peer >= 0) {
+      fmt::format_to(to, "; {} on rank {}; for {:.1f} s",
+                     what == Unsynced::arrival ? "its home is" : "the owner was last", record.peer,
+                     record.milliseconds / 1000.0);
+    }
   }
   if (ranks.size() > kNamed)
     fmt::format_to(to, "\n  and {}", counted(ranks.size() - kNamed, "further rank", "further ranks"));
@@ -209,7 +229,7 @@ std::string stall_text(const WorkerStall& stall) {
   } else {
     for (const AwaitedKey& key : stall.answers->keys) {
       fmt::format_to(to, "\n  {} of key {} of table '{}': {}{}{}", kind_name(key), key.key.value(),
-                     key.table->name(), holder_of(key),
+                     key.table->name(), holder_of(key, stall.answers->silent),
                      key.at_owner ? queue_of(*key.at_owner) : std::string(), copy_of(key));
     }
     if (stall.answers->further_keys > 0)

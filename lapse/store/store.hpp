@@ -256,7 +256,8 @@ class Store : public SlotAccess, public WatchedRoles {
   // Calls f(key, slot) for every main copy in a slot of this rank: of the keys that it serves. Dense: rising.
   template <class F>
   void for_each_own(F&& f) const;
-  std::size_t own_slot_bytes() const;  // of slots that are in use
+  const KeyWords& words() const { return words_; }  // to visit all slot words
+  std::size_t own_slot_bytes() const;               // of slots that are in use
   std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
   // Of their values and optimizer states.
   std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }

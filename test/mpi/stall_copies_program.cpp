@@ -19,12 +19,19 @@ namespace {
 constexpr Key kKey(8);  // at home on rank 2
 const std::vector<std::int64_t> kOne{1};
 
-enum class Wait { pull, wait_sync, sync_barrier };
+enum class Wait { pull, relocation, wait_sync, sync_barrier };
+
+// Until a round has asked for the keys of intents.
+void advance_a_while(adapm::Worker& worker) {
+  const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  while (std::chrono::steady_clock::now() < later) worker.advance_clock();
+}
 
 void wait(const Job& job, Wait what, std::vector<std::string> texts) {
   adapm::Options settings;
   settings.server = options(kRanksAlone);
-  settings.technique = adapm::Technique::replication_only;
+  settings.technique =
+      what == Wait::relocation ? adapm::Technique::relocation_only : adapm::Technique::replication_only;
   adapm::ParameterManager manager(MPI_COMM_WORLD, settings);
   const auto table =
       manager.create_table<std::int64_t>({.name = "copied", .keys = 9, .home = lapse::HomeMapKind::range});
@@ -41,11 +48,18 @@ void wait(const Job& job, Wait what, std::vector<std::string> texts) {
     if (what == Wait::pull) {
       if (!first) return;
       stop_owner();
-      worker.intent(table, kKey, Clock(0), Clock(1000));
-      // Until a round has asked for a copy.
-      const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-      while (std::chrono::steady_clock::now() < later) worker.advance_clock();
+      worker.intent(table, kKey, Clock(0), Clock(1'000'000'000));
+      advance_a_while(worker);
       worker.pull(table, kKey, value).wait();
+      return;
+    }
+    if (what == Wait::relocation) {
+      if (first) {
+        stop_owner();
+        worker.intent(table, kKey, Clock(0), Clock(1'000'000'000));
+        advance_a_while(worker);
+      }
+      worker.sync_barrier();
       return;
     }
     worker.intent(table, kKey, Clock(0), Clock(1'000'000'000));
@@ -70,14 +84,21 @@ void wait(const Job& job, Wait what, std::vector<std::string> texts) {
 int main(int argc, char** argv) {
   const std::string change =
       "rank 0 is not synced: changes of its copies are not acknowledged: key 8 of table 'copied'; the owner "
-      "was last on rank 2";
+      "was last on rank 2; for 1.";
   return run_stall_case(
       argc, argv,
       {{"copy_awaited",
         [&](const Job& job) {
           wait(job, Wait::pull,
                {"pull of key 8 of table 'copied': its home, rank 2, does not answer",
-                "; rank 0 has asked for a copy, which has not come"});
+                "; rank 0 asked rank 2 for a copy 1.", " s ago, which has not come"});
+        }},
+       {"relocation",
+        [&](const Job& job) {
+          wait(job, Wait::relocation,
+               {"for all workers and ranks at a sync_barrier",
+                "rank 0 is not synced: keys are on their way to it, or are leased there: key 8 of table "
+                "'copied'; its home is on rank 2; for 1."});
         }},
        {"wait_sync",
         [&](const Job& job) {

@@ -72,6 +72,31 @@ void owner(const Job& job) {
   server.close();
 }
 
+// Rank 2 is stopped while it has a key that rank 0 localizes: the home names rank 0 from then on.
+void passed_on(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
+  const auto table =
+      server.create_table<std::int64_t>({.name = "moved", .keys = 9, .home = HomeMapKind::range});
+  StallObserver observer(job.rank.value() == 0,
+                         {"localize of key 5 of table 'moved': on its way to rank 0, perhaps from rank 2, "
+                          "which does not answer; queued there: 1 operation, for 1.",
+                          process_of(job, 2), "does not answer: stopped"},
+                         [&] { kill(job.processes[2], SIGCONT); });
+  server.run_workers(1, [&](Worker& worker) {
+    if (worker.rank().value() == 2) worker.localize(table, kKey).wait();
+    worker.barrier();
+    if (worker.rank().value() == 2) stop_here();
+    if (worker.rank().value() == 0) {
+      while (!observer.stopped(job.processes[2])) std::this_thread::yield();
+      const Operation arrival = worker.localize(table, kKey);
+      worker.push(table, kKey, std::vector<std::int64_t>{1});
+      worker.wait_all();
+    }
+  });
+  observer.finish();
+  server.close();
+}
+
 // A worker of rank 1 leases a key and does not release it.
 void leased(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options(kRanksAlone));
@@ -228,6 +253,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {{"latch", latch},
        {"owner", owner},
+       {"passed_on", passed_on},
        {"leased", leased},
        {"lease_against_lease", [](const Job& job) { lease_against(job, false); }},
        {"localize_against_lease", [](const Job& job) { lease_against(job, true); }},

@@ -68,7 +68,7 @@ TEST_CASE("A rank that is not synced names the key, and the rank that it waits f
       sync_text(ranks, 1) ==
       "worker 0 on rank 1 has waited for 60 s for copies\n"
       "  rank 1 is not synced: changes of its copies are not acknowledged: key 3 of table 'table'; the owner "
-      "was last on rank 0\n"
+      "was last on rank 0; for 0.0 s\n"
       "  rank 0 is not synced: changes of its main copies are not sent yet: key 3 of table 'table'");
   // Leased, it cannot be refreshed.
   REQUIRE(ranks.table(0).store().grant_lease(kKey));
@@ -135,7 +135,7 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
   begin(OperationKind::pull, value);
   contains(text(),
            "pull of key 3 of table 'table': its home, rank 0, does not answer, so its owner is not "
-           "known; rank 1 has asked for a copy, which has not come");
+           "known; rank 1 asked rank 0 for a copy 0.0 s ago, which has not come");
   ranks.deliver_all();
   REQUIRE(worker.open() == 0);
   REQUIRE(ranks.role(1, kKey) == Role::replica);
@@ -143,7 +143,9 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
   REQUIRE(ranks.push(1, kKey, 1));
   ranks.round(1);
   begin(OperationKind::set, value);
-  contains(text(), "; rank 1 has a copy, whose changes are not acknowledged; queued there: 1 operation, for");
+  contains(text(),
+           "; rank 1 has a copy of 0.0 s ago, whose changes rank 0 has not acknowledged; queued there: 1 "
+           "operation, for");
   ranks.deliver_all();
   ranks.round(0);
   ranks.deliver_all();
@@ -152,7 +154,7 @@ TEST_CASE("A worker that waits for a key hears what its own domain waits for") {
   ranks.unwant(1, std::span(&kKey, 1));
   ranks.round(1);
   begin(OperationKind::pull, value);
-  contains(text(), "; rank 1 has given its copy back, which is not acknowledged");
+  contains(text(), "; rank 1 gave its copy back to rank 0 0.0 s ago, which has not acknowledged it");
   ranks.deliver_all();
   CHECK(worker.open() == 0);
 }
@@ -173,7 +175,8 @@ TEST_CASE("A copy that is about to become the main copy is named as such") {
                                        .waited = std::chrono::seconds(60),
                                        .what = "an answer",
                                        .answers = &answers});
-  CHECK(text.find(
-            "set of key 3 of table 'table': on its way to rank 1; queued there: 2 operations, for 0.0 s; "
-            "rank 1 has a copy, and has asked for the key; queued there: 2 operations") != std::string::npos);
+  CHECK(
+      text.find("set of key 3 of table 'table': on its way to rank 1; queued there: 2 operations, for 0.0 s; "
+                "rank 1 has a copy of 0.0 s ago, and has asked for the key; queued there: 2 operations") !=
+      std::string::npos);
 }

@@ -41,7 +41,11 @@ class CheckpointAgreement {
     });
   }
   // Collective. Throws CollectiveMismatch on every rank, unless all give one text.
-  void require_equal(const std::string& text);
+  void require_equal(const std::string& text) {
+    require_equal(exchange([&] { return text; }));
+  }
+  // The same where the texts are known, by rank.
+  void require_equal(const std::vector<std::string>& texts);
 
  private:
   std::vector<std::string> exchange_archives(const std::function<std::string()>& make);

@@ -19,8 +19,8 @@ CheckpointSettings settings(const CheckpointOptions& options) {
   return {.folder = options.folder, .local_folder = options.local_folder, .keep = options.keep};
 }
 
-// A signal that comes when nobody catches it any more would end a program whose work is done or saved, with
-// another exit status: launchers send some to the other ranks when the first has ended.
+// A signal that comes behind the last handler would end a program whose work is done or saved, with another
+// exit status: launchers send some to the other ranks when the first has ended.
 const std::vector<int>& ignored_otherwise(const std::vector<int>& signals) {
   for (const int signal : signals) std::signal(signal, SIG_IGN);
   return signals;

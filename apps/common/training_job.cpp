@@ -68,7 +68,7 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   Checkpoints without_tables(server_, settings(options_));
   LoadedCheckpoint loaded = without_tables.load();
   const std::string name = fmt::format("step {} in {}", loaded.step, options_.folder);
-  const Json global = parse_state(loaded.global);
+  const Json global = loaded.global.empty() ? Json() : parse_state(loaded.global);
   if (!global.is_object() || !global.contains("run") || !global.contains("state"))
     throw ConfigurationError(fmt::format("{} is not the checkpoint of an application", name));
   identity_.require_equal(global.at("run"), name);

@@ -112,9 +112,8 @@ void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionCon
              "when the job is to stop, and in the end")
           ->default_str("10minutes");
   needs_folder(every);
-  conditions.add(every, "epochs and times, as the program has no clocks", [&options, clocks] {
-    return clocks != WorkerClocks::none || !options.interval.clocks;
-  });
+  conditions.add(every, "epochs and times, as the program has no clocks",
+                 [&options, clocks] { return clocks != WorkerClocks::none || !options.interval.clocks; });
   needs_folder(app.add_option_function<std::size_t>(
                       "--checkpoint-keep",
                       [&options](std::size_t count) {

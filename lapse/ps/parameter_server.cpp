@@ -57,6 +57,9 @@ std::int32_t ParameterServer::ranks() const {
 const Options& ParameterServer::options() const {
   return impl_->options();
 }
+std::vector<std::int32_t> ParameterServer::hosts() const {
+  return impl_->hosts();
+}
 const void* ParameterServer::identity() const {
   return impl_.get();
 }

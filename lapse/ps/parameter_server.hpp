@@ -58,6 +58,8 @@ class ParameterServer {
   Rank rank() const;
   std::int32_t ranks() const;
   const Options& options() const;
+  // For each rank a number of its host: equal for ranks of one host.
+  std::vector<std::int32_t> hosts() const;
 
   // Collective. Throws, on every rank: CollectiveMismatch when the ranks' options differ, ConfigurationError
   // for impossible options or a name that is taken, OutOfMemory when some rank has no room, UserCodeFailed

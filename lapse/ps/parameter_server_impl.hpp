@@ -39,6 +39,7 @@ class ParameterServer::Impl {
   Rank rank() const { return transport_->rank(); }
   std::int32_t ranks() const { return transport_->ranks(); }
   const Options& options() const { return options_; }
+  std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
  private:
   static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport, bool helping);

@@ -60,7 +60,7 @@ refuses "does not exist" list "$directory/none"
 refuses "subcommand" "$golden"
 
 cp -r "$golden" "$directory/copy"
-shard=$(ls "$directory"/copy/step-3/*t0*.shard)
+shard=$(ls "$directory"/copy/step-3/*.shards)
 printf '\xff' | dd of="$shard" bs=1 seek=100 conv=notrunc status=none
 refuses "step 3: damaged" verify "$directory/copy"
 refuses "the checksum of the block" extract "$directory/copy" --table factors

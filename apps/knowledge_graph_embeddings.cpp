@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 #include "apps/common/command_line.hpp"
@@ -22,17 +23,20 @@ namespace {
 using namespace lapse::apps;
 using lapse::Worker;
 
-void train(Trainer& trainer, const KnowledgeGraph& graph, bool reports) {
-  if (!reports) return trainer.run();
+void train(Trainer& trainer, const KnowledgeGraph& graph, TrainingJob* job, bool reports) {
+  if (!reports) return trainer.run({}, job);
   ProgressLine progress(stdout);
-  trainer.run([&](const EpochRecord& record) { progress.report(describe(record, graph)); });
+  trainer.run([&](const EpochRecord& record) { progress.report(describe(record, graph)); }, job);
 }
 
-void embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options,
-           const GivenDescriptors& given) {
+// Returns the exit status.
+int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options,
+          const GivenDescriptors& given) {
   lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
+  std::optional<TrainingJob> job;
+  if (!options.checkpoints.folder.empty()) job.emplace(server, options.checkpoints);
   KnowledgeGraph graph;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) {
     if (reports)
@@ -48,7 +52,11 @@ void embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& option
     if (!options.output_prefix.empty())
       files.emplace(options.output_prefix, graph, trainer.model(), trainer.form());
   });
-  train(trainer, graph, reports);
+  train(trainer, graph, job ? &*job : nullptr, reports);
+  if (trainer.has_stopped()) {
+    if (reports) fmt::print("{}\n", job->stop_text());
+    return options.checkpoints.stop_status;
+  }
   run_on_rank_0(server, [&](Worker& worker) {
     if (files) files->write(worker, trainer.tables());
   });
@@ -58,6 +66,7 @@ void embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& option
     fmt::print("{}", summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
   });
+  return EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -75,6 +84,9 @@ int main(int argument_count, char** arguments) {
   const auto technique = options.training.runner.mode == TrainingMode::intent
                              ? options.technique
                              : std::optional(adapm::Technique::localize);
-  return run_manager_program(
-      technique, [&](adapm::ParameterManager& manager) { embed(manager, options, mpi.given_descriptors()); });
+  int status = EXIT_SUCCESS;
+  const int failure = run_manager_program(technique, [&](adapm::ParameterManager& manager) {
+    status = embed(manager, options, mpi.given_descriptors());
+  });
+  return failure != EXIT_SUCCESS ? failure : status;
 }

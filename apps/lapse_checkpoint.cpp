@@ -1,6 +1,7 @@
 // Looks into checkpoints, without MPI.
 //   lapse-checkpoint verify /scratch/run-7
 //   lapse-checkpoint extract /scratch/run-7 --table factors --keys 0-9
+//   lapse-checkpoint convert /scratch/run-7 factors.npy --table factors
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,11 +12,10 @@
 #include <string>
 
 #include "apps/checkpoint_tool/commands.hpp"
-#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "apps/checkpoint_tool/convert_options.hpp"
 
 namespace {
 
-using lapse::CheckpointError;
 using lapse::CheckpointFolder;
 using lapse::Manifest;
 
@@ -36,15 +36,6 @@ CLI::App* add_command(CLI::App& app, ToolOptions& options, const std::string& na
 
 void add_step(CLI::App& command, ToolOptions& options, const std::string& otherwise) {
   command.add_option("--step", options.step, "Number of the checkpoint; without it " + otherwise);
-}
-
-// The manifest of the chosen step, or of the newest.
-Manifest chosen_manifest(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
-  if (step) return folder.manifest(*step);
-  const auto steps = folder.steps();
-  if (steps.empty())
-    throw CheckpointError(CheckpointError::Reason::missing, folder.path(), "has no checkpoint");
-  return folder.manifest(steps.back());
 }
 
 }  // namespace
@@ -70,13 +61,19 @@ int main(int argument_count, char** arguments) {
       });
   extract->add_flag("--state", options.extract.state,
                     "Also the state of the update rule, behind another tab");
+  lapse::apps::ConvertOptions convert;
+  lapse::apps::add_convert(app, convert);
   CLI11_PARSE(app, argument_count, arguments);
 
   const CheckpointFolder folder(options.folder);
   try {
+    if (convert.command->parsed()) {
+      lapse::apps::run_convert(convert);
+      return 0;
+    }
     if (list->parsed()) return lapse::apps::list_checkpoints(folder) ? 0 : 1;
     if (verify->parsed()) return lapse::apps::verify_checkpoints(folder, options.step) ? 0 : 1;
-    const Manifest manifest = chosen_manifest(folder, options.step);
+    const Manifest manifest = lapse::apps::chosen_manifest(folder, options.step);
     if (show->parsed()) lapse::apps::show_checkpoint(folder, manifest);
     if (extract->parsed()) {
       if (!options.keys.empty()) options.extract.keys = *lapse::apps::key_interval(options.keys);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 #include "apps/common/command_line.hpp"
@@ -24,17 +25,20 @@ namespace {
 using namespace lapse::apps;
 using lapse::Worker;
 
-void train(Trainer& trainer, bool reports) {
-  if (!reports) return trainer.run();
+void train(Trainer& trainer, TrainingJob* job, bool reports) {
+  if (!reports) return trainer.run({}, job);
   ProgressLine progress(stdout);
-  trainer.run([&](const EpochRecord& record) { progress.report(describe(record)); });
+  trainer.run([&](const EpochRecord& record) { progress.report(describe(record)); }, job);
 }
 
-void factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions& options,
-               const GivenDescriptors& given) {
+// Returns the exit status.
+int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions& options,
+              const GivenDescriptors& given) {
   lapse::ParameterServer& server = manager.server();
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
+  std::optional<TrainingJob> job;
+  if (!options.checkpoints.folder.empty()) job.emplace(server, options.checkpoints);
   FactorizationProblem problem;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) {
     if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());
@@ -54,7 +58,11 @@ void factorize(adapm::ParameterManager& manager, const MatrixFactorizationOption
       files.emplace(options.output_prefix, problem, trainer.model());
     }
   });
-  train(trainer, reports);
+  train(trainer, job ? &*job : nullptr, reports);
+  if (trainer.has_stopped()) {
+    if (reports) fmt::print("{}\n", job->stop_text());
+    return options.checkpoints.stop_status;
+  }
   run_on_rank_0(server, [&](Worker& worker) {
     if (files) files->write(worker, trainer.factors());
   });
@@ -64,6 +72,7 @@ void factorize(adapm::ParameterManager& manager, const MatrixFactorizationOption
     fmt::print("{}", summary.to_text());
     if (!options.summary_json.empty()) write_text_file(options.summary_json, summary.to_json());
   });
+  return EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -80,7 +89,9 @@ int main(int argument_count, char** arguments) {
   const auto technique = options.training.runner.mode == TrainingMode::intent
                              ? options.technique
                              : std::optional(adapm::Technique::localize);
-  return run_manager_program(technique, [&](adapm::ParameterManager& manager) {
-    factorize(manager, options, mpi.given_descriptors());
+  int status = EXIT_SUCCESS;
+  const int failure = run_manager_program(technique, [&](adapm::ParameterManager& manager) {
+    status = factorize(manager, options, mpi.given_descriptors());
   });
+  return failure != EXIT_SUCCESS ? failure : status;
 }

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 #include "apps/common/command_line.hpp"
@@ -36,8 +37,10 @@ class WordVectorsProgram {
         given_(given),
         reports_(manager.rank() == lapse::Rank{0}) {}
 
-  void run() {
+  // Returns the exit status.
+  int run() {
     options_.training.check(server_.ranks());
+    if (!options_.checkpoints.folder.empty()) job_.emplace(server_, options_.checkpoints);
     workers_ = workers_of(options_.training.workers, server_.rank());
     server_.run_workers(1, [&](Worker&) {
       if (reports_)
@@ -46,7 +49,7 @@ class WordVectorsProgram {
             server_.ranks());
     });
     if (options_.evaluate_only.empty()) {
-      train();
+      if (!train()) return options_.checkpoints.stop_status;
     } else {
       evaluate_file();
     }
@@ -54,10 +57,12 @@ class WordVectorsProgram {
       fmt::print("{}", summary_.to_text());
       if (!options_.summary_json.empty()) write_text_file(options_.summary_json, summary_.to_json());
     });
+    return EXIT_SUCCESS;
   }
 
  private:
-  void train() {
+  // Returns whether the training is complete.
+  bool train() {
     const Corpus corpus = load_corpus(server_, workers_, options_.corpus);
     if (reports_) fmt::print("{}\n", describe(corpus, options_.corpus.min_count));
     const EvaluationData questions = load_questions(corpus.words);
@@ -70,6 +75,10 @@ class WordVectorsProgram {
                        options_.training.dimensions);
     });
     run_epochs(trainer, corpus);
+    if (trainer.has_stopped()) {
+      if (reports_) fmt::print("{}\n", job_->stop_text());
+      return false;
+    }
     run_on_rank_0(server_, [&](Worker& worker) {
       if (output) write(worker, trainer.tables().inputs, corpus.words, *output);
     });
@@ -77,6 +86,7 @@ class WordVectorsProgram {
       add_evaluation(summary_, evaluate(server_, workers_, read_table(trainer.tables().inputs, corpus.words),
                                         questions));
     add_training(summary_, trainer, manager_.options().technique, manager_.statistics());
+    return true;
   }
 
   void evaluate_file() {
@@ -110,10 +120,10 @@ class WordVectorsProgram {
         progress->report(describe(epoch, done, corpus, seconds));
       };
     }
-    for (std::uint64_t epoch = 0; epoch < options_.training.runner.epochs; ++epoch) {
-      const EpochRecord& record = trainer.run_epoch(on_progress);
+    const auto on_epoch = [&](const EpochRecord& record) {
       if (progress) progress->report(describe(record));
-    }
+    };
+    trainer.run(on_epoch, on_progress, job_ ? &*job_ : nullptr);
   }
 
   static void write(Worker& worker, const lapse::Table<float>& table, const lapse::io::Vocabulary& words,
@@ -143,6 +153,7 @@ class WordVectorsProgram {
   const GivenDescriptors& given_;
   bool reports_;
   std::int32_t workers_ = 1;
+  std::optional<TrainingJob> job_;
   Summary summary_;
 };
 
@@ -154,7 +165,9 @@ int main(int argument_count, char** arguments) {
   WordVectorsOptions options;
   add_options(app, options);
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
-  return run_manager_program(options.technique, [&](adapm::ParameterManager& manager) {
-    WordVectorsProgram(manager, options, mpi.given_descriptors()).run();
+  int status = EXIT_SUCCESS;
+  const int failure = run_manager_program(options.technique, [&](adapm::ParameterManager& manager) {
+    status = WordVectorsProgram(manager, options, mpi.given_descriptors()).run();
   });
+  return failure != EXIT_SUCCESS ? failure : status;
 }

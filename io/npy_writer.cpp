@@ -10,7 +10,16 @@ namespace lapse::io {
 
 namespace {
 
-std::string header_text(std::string_view descriptor, const NpyShape& shape) {
+std::size_t element_count(const std::string& path, const NpyShape& shape) {
+  if (shape.empty() || shape.size() > 2) {
+    throw UsageError(fmt::format("{}: array of {} dimensions, expected 1 or 2", path, shape.size()));
+  }
+  return shape.size() == 1 ? shape[0] : shape[0] * shape[1];
+}
+
+}  // namespace
+
+std::string npy_header(std::string_view descriptor, const NpyShape& shape) {
   const std::string shape_text = shape.size() == 1 ? fmt::format("({},)", shape[0])  //
                                                    : fmt::format("({}, {})", shape[0], shape[1]);
   std::string text =
@@ -24,19 +33,10 @@ std::string header_text(std::string_view descriptor, const NpyShape& shape) {
   return std::string(kNpyMagic) + std::string(version_and_length, 4) + text;
 }
 
-std::size_t element_count(const std::string& path, const NpyShape& shape) {
-  if (shape.empty() || shape.size() > 2) {
-    throw UsageError(fmt::format("{}: array of {} dimensions, expected 1 or 2", path, shape.size()));
-  }
-  return shape.size() == 1 ? shape[0] : shape[0] * shape[1];
-}
-
-}  // namespace
-
 template <NpyElement T>
 NpyWriter<T>::NpyWriter(std::string path, const NpyShape& shape)
     : file_(std::move(path)), elements_left_(element_count(file_.path(), shape)) {
-  file_.write(header_text(npy_descriptor<T>(), shape));
+  file_.write(npy_header(npy_descriptor<T>(), shape));
 }
 
 template <NpyElement T>

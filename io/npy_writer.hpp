@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io/npy_format.hpp"
 #include "io/output_file.hpp"
 
 namespace lapse::io {
+
+// What comes before the elements of an array of one or two dimensions.
+std::string npy_header(std::string_view descriptor, const NpyShape& shape);
 
 // Writes one array piece by piece, so that it is never in memory as a whole. The file appears under its name
 // when close() has succeeded; until then it is called <path>.tmp, which the destructor removes. Used by one

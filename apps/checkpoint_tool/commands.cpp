@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <iterator>
-#include <memory>
-#include <queue>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "apps/checkpoint_tool/table_rows.hpp"
 #include "lapse/checkpoint/checkpoint_error.hpp"
 
 namespace lapse::apps {
@@ -47,82 +43,14 @@ void append_elements(std::string& line, CheckpointElement type, std::span<const 
   }
 }
 
-// Reads the entries of one shard in rising order of keys, one block at a time.
-class ShardCursor {
- public:
-  ShardCursor(std::unique_ptr<ShardReader> shard, KeyInterval keys) : shard_(std::move(shard)), keys_(keys) {
-    find();
-  }
-
-  bool at_end() const { return !block_; }
-  std::uint64_t key() const { return block_->keys()[entry_]; }
-  ShardEntry entry() const { return block_->entry(entry_); }
-  void advance() {
-    ++entry_;
-    find();
-  }
-
- private:
-  // Goes on to the next entry of the interval, this one included.
-  void find() {
-    for (;;) {
-      while (block_ && entry_ < block_->size() && key() < keys_.first) ++entry_;
-      if (block_ && entry_ < block_->size()) {
-        if (key() > keys_.last) block_.reset();
-        return;
-      }
-      block_.reset();
-      const auto blocks = shard_->blocks();
-      while (next_ < blocks.size() && blocks[next_].last_key < keys_.first) ++next_;
-      if (next_ == blocks.size() || blocks[next_].first_key > keys_.last) return;
-      block_.emplace(shard_->read(blocks[next_++]));
-      entry_ = 0;
-    }
-  }
-
-  std::unique_ptr<ShardReader> shard_;
-  KeyInterval keys_;
-  std::optional<ShardBlock> block_;
-  std::size_t entry_ = 0;
-  std::size_t next_ = 0;  // block
-};
-
-const TableRecord& chosen_table(const CheckpointFolder& folder, const Manifest& manifest,
-                                const std::string& name) {
-  const std::string file = folder.file_path(manifest.step, std::string(Manifest::kFile));
-  if (name.empty() && manifest.tables.size() == 1) return manifest.tables[0];
-  if (const TableRecord* const table = manifest.table(name)) return *table;
-  std::string names;
-  for (const TableRecord& table : manifest.tables) names += fmt::format(" '{}'", table.name);
-  throw CheckpointError(CheckpointError::Reason::mismatch, file,
-                        fmt::format("has no table '{}': expected one of{}", name, names));
-}
-
 }  // namespace
 
-std::optional<KeyInterval> key_interval(std::string_view text) {
-  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (result.ec != std::errc{} || result.ptr != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
-  const std::size_t dash = text.find('-');
-  KeyInterval keys;
-  const std::string_view first = text.substr(0, dash);
-  const std::string_view last = dash == std::string_view::npos ? first : text.substr(dash + 1);
-  if (first.empty() && last.empty()) return std::nullopt;
-  if (!first.empty()) {
-    const auto value = number(first);
-    if (!value) return std::nullopt;
-    keys.first = *value;
-  }
-  if (!last.empty()) {
-    const auto value = number(last);
-    if (!value) return std::nullopt;
-    keys.last = *value;
-  }
-  return keys.first <= keys.last ? std::optional(keys) : std::nullopt;
+Manifest chosen_manifest(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
+  if (step) return folder.manifest(*step);
+  const auto steps = folder.steps();
+  if (steps.empty())
+    throw CheckpointError(CheckpointError::Reason::missing, folder.path(), "has no checkpoint");
+  return folder.manifest(steps.back());
 }
 
 bool list_checkpoints(const CheckpointFolder& folder) {
@@ -180,28 +108,12 @@ void show_checkpoint(const CheckpointFolder& folder, const Manifest& manifest) {
 
 void extract_keys(const CheckpointFolder& folder, const Manifest& manifest, const ExtractRequest& request) {
   const TableRecord& table = chosen_table(folder, manifest, request.table);
-  std::vector<std::unique_ptr<ShardCursor>> cursors;
-  for (const ShardRecord& record : table.shards) {
-    if (record.entries == 0 || record.last_key < request.keys.first || record.first_key > request.keys.last)
-      continue;
-    auto shard = std::make_unique<ShardReader>(folder.file_path(manifest.step, record.file), record,
-                                               manifest.checkpoint);
-    cursors.push_back(std::make_unique<ShardCursor>(std::move(shard), request.keys));
-  }
-  const auto later = [](const ShardCursor* a, const ShardCursor* b) { return a->key() > b->key(); };
-  std::priority_queue<ShardCursor*, std::vector<ShardCursor*>, decltype(later)> queue(later);
-  for (const auto& cursor : cursors)
-    if (!cursor->at_end()) queue.push(cursor.get());
-  while (!queue.empty()) {
-    ShardCursor& cursor = *queue.top();
-    queue.pop();
-    const ShardEntry entry = cursor.entry();
+  for (TableRows rows(folder, manifest, table, request.keys); !rows.at_end(); rows.advance()) {
+    const ShardEntry entry = rows.entry();
     std::string line = fmt::format("{}", entry.key);
     append_elements(line, table.element, entry.value);
     if (request.state) append_elements(line, table.element, entry.state);
     fmt::print("{}\n", line);
-    cursor.advance();
-    if (!cursor.at_end()) queue.push(&cursor);
   }
 }
 

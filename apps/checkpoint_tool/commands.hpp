@@ -4,19 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "apps/checkpoint_tool/key_interval.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 
 namespace lapse::apps {
 
-// Keys from first to last, both included.
-struct KeyInterval {
-  std::uint64_t first = 0;
-  std::uint64_t last = UINT64_MAX;
-};
-// "5", "5-9", "5-" or "-9"; nothing for other texts.
-std::optional<KeyInterval> key_interval(std::string_view text);
+// The manifest of the step or, without one, of the newest. Throws CheckpointError.
+Manifest chosen_manifest(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
 // Each command prints to standard output. Throws CheckpointError.
 

@@ -11,16 +11,17 @@ void BatchInFlight::pull(Worker& worker, const EmbeddingTables& tables, const Tr
   relation_pull_ = relations_.pull(worker, tables.relations, batch.relations());
 }
 
-double BatchInFlight::train(Worker& worker, const EmbeddingTables& tables, BatchTraining& training) {
-  entity_pull_.wait();
-  relation_pull_.wait();
+double BatchInFlight::compute(BatchTraining& training) {
+  wait();
   entities_.zero_gradients(training.entity_gradients);
   relations_.zero_gradients(training.relation_gradients);
-  const double loss = negatives_.sharing == NegativeSharing::none ? add_gradients(training.own_negatives)
-                                                                  : add_gradients(training.shared_negatives);
+  return negatives_.sharing == NegativeSharing::none ? add_gradients(training.own_negatives)
+                                                     : add_gradients(training.shared_negatives);
+}
+
+void BatchInFlight::push(Worker& worker, const EmbeddingTables& tables, const BatchTraining& training) const {
   entities_.push_gradients(worker, tables.entities, batch_->entities(), training.rate);
   relations_.push_gradients(worker, tables.relations, batch_->relations(), training.rate);
-  return loss;
 }
 
 double BatchInFlight::add_gradients(TripleLoss& loss) {

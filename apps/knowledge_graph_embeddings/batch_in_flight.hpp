@@ -46,9 +46,14 @@ class BatchInFlight {
 
   // Starts to read the embeddings of a batch, which stays as it is until it is trained.
   void pull(Worker& worker, const EmbeddingTables& tables, const TripleBatch& batch);
-  // Waits for the embeddings, computes the gradients of all triples at these embeddings and pushes them.
-  // Returns the loss.
-  double train(Worker& worker, const EmbeddingTables& tables, BatchTraining& training);
+  void wait() {
+    entity_pull_.wait();
+    relation_pull_.wait();
+  }
+  // Waits for the embeddings and computes the gradients of all triples at these embeddings. Returns the loss.
+  double compute(BatchTraining& training);
+  // Pushes these gradients.
+  void push(Worker& worker, const EmbeddingTables& tables, const BatchTraining& training) const;
 
  private:
   double add_gradients(TripleLoss& loss);

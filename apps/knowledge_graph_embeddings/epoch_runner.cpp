@@ -51,48 +51,66 @@ void EpochRunner::place(Worker& worker) {
   worker.localize(task_.tables.relations, keys).wait();
 }
 
-double EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate) {
-  const std::uint64_t stream = 2 * (epoch * task_.partition.workers() + task_.worker);
-  RandomEngine random(options_.seed, stream);
-  io::shuffle(std::span(triples_), random);
-  batcher_.seed(options_.seed, stream + 1);
-  training_.seed(~options_.seed, stream);
+void EpochRunner::arrange(std::uint64_t epoch) {
+  for (; epochs_arranged_ <= epoch; ++epochs_arranged_) {
+    RandomEngine random(options_.seed, stream(epochs_arranged_));
+    io::shuffle(std::span(triples_), random);
+  }
+}
+
+void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, float rate, Position& position,
+                      const ShallLeave& shall_leave) {
+  arrange(epoch);
+  epoch_ = epoch;
   training_.rate = rate;
-  const Clock first = worker.current_clock();
+  const std::size_t begin = position.batches;
+  // Clock of batch 0, which may have been before this call.
+  const Clock first(worker.current_clock().value() - static_cast<std::int64_t>(begin));
   if (signals() && uses_all_entities()) {
     const adapm::KeyRange all{Key(0), Key(task_.graph.entities)};
-    worker.intent(task_.tables.entities, all, first, after(first, batches()));
+    worker.intent(task_.tables.entities, all, worker.current_clock(), after(first, batches()));
   }
-  const std::size_t ahead = localizes() ? lookahead_ : options_.prefetch;  // batches that the worker holds
+  const std::size_t prefetch = options_.batches_pulled_ahead();
+  const std::size_t ahead = localizes() ? lookahead_ : prefetch;  // batches that the worker holds
   io::PrefetchingLoader<TripleBatch> loader(
       {.ahead = signals() ? std::max<std::size_t>(1, lookahead_) : kMadeAhead, .held = ahead + 1},
       [&, intents = worker.loader()](TripleBatch& batch, std::uint64_t number) {
-        if (number == batches()) return false;
-        make(batch, number, intents, first);
+        if (begin + number >= batches()) return false;
+        make(batch, begin + number, intents, first);
         return true;
       });
   std::vector<BatchInFlight> in_flight;
-  for (std::size_t i = 0; i <= std::min(options_.prefetch, batches()); ++i)
+  for (std::size_t i = 0; i <= std::min(prefetch, batches()); ++i)
     in_flight.emplace_back(task_.model, task_.form, options_.negatives);
   std::deque<TripleBatch*> held;  // to be trained
-  std::size_t taken = 0;
-  std::size_t pulled = 0;
-  double loss = 0;
-  for (std::size_t trained = 0; trained < batches(); ++trained) {
+  std::size_t taken = begin;
+  std::size_t pulled = begin;
+  AgreedRounds rounds(worker, options_.deterministic);
+  for (std::size_t& trained = position.batches; rounds.next(trained < batches(), shall_leave);) {
     for (; taken < std::min(batches(), trained + 1 + ahead); ++taken) {
       held.push_back(loader.next());
       if (localizes()) localize(worker, *held.back());
     }
-    for (; pulled < std::min(batches(), trained + 1 + options_.prefetch); ++pulled) {
+    for (; pulled < std::min(batches(), trained + 1 + prefetch); ++pulled) {
       TripleBatch& batch = *held[pulled - trained];
       if (batch.sample) draw_negatives(worker, batch);
       in_flight[pulled % in_flight.size()].pull(worker, task_.tables, batch);
     }
-    loss += in_flight[trained % in_flight.size()].train(worker, task_.tables, training_);
+    BatchInFlight& batch = in_flight[trained % in_flight.size()];
+    if (trained < batches()) batch.wait();
+    rounds.all_have_read();
+    if (trained < batches()) {
+      training_.seed(~batch_seed(trained), stream(epoch));
+      position.loss += batch.compute(training_);
+    }
+    rounds.in_turn([&] {
+      if (trained < batches()) batch.push(worker, task_.tables, training_);
+    });
+    if (trained == batches()) continue;
     held.pop_front();
+    ++trained;
     if (signals()) worker.advance_clock();
   }
-  return loss;
 }
 
 void EpochRunner::make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents,
@@ -100,9 +118,10 @@ void EpochRunner::make(TripleBatch& batch, std::size_t number, const adapm::Inte
   const std::size_t begin = number * options_.batch;
   batch.triples = std::span(triples_).subspan(begin, std::min(options_.batch, triples_.size() - begin));
   // From the pull to the push.
-  const Clock start = after(first, number - std::min(number, options_.prefetch));
+  const Clock start = after(first, number - std::min(number, options_.batches_pulled_ahead()));
   const Clock end = after(first, number + 1);
   if (task_.sampler == nullptr) {
+    batcher_.seed(batch_seed(number), stream(epoch_) + 1);
     batcher_.fill(batch);
   } else {
     batcher_.collect(batch);

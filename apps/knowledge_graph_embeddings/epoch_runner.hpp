@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapm/worker.hpp"
+#include "apps/common/agreed_rounds.hpp"
 #include "apps/knowledge_graph_embeddings/batch_in_flight.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_model.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
@@ -51,6 +52,11 @@ struct RunnerOptions {
   NegativeOptions negatives;
   LossOptions loss;
   std::uint64_t seed = 1;  // of orders, negatives and dropout
+  // The updates of all workers have one order: the result is the same in every run, bit for bit. Batches are
+  // not pulled ahead, and workers push one after the other.
+  bool deterministic = false;
+
+  std::size_t batches_pulled_ahead() const { return deterministic ? 0 : prefetch; }
 };
 
 // Batches that embeddings are announced ahead of their use, where workers signal intents, or else localize;
@@ -80,19 +86,29 @@ struct WorkerTask {
 // With a sampler the negatives of a batch are prepared when it is made and drawn when it is pulled, as the
 // sampler's scheme says.
 //
-// A batch is a clock of the worker.
+// A batch is a clock of the worker. An epoch can be run in parts: what a batch draws depends on its number
+// alone.
 //
 // Belongs to one worker; every worker calls the same functions in the same order, each time with the Worker
 // of the current phase.
 class EpochRunner {
  public:
+  // How far the worker is in an epoch.
+  struct Position {
+    std::size_t batches = 0;  // trained
+    double loss = 0;          // their sum
+  };
+
   EpochRunner(const WorkerTask& task, const RunnerOptions& options);
 
   // Before the first epoch: localizes the relations of the rank's triples, which stay local.
   void place(Worker& worker);
-  // Trains each of the worker's triples once, with this factor of the learning rate. Returns the sum of their
-  // losses.
-  double run(adapm::Worker& worker, std::uint64_t epoch, float rate);
+  // Trains each of the worker's triples once, from the position on, with this factor of the learning rate.
+  // Epochs come in rising order.
+  void run(adapm::Worker& worker, std::uint64_t epoch, float rate, Position& position,
+           const ShallLeave& shall_leave = {});
+  // Of an epoch.
+  std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
 
  private:
   // How the embeddings of batches come near.
@@ -105,8 +121,14 @@ class EpochRunner {
   bool signals() const { return announcement_ == Announcement::intent; }
   // Every batch uses all entities, so that one intent names them all.
   bool uses_all_entities() const { return options_.negatives.sharing == NegativeSharing::all; }
-  std::size_t batches() const { return (triples_.size() + options_.batch - 1) / options_.batch; }
 
+  // Puts the triples in the order of an epoch, in which each order comes from the one before.
+  void arrange(std::uint64_t epoch);
+  std::uint64_t stream(std::uint64_t epoch) const {
+    return 2 * (epoch * task_.partition.workers() + task_.worker);
+  }
+  // Of what one batch draws.
+  std::uint64_t batch_seed(std::size_t number) const { return options_.seed + kGoldenGamma * number; }
   // By the loader's thread: makes the batch with this number.
   void make(TripleBatch& batch, std::size_t number, const adapm::IntentHandle& intents, Clock first);
   void signal(const TripleBatch& batch, const adapm::IntentHandle& intents, Clock start, Clock end) const;
@@ -121,6 +143,8 @@ class EpochRunner {
   BatchTraining training_;
   TripleBatcher batcher_;  // the loader's, with a sampler the worker's
   std::vector<Triple> triples_;
+  std::uint64_t epochs_arranged_ = 0;
+  std::uint64_t epoch_ = 0;     // that runs
   std::vector<Key> negatives_;  // of the batch that is drawn
 };
 

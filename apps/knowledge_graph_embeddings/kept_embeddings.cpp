@@ -1,7 +1,7 @@
 #include "apps/knowledge_graph_embeddings/kept_embeddings.hpp"
 
-#include <algorithm>
 #include <span>
+#include <vector>
 
 #include "apps/common/table_reader.hpp"
 
@@ -9,60 +9,51 @@ namespace lapse::apps {
 
 namespace {
 
-struct KeyRange {
-  std::uint64_t first;
-  std::uint64_t last;
-};
-
-KeyRange share_of(const Worker& worker, const Table<float>& table) {
-  return {table.keys() * worker.index() / worker.count(),
-          table.keys() * (worker.index() + 1) / worker.count()};
+Table<float> make_table(adapm::ParameterManager& manager, const std::string& name, const char* suffix,
+                        const Table<float>& table) {
+  // Each worker reads and writes an even range of keys.
+  return manager.server().create_table<float>({.name = name.empty() ? "" : name + suffix,
+                                               .keys = table.keys(),
+                                               .length = table.length(),
+                                               .home = HomeMapKind::range});
 }
 
-void keep_share(Worker& worker, const Table<float>& table, std::vector<float>& kept) {
-  const auto [first, last] = share_of(worker, table);
-  kept.clear();
-  kept.reserve((last - first) * table.length());
-  read_keys(worker, table, first, last,
-            [&](std::span<const float> values) { kept.insert(kept.end(), values.begin(), values.end()); });
-}
-
-void restore_share(Worker& worker, const Table<float>& table, std::span<const float> kept) {
-  constexpr std::uint64_t kKeysPerCall = 4096;
-  auto [first, last] = share_of(worker, table);
+// A worker's share of all keys.
+void copy_share(Worker& worker, const Table<float>& from, const Table<float>& to) {
+  std::uint64_t next = from.keys() * worker.index() / worker.count();
+  const std::uint64_t last = from.keys() * (worker.index() + 1) / worker.count();
   std::vector<Key> keys;
-  while (first < last) {
+  read_keys(worker, from, next, last, [&](std::span<const float> values) {
     keys.clear();
-    for (; first < last && keys.size() < kKeysPerCall; ++first) keys.push_back(Key{first});
-    worker.set(table, keys, kept.first(keys.size() * table.length())).wait();
-    kept = kept.subspan(keys.size() * table.length());
-  }
+    for (std::size_t row = 0; row < values.size() / from.length(); ++row) keys.emplace_back(next++);
+    worker.set(to, keys, values).wait();
+  });
+}
+
+void copy(ParameterServer& server, const EmbeddingTables& from, const EmbeddingTables& to) {
+  server.run_workers(1, [&](Worker& worker) {
+    // What workers of other domains have pushed to copies counts, and must not come on top later.
+    worker.sync_barrier();
+    copy_share(worker, from.entities, to.entities);
+    copy_share(worker, from.relations, to.relations);
+    worker.sync_barrier();
+  });
 }
 
 }  // namespace
 
-void KeptEmbeddings::keep(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables) {
-  const std::int32_t count = std::max(1, workers);
-  shares_.resize(static_cast<std::size_t>(count));
-  server.run_workers(count, [&](Worker& worker) {
-    // What workers of other domains have pushed to copies counts.
-    worker.sync_barrier();
-    Share& share = shares_[worker.local_index()];
-    keep_share(worker, tables.entities, share.entities);
-    keep_share(worker, tables.relations, share.relations);
-  });
+KeptEmbeddings::KeptEmbeddings(adapm::ParameterManager& manager, const std::string& name,
+                               const EmbeddingTables& tables)
+    : server_(manager.server()),
+      kept_{make_table(manager, name, "-best-entities", tables.entities),
+            make_table(manager, name, "-best-relations", tables.relations)} {}
+
+void KeptEmbeddings::keep(const EmbeddingTables& tables) {
+  copy(server_, tables, kept_);
 }
 
-void KeptEmbeddings::restore(ParameterServer& server, std::int32_t workers,
-                             const EmbeddingTables& tables) const {
-  server.run_workers(std::max(1, workers), [&](Worker& worker) {
-    // Updates of copies that are merged later would come on top.
-    worker.sync_barrier();
-    const Share& share = shares_[worker.local_index()];
-    restore_share(worker, tables.entities, share.entities);
-    restore_share(worker, tables.relations, share.relations);
-    worker.sync_barrier();
-  });
+void KeptEmbeddings::restore(const EmbeddingTables& tables) const {
+  copy(server_, kept_, tables);
 }
 
 }  // namespace lapse::apps

@@ -2,30 +2,30 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string>
 
+#include "adapm/parameter_manager.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
-#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse::apps {
 
-// Every worker of the job keeps an even share of all embeddings, without the state of the optimiser: together
-// the memory of the embeddings themselves. Used by the thread that owns the server, with the same number of
-// workers of this rank in every call.
+// In tables of their own, without the state of the optimiser: the memory of the embeddings once more. So a
+// checkpoint can have them. Used by the thread that owns the manager.
 class KeptEmbeddings {
  public:
+  // Collective. For such tables; the names of all begin with `name`, empty: tables without given names.
+  KeptEmbeddings(adapm::ParameterManager& manager, const std::string& name, const EmbeddingTables& tables);
+
   // Collective. Ranks without workers take part.
-  void keep(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables);
+  void keep(const EmbeddingTables& tables);
   // Collective. Sets the embeddings to what was kept, when no worker is training.
-  void restore(ParameterServer& server, std::int32_t workers, const EmbeddingTables& tables) const;
+  void restore(const EmbeddingTables& tables) const;
+
+  const EmbeddingTables& tables() const { return kept_; }
 
  private:
-  struct Share {
-    std::vector<float> entities;
-    std::vector<float> relations;
-  };
-
-  std::vector<Share> shares_;  // by the worker's local index
+  ParameterServer& server_;
+  EmbeddingTables kept_;
 };
 
 }  // namespace lapse::apps

@@ -214,10 +214,16 @@ const CLI::Option* add_execution_options(CLI::App& app, TrainingOptions& trainin
   conditions.add(lookahead, "--mode latency_hiding, combined or intent", [&training] {
     return localizes_entities(training.runner.mode) || training.runner.mode == TrainingMode::intent;
   });
-  app.add_option("--prefetch", training.runner.prefetch,
-                 "Batches from the start of reading embeddings to their use")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  const CLI::Option* const prefetch =
+      app.add_option("--prefetch", training.runner.prefetch,
+                     "Batches from the start of reading embeddings to their use")
+          ->check(CLI::Range(0, 1000000))
+          ->capture_default_str();
+  conditions.add(prefetch, "trainings that are not --deterministic",
+                 [&training] { return !training.runner.deterministic; });
+  app.add_flag("--deterministic", training.runner.deterministic,
+               "The same result in every run with these ranks and workers, bit for bit, also when it is "
+               "stopped and resumed: workers push one after the other");
   return mode;
 }
 
@@ -236,6 +242,7 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
                     return options.training.runner.mode == TrainingMode::intent &&
                            options.training.runner.negatives.sharing != NegativeSharing::all;
                   });
+  add_checkpoint_options(app, options.checkpoints, *conditions);
   app.final_callback([conditions, mode, technique, &options] {
     choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "adapm/technique.hpp"
+#include "apps/common/checkpoint_options.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
 
@@ -18,8 +19,9 @@ struct KnowledgeGraphOptions {
   DataOptions data;
   TrainingOptions training;
   std::optional<adapm::Technique> technique;  // where workers signal intents
-  std::string output_prefix;                  // of the files of the embeddings; empty: none
-  std::string summary_json;                   // file; empty: none
+  CheckpointOptions checkpoints;
+  std::string output_prefix;  // of the files of the embeddings; empty: none
+  std::string summary_json;   // file; empty: none
 };
 
 // Adds every option to the parser, which fills in `options` when it parses.

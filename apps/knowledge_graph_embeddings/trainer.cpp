@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "adapm/distribution.hpp"
 #include "apps/common/manager_program.hpp"
@@ -35,8 +37,10 @@ bool is_factor(double number) {
 }
 
 // Copies of a key show other workers' updates a little later, which only intents pay for.
-Consistency consistency_of(TrainingMode mode) {
-  return mode == TrainingMode::intent ? Consistency::eventual : Consistency::sequential;
+// A deterministic training sees all updates before.
+Consistency consistency_of(const RunnerOptions& options) {
+  const bool may_copy = options.mode == TrainingMode::intent && !options.deterministic;
+  return may_copy ? Consistency::eventual : Consistency::sequential;
 }
 
 }  // namespace
@@ -87,12 +91,14 @@ Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
                                                              options.workers, manager.ranks(), options.seed);
                                     })),
       tables_(create_embedding_tables(manager, options.tables, graph, *model_, form_, options.initial_scale,
-                                      options.optimiser, consistency_of(options.runner.mode), options.seed)),
+                                      options.optimiser, consistency_of(options.runner), options.seed)),
       sampler_(make_sampler()),
       evaluator_(make_on_every_rank(manager.server(), [&] { return Evaluator(graph, *model_, form_); })),
       schedule_(options.schedule),
-      runners_(static_cast<std::size_t>(local_workers_)) {
+      runners_(static_cast<std::size_t>(local_workers_)),
+      positions_(runners_.size()) {
   options_.runner.seed = options.seed;
+  if (stops_early()) best_.emplace(manager, options.tables, tables_);
   manager_.server().run_workers(local_workers_, [&](Worker& worker) {
     const WorkerTask task{tables_,    *model_,        form_,       graph_,
                           partition_, worker.index(), technique(), sampler_ ? &*sampler_ : nullptr};
@@ -106,8 +112,8 @@ Trainer::~Trainer() = default;
 
 std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
   const NegativeOptions& negatives = options_.runner.negatives;
-  if (options_.runner.mode != TrainingMode::intent || manager_.ranks() == 1 || negatives.per_side == 0 ||
-      negatives.sharing == NegativeSharing::all)
+  if (options_.runner.mode != TrainingMode::intent || options_.runner.deterministic ||
+      manager_.ranks() == 1 || negatives.per_side == 0 || negatives.sharing == NegativeSharing::all)
     return std::nullopt;
   const bool shares = negatives.sharing == NegativeSharing::batch;
   // Shared negatives are different, so a pool has all of a batch.
@@ -122,38 +128,63 @@ std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
 }
 
 EpochRecord Trainer::run_epoch() {
+  run_part(nullptr);
+  return epochs_.back();
+}
+
+bool Trainer::run_part(const TrainingJob* job) {
   const std::uint64_t epoch = epochs_.size();
   const float rate = schedule_.rate(epoch);
-  double loss = 0;
-  std::vector<double> losses(runners_.size());
-  const PhaseCost cost = run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
-    losses[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch, rate);
+  ShallLeave shall_leave;
+  if (job != nullptr) shall_leave = [job](std::uint64_t batches) { return job->shall_leave(batches); };
+  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
+    const std::size_t local = worker.local_index();
+    runners_[local]->run(worker, epoch, rate, positions_[local], shall_leave);
   });
-  // Ranks without workers take part, so that they receive the sum.
+  std::array<double, 3> sums{};  // losses, batches that were trained, batches of the epoch
+  // Ranks without workers take part, so that they receive the sums.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
-    double sum = worker.local_index() < losses.size() ? losses[worker.local_index()] : 0;
-    worker.all_reduce(std::span(&sum, 1));
-    if (worker.local_index() == 0) loss = sum;
+    std::array<double, 3> own{};
+    if (worker.local_index() < positions_.size()) {
+      const EpochRunner::Position& position = positions_[worker.local_index()];
+      own = {position.loss, static_cast<double>(position.batches),
+             static_cast<double>(runners_[worker.local_index()]->batches())};
+    }
+    worker.all_reduce(own);
+    if (worker.local_index() == 0) sums = own;
   });
-  loss /= static_cast<double>(graph_.train.size());
+  const double loss = sums[0] / static_cast<double>(graph_.train.size());
   if (!std::isfinite(loss)) {
     throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
                             epoch + 1, options_.optimiser.learning_rate * double{rate}));
   }
-  epochs_.push_back({epoch + 1, loss, std::nullopt, cost});
-  return epochs_.back();
+  part_clocks_ = static_cast<std::uint64_t>(sums[1]) / partition_.workers();
+  if (sums[1] < sums[2]) return false;
+  epochs_.push_back({epoch + 1, loss, std::nullopt, part_cost_});
+  part_cost_ = {};
+  clocks_ += std::exchange(part_clocks_, 0);
+  positions_.assign(runners_.size(), {});
+  return true;
 }
 
 Evaluation Trainer::evaluate(Splits splits) {
   return evaluator_.evaluate(manager_.server(), local_workers_, tables_, splits);
 }
 
-void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
-  while (epochs_.size() < options_.epochs && !schedule_.is_finished()) {
-    run_epoch();
-    if (is_due(epochs_.back().epoch)) evaluate_epoch();
-    if (on_epoch) on_epoch(epochs_.back());
+void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, TrainingJob* job) {
+  if (job != nullptr) begin(*job);
+  const auto is_finished = [&] { return epochs_.size() >= options_.epochs || schedule_.is_finished(); };
+  const auto state = [this] { return saved_state(); };
+  while (!is_finished()) {
+    if (run_part(job)) {
+      if (is_due(epochs_.back().epoch)) evaluate_epoch();
+      if (on_epoch) on_epoch(epochs_.back());
+      if (is_finished()) break;
+    }
+    has_stopped_ = job != nullptr && job->pause(progress(), state);
+    if (has_stopped_) return;
   }
+  if (job != nullptr) job->finish(state);
   if (stops_early() && !epochs_.empty()) restore_best();
 }
 
@@ -162,12 +193,12 @@ void Trainer::evaluate_epoch() {
   record.evaluation = evaluate({.test = !stops_early()});
   if (graph_.valid.empty() || !schedule_.observe(record.evaluation->valid.all.mean_reciprocal_rank)) return;
   best_epoch_ = epochs_.size() - 1;
-  if (stops_early()) best_.keep(manager_.server(), local_workers_, tables_);
+  if (stops_early()) best_->keep(tables_);
 }
 
 void Trainer::restore_best() {
   EpochRecord& best = epochs_[best_epoch_];
-  best_.restore(manager_.server(), local_workers_, tables_);
+  best_->restore(tables_);
   const Evaluation test = evaluate({.valid = false});
   best.evaluation->test = test.test;
   best.evaluation->seconds += test.seconds;

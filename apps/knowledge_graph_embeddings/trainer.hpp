@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/common/measured_phase.hpp"
+#include "apps/common/training_job.hpp"
 #include "apps/knowledge_graph_embeddings/embedding_tables.hpp"
 #include "apps/knowledge_graph_embeddings/epoch_runner.hpp"
 #include "apps/knowledge_graph_embeddings/evaluation.hpp"
@@ -70,9 +71,12 @@ class Trainer {
   // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. With
   // patience, evaluates on the validation triples alone, perhaps ends earlier, and in the end restores the
   // best embeddings and evaluates them on the test triples. Throws Error when the loss is no longer finite.
-  void run(const std::function<void(const EpochRecord&)>& on_epoch = {});
+  // A job, which may be null, saves checkpoints; where it is to be resumed, the training goes on from there,
+  // and where it is to stop, the training returns, perhaps in the middle of an epoch, and has stopped.
+  void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
+  bool has_stopped() const { return has_stopped_; }
 
-  // Collective. One epoch, without an evaluation.
+  // Collective. One epoch, or what is left of it, without an evaluation.
   EpochRecord run_epoch();
   // Collective. In parallel over all workers.
   Evaluation evaluate(Splits splits = {});
@@ -94,6 +98,15 @@ class Trainer {
   // Of the last epoch.
   void evaluate_epoch();
   void restore_best();
+  // Goes on in the epoch that is not finished; returns whether it is now.
+  bool run_part(const TrainingJob* job);
+  JobProgress progress() const;
+
+  // What a checkpoint has beside the tables.
+  void begin(TrainingJob& job);
+  RunIdentity identity() const;
+  SavedState saved_state() const;
+  void set_state(const SavedState& state);
 
   adapm::ParameterManager& manager_;
   const KnowledgeGraph& graph_;
@@ -108,8 +121,14 @@ class Trainer {
   TrainingSchedule schedule_;
   std::vector<EpochRecord> epochs_;
   std::size_t best_epoch_ = 0;                         // index of the best that was evaluated
-  KeptEmbeddings best_;                                // with patience
+  std::optional<KeptEmbeddings> best_;                 // with patience
   std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
+  // Of the epoch that is not finished:
+  std::vector<EpochRunner::Position> positions_;  // by local index
+  PhaseCost part_cost_;                           // so far
+  std::uint64_t part_clocks_ = 0;                 // batches of a worker on average, so far
+  std::uint64_t clocks_ = 0;                      // the same, of the epochs before
+  bool has_stopped_ = false;
 };
 
 }  // namespace lapse::apps

@@ -5,17 +5,17 @@
 namespace lapse::apps {
 
 float TrainingSchedule::rate(std::uint64_t epoch) const {
-  return static_cast<float>(plateau_rate_ * std::pow(options_.rate_decay, static_cast<double>(epoch)));
+  return static_cast<float>(state_.plateau_rate * std::pow(options_.rate_decay, static_cast<double>(epoch)));
 }
 
 bool TrainingSchedule::observe(double quality) {
-  if (best_ && quality <= *best_) {
-    ++failures_;
-    plateau_rate_ *= options_.plateau_decay;
+  if (state_.best && quality <= *state_.best) {
+    ++state_.failures;
+    state_.plateau_rate *= options_.plateau_decay;
     return false;
   }
-  best_ = quality;
-  failures_ = 0;
+  state_.best = quality;
+  state_.failures = 0;
   return true;
 }
 

@@ -22,13 +22,20 @@ class TrainingSchedule {
   float rate(std::uint64_t epoch) const;
   // An evaluation; the larger, the better. Returns whether it is the best so far.
   bool observe(double quality);
-  bool is_finished() const { return options_.patience != 0 && failures_ >= options_.patience; }
+  // What was observed, for a schedule with the same options that goes on.
+  struct State {
+    std::optional<double> best = {};
+    std::uint64_t failures = 0;  // evaluations since the best
+    double plateau_rate = 1;
+  };
+  const State& state() const { return state_; }
+  void set_state(const State& state) { state_ = state; }
+
+  bool is_finished() const { return options_.patience != 0 && state_.failures >= options_.patience; }
 
  private:
   ScheduleOptions options_;
-  std::optional<double> best_;
-  std::uint64_t failures_ = 0;  // evaluations since the best
-  double plateau_rate_ = 1;
+  State state_;
 };
 
 }  // namespace lapse::apps

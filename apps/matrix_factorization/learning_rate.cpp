@@ -3,13 +3,13 @@
 namespace lapse::apps {
 
 void LearningRate::epoch_finished(double train_rmse) {
-  ++epochs_;
+  ++state_.epochs;
   if (options_.kind == LearningRateOptions::Kind::decay) {
-    current_ = options_.initial / (1 + options_.decay * static_cast<double>(epochs_));
+    state_.current = options_.initial / (1 + options_.decay * static_cast<double>(state_.epochs));
   } else {
-    const bool improved = epochs_ == 1 || train_rmse < last_rmse_;
-    current_ *= improved ? 1.05 : 0.5;
-    last_rmse_ = train_rmse;
+    const bool improved = state_.epochs == 1 || train_rmse < state_.last_rmse;
+    state_.current *= improved ? 1.05 : 0.5;
+    state_.last_rmse = train_rmse;
   }
 }
 

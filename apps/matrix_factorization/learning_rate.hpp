@@ -17,17 +17,25 @@ struct LearningRateOptions {
 // before: five per cent more after an improvement, half after none.
 class LearningRate {
  public:
-  explicit LearningRate(const LearningRateOptions& options) : options_(options), current_(options.initial) {}
+  explicit LearningRate(const LearningRateOptions& options)
+      : options_(options), state_{.current = options.initial} {}
 
-  double current() const { return current_; }
+  // What the next rate depends on, for a training with the same options that goes on.
+  struct State {
+    double current = 0;
+    std::uint64_t epochs = 0;
+    double last_rmse = 0;
+  };
+  const State& state() const { return state_; }
+  void set_state(const State& state) { state_ = state; }
+
+  double current() const { return state_.current; }
   // After an epoch: its error on the training cells, of which the bold driver needs every one.
   void epoch_finished(double train_rmse);
 
  private:
   LearningRateOptions options_;
-  double current_;
-  std::uint64_t epochs_ = 0;
-  double last_rmse_ = 0;
+  State state_;
 };
 
 }  // namespace lapse::apps

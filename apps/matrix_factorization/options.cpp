@@ -210,7 +210,13 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_schedule_options(app, options.training, *conditions);
   add_update_rule_options(app, options.training.update_rule, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
+  conditions->add(app.add_flag("--deterministic", options.deterministic,
+                               "Refuse modes whose results differ from run to run: blocking gives the same "
+                               "ones with the same number of workers, bit for bit"),
+                  "--mode blocking",
+                  [&options] { return options.training.runner.mode == TrainingMode::blocking; });
   const CLI::Option* const technique = add_technique(app, options.technique);
+  add_checkpoint_options(app, options.checkpoints, *conditions);
   app.final_callback([conditions, mode, technique, &options] {
     choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();

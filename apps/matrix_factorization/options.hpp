@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/common/checkpoint_options.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 
@@ -17,6 +18,8 @@ struct MatrixFactorizationOptions {
   DataOptions data;
   TrainingOptions training;
   std::optional<adapm::Technique> technique;  // where workers signal intents
+  CheckpointOptions checkpoints;
+  bool deterministic = false;  // refused where the mode is not
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none
   std::string summary_json;   // file; empty: none

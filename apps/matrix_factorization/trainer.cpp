@@ -136,8 +136,10 @@ Errors Trainer::evaluate() {
   return {rmse(sums[0], problem_.train.size()).value_or(0), rmse(sums[1], problem_.test.size())};
 }
 
-void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
-  while (epochs_.size() < options_.epochs && !shall_stop()) {
+void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, TrainingJob* job) {
+  if (job != nullptr) begin(*job);
+  const auto state = [this] { return saved_state(); };
+  while (!is_finished()) {
     run_epoch();
     EpochRecord& record = epochs_.back();
     if (is_due(record.epoch)) {
@@ -146,7 +148,10 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch) {
     }
     learning_rate_.epoch_finished(record.errors ? record.errors->train_rmse : 0);
     if (on_epoch) on_epoch(record);
+    has_stopped_ = job != nullptr && !is_finished() && job->pause({.epochs = epochs_.size()}, state);
+    if (has_stopped_) return;
   }
+  if (job != nullptr) job->finish(state);
 }
 
 const EpochRecord* Trainer::best() const {
@@ -162,7 +167,8 @@ bool Trainer::is_due(std::uint64_t epoch) const {
   return options_.evaluate_every != 0 && (epoch % options_.evaluate_every == 0 || epoch == options_.epochs);
 }
 
-bool Trainer::shall_stop() const {
+bool Trainer::is_finished() const {
+  if (epochs_.size() >= options_.epochs) return true;
   const EpochRecord* const best_epoch = best();
   return options_.patience != 0 && best_epoch != nullptr &&
          epochs_.size() - best_epoch->epoch >= options_.patience;

@@ -10,6 +10,7 @@
 
 #include "adapm/parameter_manager.hpp"
 #include "apps/common/measured_phase.hpp"
+#include "apps/common/training_job.hpp"
 #include "apps/matrix_factorization/epoch_runner.hpp"
 #include "apps/matrix_factorization/factor_table.hpp"
 #include "apps/matrix_factorization/learning_rate.hpp"
@@ -68,8 +69,11 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   // Collective. Trains until the options say stop; calls on_epoch on every rank after every epoch. Throws
-  // Error when the errors are no longer finite.
-  void run(const std::function<void(const EpochRecord&)>& on_epoch = {});
+  // Error when the errors are no longer finite. A job, which may be null, saves checkpoints; where it is to
+  // be resumed, the training goes on from there, and where it is to stop, the training returns after the
+  // epoch, and has stopped.
+  void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
+  bool has_stopped() const { return has_stopped_; }
 
   // Collective. One epoch, without an evaluation.
   EpochRecord run_epoch();
@@ -90,7 +94,13 @@ class Trainer {
 
   void prepare();
   bool is_due(std::uint64_t epoch) const;
-  bool shall_stop() const;
+  bool is_finished() const;
+
+  // What a checkpoint has beside the table.
+  void begin(TrainingJob& job);
+  RunIdentity identity() const;
+  SavedState saved_state() const;
+  void set_state(const SavedState& state);
 
   adapm::ParameterManager& manager_;
   const FactorizationProblem& problem_;
@@ -102,6 +112,7 @@ class Trainer {
   FactorTable factors_;
   LearningRate learning_rate_;
   std::vector<EpochRecord> epochs_;
+  bool has_stopped_ = false;
   std::vector<std::unique_ptr<WorkerState>> states_;  // by local index; each touched by its worker alone
 };
 

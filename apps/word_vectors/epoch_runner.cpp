@@ -24,24 +24,37 @@ EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
       inputs_(task.tables.inputs.length()),
       outputs_(task.tables.outputs.length()) {}
 
-EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const OnProgress& on_progress) {
+void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress) {
+  epoch_ = epoch;
   const std::uint64_t stream = 3 * (epoch * task_.workers + task_.worker);
-  SentenceReader reader(
-      task_.corpus, {static_cast<std::uint32_t>(task_.worker), static_cast<std::uint32_t>(task_.workers)});
+  reader_.emplace(task_.corpus, io::FilePart{static_cast<std::uint32_t>(task_.worker),
+                                             static_cast<std::uint32_t>(task_.workers)});
   shuffle_.restart(RandomEngine(options_.seed, stream));
-  const auto read = [&](Sentence& sentence) { return reader.next(sentence); };
-  batcher_.restart([&](Sentence& sentence) { return shuffle_.next(sentence, read); },
+  const auto read = [&](Sentence& sentence) { return reader_->next(sentence); };
+  batcher_.restart([this, read](Sentence& sentence) { return shuffle_.next(sentence, read); },
                    RandomEngine(options_.seed, stream + 1));
-  random_ = RandomEngine(options_.seed, stream + 2);
+  WindowBatch done;
+  if (progress.batches != 0) {
+    for (std::uint64_t batch = 0; batch < progress.batches && batcher_.fill(done); ++batch) continue;
+    return;
+  }
+  for (std::uint64_t words = 0; words < progress.words && batcher_.fill(done); ++progress.batches)
+    words += done.words;
+}
 
+void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
+                      const ShallLeave& shall_leave, const OnProgress& on_progress) {
+  if (!progress.ended) restart(epoch, progress);
+  const std::uint64_t begin = progress.batches;
   // Where keys may be remote, the first are on their way while the loader makes the batches behind them.
   io::PrefetchingLoader<WindowBatch> loader(
       {.ahead = options_.lookahead,
        .ahead_of_first = worker.ranks() == 1 ? 1 : (options_.lookahead + 1) / 2,
        .held = localizes() ? kLocalizeAhead + 1 : 1},
-      [this, intents = worker.loader(), first = worker.current_clock()](WindowBatch& batch,
-                                                                        std::uint64_t number) {
-        return make(batch, intents, Clock(first.value() + static_cast<std::int64_t>(number)));
+      [this, begin, ended = progress.ended, intents = worker.loader(), first = worker.current_clock()](
+          WindowBatch& batch, std::uint64_t number) {
+        return !ended &&
+               make(batch, begin + number, intents, Clock(first.value() + static_cast<std::int64_t>(number)));
       });
   const auto next = [&] {
     WindowBatch* const batch = loader.next();
@@ -49,31 +62,41 @@ EpochProgress EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, const
     return batch;
   };
   std::deque<WindowBatch*> held;  // to be trained
-  for (std::size_t i = 0; localizes() && i < kLocalizeAhead; ++i) held.push_back(next());
-  EpochProgress progress;
-  for (;;) {
-    held.push_back(next());
+  for (std::size_t i = 0; i < (localizes() ? kLocalizeAhead + 1 : 1); ++i) held.push_back(next());
+  AgreedRounds rounds(worker, options_.deterministic);
+  while (rounds.next(held.front() != nullptr, shall_leave)) {
     WindowBatch* const batch = held.front();
-    if (batch == nullptr) break;
-    held.pop_front();
-    progress.loss += train(worker, *batch, rate(epoch, progress.words));
+    if (batch != nullptr) pull(worker, *batch);
+    rounds.all_have_read();
+    if (batch != nullptr) progress.loss += compute(*batch, rate(epoch, progress.words));
+    rounds.in_turn([&] {
+      if (batch != nullptr) push(worker, *batch);
+    });
+    if (batch == nullptr) continue;
     progress.words += batch->words;
+    ++progress.batches;
+    held.pop_front();
+    held.push_back(next());
     worker.advance_clock();
     if (on_progress) on_progress(progress);
   }
-  return progress;
+  progress.ended = held.front() == nullptr;
 }
 
-bool EpochRunner::make(WindowBatch& batch, const adapm::IntentHandle& intents, Clock clock) {
+bool EpochRunner::make(WindowBatch& batch, std::uint64_t number, const adapm::IntentHandle& intents,
+                       Clock clock) {
   if (!batcher_.fill(batch)) return false;
   const Clock end(clock.value() + 1);
   if (task_.sampler == nullptr) {
+    const std::uint64_t stream = 3 * (epoch_ * task_.workers + task_.worker) + 2;
+    RandomEngine random(options_.seed + kGoldenGamma * number, stream);
     drawn_.resize(batch.draws);
-    task_.noise.draw(random_, drawn_);
+    task_.noise.draw(random, drawn_);
     placer_.place(batch, drawn_);
-    return true;
+  } else if (batch.draws != 0) {
+    batch.sample = intents.prepare_sample(*task_.sampler, batch.draws, clock, end);
   }
-  if (batch.draws != 0) batch.sample = intents.prepare_sample(*task_.sampler, batch.draws, clock, end);
+  if (task_.ranks == 1) return true;
   intents.intent(task_.tables.inputs, batch.input_keys, clock, end);
   intents.intent(task_.tables.outputs, batch.output_keys, clock, end);
   return true;
@@ -85,7 +108,7 @@ void EpochRunner::localize(adapm::Worker& worker, const WindowBatch& batch) cons
   static_cast<void>(worker.localize(task_.tables.outputs, batch.output_keys));
 }
 
-LossSum EpochRunner::train(adapm::Worker& worker, WindowBatch& batch, float rate) {
+void EpochRunner::pull(adapm::Worker& worker, WindowBatch& batch) {
   if (batch.sample) {
     drawn_.resize(batch.sample->left());
     worker.take_keys(*batch.sample, drawn_);
@@ -95,20 +118,26 @@ LossSum EpochRunner::train(adapm::Worker& worker, WindowBatch& batch, float rate
   Operation pull = inputs_.pull(worker, task_.tables.inputs, batch.input_keys);
   outputs_.pull(worker, task_.tables.outputs, batch.output_keys).wait();
   pull.wait();
-  LossSum loss;
+}
+
+LossSum EpochRunner::compute(const WindowBatch& batch, float rate) {
   if (options_.optimiser == Optimiser::sgd) {
     inputs_.keep_copy();
     outputs_.keep_copy();
-    loss = skip_gram_.descend(batch, rate, inputs_.values(), outputs_.values());
+    return skip_gram_.descend(batch, rate, inputs_.values(), outputs_.values());
+  }
+  return skip_gram_.add_gradients(batch, inputs_.values(), outputs_.values(), inputs_.zero_gradients(),
+                                  outputs_.zero_gradients());
+}
+
+void EpochRunner::push(adapm::Worker& worker, const WindowBatch& batch) {
+  if (options_.optimiser == Optimiser::sgd) {
     inputs_.push_differences(worker, task_.tables.inputs, batch.input_keys);
     outputs_.push_differences(worker, task_.tables.outputs, batch.output_keys);
   } else {
-    loss = skip_gram_.add_gradients(batch, inputs_.values(), outputs_.values(), inputs_.zero_gradients(),
-                                    outputs_.zero_gradients());
     inputs_.push_gradients(worker, task_.tables.inputs, batch.input_keys);
     outputs_.push_gradients(worker, task_.tables.outputs, batch.output_keys);
   }
-  return loss;
 }
 
 // By what all workers have done, if they are as fast as this one.

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "adapm/distribution.hpp"
 #include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
+#include "apps/common/agreed_rounds.hpp"
 #include "apps/word_vectors/batch_vectors.hpp"
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/skip_gram.hpp"
@@ -26,6 +28,9 @@ struct RunnerOptions {
   std::size_t lookahead = 100;  // batches that are made, and whose intents are signaled, ahead of their use
   std::size_t shuffle = 1000;  // sentences in the buffer that shuffles them; 0 or 1: in the order of the text
   std::uint64_t seed = 1;
+  // The updates of all workers have one order: the result is the same in every run, bit for bit. Workers push
+  // one after the other.
+  bool deterministic = false;
 };
 
 // The data of one worker's runner; referred to, not copied.
@@ -38,12 +43,15 @@ struct WorkerTask {
   adapm::Technique technique;
   std::size_t worker;   // of all
   std::size_t workers;  // in all
+  std::int32_t ranks;
 };
 
 // What a worker has done so far in the epoch.
 struct EpochProgress {
   std::uint64_t words = 0;  // of the text
   LossSum loss;
+  std::uint64_t batches = 0;
+  bool ended = false;  // the epoch
 };
 
 // Trains a worker's part of the text, from the files anew in each epoch. A thread makes batches ahead and
@@ -60,25 +68,33 @@ class EpochRunner {
 
   EpochRunner(const WorkerTask& task, const RunnerOptions& options);
 
-  // Calls on_progress, where there is one, after every batch. Throws what the threads throw.
-  EpochProgress run(adapm::Worker& worker, std::uint64_t epoch, const OnProgress& on_progress = {});
+  // Goes on from what is done of the epoch, at the beginning nothing, by making the batches again that are
+  // done. Where only words are done and no batches: from the batch behind so many words. Calls on_progress,
+  // where there is one, after every batch. Throws what the threads throw.
+  void run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
+           const ShallLeave& shall_leave = {}, const OnProgress& on_progress = {});
 
  private:
   static constexpr std::size_t kLocalizeAhead = 4;  // batches
 
   bool localizes() const { return task_.technique == adapm::Technique::localize; }
-  // False at the end of the text. `clock`: when the batch is used.
-  bool make(WindowBatch& batch, const adapm::IntentHandle& intents, Clock clock);
+  // Begins to read the text, and leaves out what is done.
+  void restart(std::uint64_t epoch, EpochProgress& progress);
+  // False at the end of the text. `number`: of the batch in the epoch; `clock`: when it is used.
+  bool make(WindowBatch& batch, std::uint64_t number, const adapm::IntentHandle& intents, Clock clock);
   void localize(adapm::Worker& worker, const WindowBatch& batch) const;
-  LossSum train(adapm::Worker& worker, WindowBatch& batch, float rate);
+  void pull(adapm::Worker& worker, WindowBatch& batch);
+  LossSum compute(const WindowBatch& batch, float rate);
+  void push(adapm::Worker& worker, const WindowBatch& batch);
   float rate(std::uint64_t epoch, std::uint64_t words) const;
 
   WorkerTask task_;
   RunnerOptions options_;
-  io::ShuffleBuffer<Sentence> shuffle_;  // with these two, used by the loader's thread
+  std::optional<SentenceReader> reader_;
+  io::ShuffleBuffer<Sentence> shuffle_;  // with these, used by the loader's thread
   WindowBatcher batcher_;
-  RandomEngine random_{0};
-  NegativePlacer placer_;  // with these, by the thread that draws
+  std::uint64_t epoch_ = 0;  // that runs
+  NegativePlacer placer_;    // with these, by the thread that draws
   std::vector<Key> drawn_;
   SkipGram skip_gram_;
   BatchVectors inputs_;

@@ -97,6 +97,11 @@ void add_execution_options(CLI::App& app, WordVectorsOptions& options, OptionCon
       ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   add_technique(app, options.technique);
+  add_checkpoint_options(app, options.checkpoints, conditions);
+  app.add_flag(
+      "--deterministic", runner.deterministic,
+      "The same result in every run with these numbers of ranks and workers, bit for bit, also when it "
+      "is stopped and resumed: workers push one after the other");
   conditions.add(add_sampling(app, options.training.sampling), "--negatives above 0",
                  [&runner] { return runner.windows.negatives != 0; });
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "adapm/technique.hpp"
+#include "apps/common/checkpoint_options.hpp"
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/evaluation.hpp"
 #include "apps/word_vectors/trainer.hpp"
@@ -22,6 +23,7 @@ struct WordVectorsOptions {
   TrainingOptions training;
   EvaluationOptions evaluation;
   std::optional<adapm::Technique> technique;
+  CheckpointOptions checkpoints;
   std::string evaluate_only;  // file of vectors; empty: train
   std::string output;         // file of vectors; empty: none
   VectorFormat output_format = VectorFormat::binary;

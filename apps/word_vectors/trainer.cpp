@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "apps/common/manager_program.hpp"
 #include "apps/common/technique_option.hpp"
@@ -55,20 +56,24 @@ Trainer::Trainer(adapm::ParameterManager& manager, const Corpus& corpus, const T
                                     .dimensions = options.dimensions,
                                     .optimiser = options.runner.optimiser,
                                     .rate = options.runner.rate,
-                                    .seed = options.runner.seed})),
+                                    .seed = options.runner.seed,
+                                    .deterministic = options.runner.deterministic})),
       sampler_(make_sampler()),
-      runners_(static_cast<std::size_t>(local_workers_)) {
+      runners_(static_cast<std::size_t>(local_workers_)),
+      positions_(runners_.size()) {
   const adapm::Technique technique = manager.options().technique;
   if (technique == adapm::Technique::nups) give_frequencies();
   manager.server().run_workers(local_workers_, [&](Worker& worker) {
-    const WorkerTask task{corpus_,   subsampling_,   *noise_,       tables_, sampler_ ? &*sampler_ : nullptr,
-                          technique, worker.index(), worker.count()};
+    const WorkerTask task{
+        corpus_,   subsampling_,   *noise_,        tables_,       sampler_ ? &*sampler_ : nullptr,
+        technique, worker.index(), worker.count(), worker.ranks()};
     runners_[worker.local_index()] = std::make_unique<EpochRunner>(task, options_.runner);
   });
 }
 
 std::optional<adapm::Sampler<float>> Trainer::make_sampler() {
-  if (manager_.ranks() == 1) return std::nullopt;  // all keys are local
+  // Where all keys are local, and where it must not matter which are, batches draw when they are made.
+  if (manager_.ranks() == 1 || options_.runner.deterministic) return std::nullopt;
   return manager_.create_sampler(
       tables_.outputs, noise_,
       {.scheme = sampling_scheme(options_.sampling, manager_.options()), .seed = options_.runner.seed});
@@ -89,38 +94,70 @@ std::size_t Trainer::workers() const {
 }
 
 const EpochRecord& Trainer::run_epoch(const OnProgress& on_progress) {
+  run_part(on_progress, nullptr);
+  return epochs_.back();
+}
+
+void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, const OnProgress& on_progress,
+                  TrainingJob* job) {
+  if (job != nullptr) begin(*job);
+  const auto state = [this] { return saved_state(); };
+  while (epochs_.size() < options_.runner.epochs) {
+    if (run_part(on_progress, job)) {
+      if (on_epoch) on_epoch(epochs_.back());
+      if (epochs_.size() == options_.runner.epochs) break;
+    }
+    has_stopped_ = job != nullptr && job->pause(progress(), state);
+    if (has_stopped_) return;
+  }
+  if (job != nullptr) job->finish(state);
+}
+
+bool Trainer::run_part(const OnProgress& on_progress, const TrainingJob* job) {
   using Time = std::chrono::steady_clock;
   const std::uint64_t epoch = epochs_.size();
-  std::vector<EpochProgress> done(runners_.size());
-  const PhaseCost cost = run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
+  ShallLeave shall_leave;
+  if (job != nullptr) shall_leave = [job](std::uint64_t batches) { return job->shall_leave(batches); };
+  part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
     const Time::time_point begin = Time::now();
+    const std::uint64_t words_before = positions_[worker.local_index()].words;
     EpochRunner::OnProgress report;
     if (on_progress && worker.index() == 0) {
       report = [&](const EpochProgress& own) {
         const std::chrono::duration<double> seconds = Time::now() - begin;
-        on_progress(epoch + 1, {own.words * worker.count(), own.loss}, seconds.count());
+        on_progress(epoch + 1, {.words = (own.words - words_before) * worker.count(), .loss = own.loss},
+                    seconds.count());
       };
     }
-    done[worker.local_index()] = runners_[worker.local_index()]->run(worker, epoch, report);
+    const std::size_t local = worker.local_index();
+    runners_[local]->run(worker, epoch, positions_[local], shall_leave, report);
   });
-  EpochProgress total;
-  // Ranks without workers take part, so that they receive the sum.
+  // Losses, contexts, words, batches, workers that have not ended.
+  std::array<double, 5> sums{};
+  // Ranks without workers take part, so that they receive the sums.
   manager_.server().run_workers(std::max(1, local_workers_), [&](Worker& worker) {
-    const EpochProgress own =
-        worker.local_index() < done.size() ? done[worker.local_index()] : EpochProgress{};
-    // Doubles count exactly up to 2^53.
-    std::array sums{own.loss.loss, static_cast<double>(own.loss.contexts), static_cast<double>(own.words)};
-    worker.all_reduce(sums);
-    if (worker.local_index() == 0) {
-      total = {static_cast<std::uint64_t>(sums[2]), {sums[0], static_cast<std::uint64_t>(sums[1])}};
+    std::array<double, 5> own{};
+    if (worker.local_index() < positions_.size()) {
+      const EpochProgress& done = positions_[worker.local_index()];
+      // Doubles count exactly up to 2^53.
+      own = {done.loss.loss, static_cast<double>(done.loss.contexts), static_cast<double>(done.words),
+             static_cast<double>(done.batches), done.ended ? 0.0 : 1.0};
     }
+    worker.all_reduce(own);
+    if (worker.local_index() == 0) sums = own;
   });
-  if (!std::isfinite(total.loss.loss)) {
+  if (!std::isfinite(sums[0])) {
     throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
                             epoch + 1, options_.runner.rate));
   }
-  epochs_.push_back({epoch + 1, total.loss.mean(), total.words, cost});
-  return epochs_.back();
+  part_clocks_ = static_cast<std::uint64_t>(sums[3]) / workers();
+  if (sums[4] != 0) return false;
+  const LossSum loss{sums[0], static_cast<std::uint64_t>(sums[1])};
+  epochs_.push_back({epoch + 1, loss.mean(), static_cast<std::uint64_t>(sums[2]), part_cost_});
+  part_cost_ = {};
+  positions_.assign(runners_.size(), {});
+  clocks_ += std::exchange(part_clocks_, 0);
+  return true;
 }
 
 }  // namespace lapse::apps

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/common/measured_phase.hpp"
+#include "apps/common/training_job.hpp"
 #include "apps/word_vectors/epoch_runner.hpp"
 
 namespace lapse::apps {
@@ -48,8 +49,16 @@ class Trainer {
   // fast as the first.
   using OnProgress = std::function<void(std::uint64_t epoch, const EpochProgress&, double seconds)>;
 
-  // Collective. One epoch. Throws Error when the loss is no longer finite. on_progress may differ by rank.
+  // Collective. One epoch, or what is left of it. Throws Error when the loss is no longer finite. on_progress
+  // may differ by rank.
   const EpochRecord& run_epoch(const OnProgress& on_progress = {});
+
+  // Collective. Trains for the epochs of the options; calls on_epoch on every rank after each. A job, which
+  // may be null, saves checkpoints; where it is to be resumed, the training goes on from there, and where it
+  // is to stop, the training returns, perhaps in the middle of an epoch, and has stopped.
+  void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, const OnProgress& on_progress = {},
+           TrainingJob* job = nullptr);
+  bool has_stopped() const { return has_stopped_; }
 
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
   const VectorTables& tables() const { return tables_; }
@@ -58,6 +67,15 @@ class Trainer {
  private:
   std::optional<adapm::Sampler<float>> make_sampler();
   void give_frequencies();
+  // Goes on in the epoch that is not finished; returns whether it is now.
+  bool run_part(const OnProgress& on_progress, const TrainingJob* job);
+  JobProgress progress() const;
+
+  // What a checkpoint has beside the tables.
+  void begin(TrainingJob& job);
+  RunIdentity identity() const;
+  SavedState saved_state() const;
+  void set_state(const SavedState& state);
 
   adapm::ParameterManager& manager_;
   const Corpus& corpus_;
@@ -69,6 +87,12 @@ class Trainer {
   std::optional<adapm::Sampler<float>> sampler_;  // of negatives
   std::vector<EpochRecord> epochs_;
   std::vector<std::unique_ptr<EpochRunner>> runners_;  // by local index; each used by its worker alone
+  // Of the epoch that is not finished:
+  std::vector<EpochProgress> positions_;  // by local index
+  PhaseCost part_cost_;                   // so far
+  std::uint64_t part_clocks_ = 0;         // batches of a worker on average, so far
+  std::uint64_t clocks_ = 0;              // the same, of the epochs before
+  bool has_stopped_ = false;
 };
 
 }  // namespace lapse::apps

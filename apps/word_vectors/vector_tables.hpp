@@ -30,6 +30,7 @@ struct VectorTableOptions {
   Optimiser optimiser = Optimiser::sgd;
   double rate = 0.05;  // of Adagrad
   std::uint64_t seed = 1;
+  bool deterministic = false;  // no copies of keys, which show updates later
 };
 
 // Collective. Creates the tables, whose keys are the words' ids. As in word2vec, inputs start uniformly

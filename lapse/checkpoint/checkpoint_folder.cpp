@@ -1,6 +1,7 @@
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <system_error>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 
@@ -24,7 +26,6 @@ namespace {
 using Reason = CheckpointError::Reason;
 
 constexpr std::string_view kStepPrefix = "step-";
-constexpr std::string_view kTemporaryManifest = "manifest.json.tmp";
 
 std::optional<std::uint64_t> step_of(std::string_view name) {
   if (!name.starts_with(kStepPrefix)) return std::nullopt;
@@ -33,11 +34,6 @@ std::optional<std::uint64_t> step_of(std::string_view name) {
   const auto result = std::from_chars(name.data(), name.data() + name.size(), step);
   if (result.ec != std::errc{} || name != fmt::format("{}", step)) return std::nullopt;
   return step;
-}
-
-// Only what this library has written is removed.
-bool is_own_file(const std::string& name) {
-  return name == kTemporaryManifest || name.ends_with(".shard") || name.ends_with(".blob");
 }
 
 void remove_file(const std::string& path) {
@@ -58,13 +54,47 @@ std::string CheckpointFolder::file_path(std::uint64_t step, const std::string& f
 
 // --- writing
 
-void CheckpointFolder::prepare(std::uint64_t step) const {
-  make_folder(path_);
-  for (const std::uint64_t earlier : all_steps()) remove_left_overs(earlier);
-  make_folder(step_path(step));
+void CheckpointFolder::make_step(std::uint64_t step, const std::string& file) const {
+  make_folder(fs::path(file_path(step, file)).parent_path().string());
 }
 
-void CheckpointFolder::remove_left_overs(std::uint64_t step) const {
+void CheckpointFolder::remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const {
+  const std::string kept = checkpoint_file_prefix(checkpoint);
+  for (const std::uint64_t one : all_steps())
+    remove_left_overs(one, kept, one == step ? Empty::stays : Empty::goes);
+}
+
+std::vector<std::string> CheckpointFolder::own_files(std::uint64_t step) const {
+  std::vector<std::string> files;
+  std::error_code error;
+  const auto list = [&](const std::string& folder) {
+    for (const auto& entry : fs::directory_iterator(step_path(step) + "/" + folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (is_checkpoint_file(name)) files.push_back(folder + name);
+    }
+  };
+  list("");
+  for (const auto& entry : fs::directory_iterator(step_path(step), error)) {
+    const std::string name = entry.path().filename().string();
+    if (is_checkpoint_subfolder(name)) list(name + "/");
+  }
+  return files;
+}
+
+void CheckpointFolder::remove_empty(std::uint64_t step) const noexcept {
+  try {
+    std::error_code error;
+    std::vector<std::string> folders;
+    for (const auto& entry : fs::directory_iterator(step_path(step), error))
+      if (is_checkpoint_subfolder(entry.path().filename().string())) folders.push_back(entry.path().string());
+    folders.push_back(step_path(step));
+    for (const std::string& folder : folders) ::rmdir(folder.c_str());  // Fails where a file is in it.
+  } catch (const std::exception&) {
+    // Empty folders do no harm.
+  }
+}
+
+void CheckpointFolder::remove_left_overs(std::uint64_t step, const std::string& kept, Empty empty) const {
   std::set<std::string> listed;
   std::error_code error;
   if (fs::exists(file_path(step, std::string(Manifest::kFile)), error)) {
@@ -74,22 +104,17 @@ void CheckpointFolder::remove_left_overs(std::uint64_t step) const {
       return;  // What a broken manifest lists is not known: the files may be of use to a person.
     }
   }
-  std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(step_path(step), error)) {
-    const std::string name = entry.path().filename().string();
-    if (is_own_file(name) && !listed.contains(name)) left.push_back(name);
+  for (const std::string& file : own_files(step)) {
+    const bool is_kept = fs::path(file).filename().string().starts_with(kept);
+    if (!is_kept && !listed.contains(file)) remove_file(file_path(step, file));
   }
-  for (const std::string& name : left) remove_file(file_path(step, name));
-  if (listed.empty()) fs::remove(step_path(step), error);  // Fails where other files are in it.
+  if (empty == Empty::goes) remove_empty(step);
 }
 
-BlobRecord CheckpointFolder::write_blob(std::uint64_t step, const std::string& file,
-                                        std::span<const std::byte> bytes) const {
-  DurableFile out(file_path(step, file));
-  out.reserve(bytes.size());
-  out.write(bytes);
-  out.finish();
-  return {.file = file, .bytes = bytes.size(), .checksum = checksum(bytes)};
+void CheckpointFolder::sync_name(std::uint64_t step, const std::string& file) const {
+  sync_folder(step_path(step));
+  if (file.find('/') != std::string::npos)
+    sync_folder(fs::path(file_path(step, file)).parent_path().string());
 }
 
 void CheckpointFolder::commit(const Manifest& manifest) const {
@@ -105,16 +130,16 @@ void CheckpointFolder::commit(const Manifest& manifest) const {
     throw system_error(Reason::not_writable, final_path, "cannot be renamed", errno);
   sync_folder(folder);
   try {
-    remove_left_overs(manifest.step);  // Of an earlier checkpoint of the step.
+    remove_left_overs(manifest.step, manifest.checkpoint);  // Of an earlier checkpoint of the step.
   } catch (const CheckpointError&) {
-    // The next call of prepare tries again.
+    // The next save tries again.
   }
 }
 
 void CheckpointFolder::discard(std::uint64_t step, const std::vector<std::string>& files) const noexcept {
   std::error_code error;
   for (const std::string& file : files) fs::remove(file_path(step, file), error);
-  fs::remove(step_path(step), error);  // Fails where other files are in it.
+  remove_empty(step);
 }
 
 void CheckpointFolder::remove(std::uint64_t step) const {
@@ -169,13 +194,11 @@ ShardReader CheckpointFolder::open(const Manifest& manifest, const ShardRecord& 
 
 std::vector<std::byte> CheckpointFolder::read_blob(const Manifest& manifest, const BlobRecord& blob) const {
   const ReadableFile file(file_path(manifest.step, blob.file));
-  if (file.bytes() != blob.bytes) {
-    throw CheckpointError(file.bytes() < blob.bytes ? Reason::truncated : Reason::foreign, file.path(),
-                          fmt::format("has {} bytes, expected {}", file.bytes(), blob.bytes));
-  }
-  std::vector<std::byte> bytes = file.read(0, blob.bytes);
+  const std::vector<std::byte> bytes = file.read(blob.offset, blob.bytes);
   if (checksum(bytes) != blob.checksum)
-    throw CheckpointError(Reason::damaged, file.path(), "its checksum differs");
+    throw CheckpointError(
+        Reason::damaged, file.path(),
+        fmt::format("the checksum of the {} bytes at byte {} differs", blob.bytes, blob.offset));
   return bytes;
 }
 

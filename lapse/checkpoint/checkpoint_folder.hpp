@@ -29,11 +29,13 @@ class CheckpointFolder {
 
   // --- writing
 
-  // Makes the folder of the step and removes what earlier attempts have left in any step: files that no
-  // manifest lists.
-  void prepare(std::uint64_t step) const;
-  // Writes a file of a checkpoint; the disk has it when the call returns.
-  BlobRecord write_blob(std::uint64_t step, const std::string& file, std::span<const std::byte> bytes) const;
+  // Makes the folder of the step, and that of the file within it. Any process.
+  void make_step(std::uint64_t step, const std::string& file) const;
+  // Removes what earlier attempts have left in any step: files that no manifest lists. Those of the
+  // checkpoint with this number, which is being saved as `step`, stay.
+  void remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const;
+  // Waits until the disk has the name of a file of the step.
+  void sync_name(std::uint64_t step, const std::string& file) const;
   // Makes the checkpoint appear. Every file that the manifest lists is on the disk.
   void commit(const Manifest& manifest) const;
   // Removes files of the step, as far as they are there; and the folder, if it is empty then.
@@ -65,7 +67,13 @@ class CheckpointFolder {
   Newest newest(Check check) const;
 
  private:
-  void remove_left_overs(std::uint64_t step) const;
+  enum class Empty : std::uint8_t { stays, goes };
+  // Of one step; names that begin with `kept` stay, and empty folders may.
+  void remove_left_overs(std::uint64_t step, const std::string& kept, Empty empty) const;
+  // Removes folders of files that are empty, then that of the step, if nothing else is in it.
+  void remove_empty(std::uint64_t step) const noexcept;
+  // As they are named in manifests: what this library has written, but manifests.
+  std::vector<std::string> own_files(std::uint64_t step) const;
   std::vector<std::uint64_t> all_steps() const;
 
   std::string path_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ using Reason = CheckpointError::Reason;
 
 // Some systems write or read at most 2 GiB at once.
 constexpr std::size_t kMaxBytesAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kMaxPiecesAtOnce = 512;
+constexpr std::uint64_t kBytesToSync = std::uint64_t{8} << 20;
 
 [[noreturn]] void refuse_write(const std::string& path, std::string_view action, int number) {
   throw system_error(Reason::not_writable, path, action, number);
@@ -31,7 +34,16 @@ constexpr std::size_t kMaxBytesAtOnce = std::size_t{1} << 30;
 
 DurableFile::DurableFile(std::string path)
     : path_(std::move(path)),
+      whole_(true),
       descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) refuse_write(path_, "cannot be created", errno);
+}
+
+DurableFile::DurableFile(std::string path, std::uint64_t offset)
+    : path_(std::move(path)),
+      whole_(false),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)),
+      begin_(offset) {
   if (descriptor_ < 0) refuse_write(path_, "cannot be created", errno);
 }
 
@@ -42,25 +54,60 @@ DurableFile::~DurableFile() {
 void DurableFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return;
   int number = EINTR;
-  while (number == EINTR) number = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+  while (number == EINTR)
+    number = ::posix_fallocate(descriptor_, static_cast<off_t>(begin_), static_cast<off_t>(bytes));
   if (number != 0) refuse_write(path_, fmt::format("{} bytes cannot be reserved", bytes), number);
   reserved_ = bytes;
 }
 
 void DurableFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMaxBytesAtOnce));
-    if (count < 0) {
+  write(Pieces(&bytes, 1));
+}
+
+void DurableFile::write(Pieces pieces) {
+  std::vector<iovec> left;
+  for (const std::span<const std::byte> piece : pieces) {
+    for (std::size_t at = 0; at < piece.size(); at += kMaxBytesAtOnce)
+      left.push_back(
+          {const_cast<std::byte*>(piece.data() + at), std::min(piece.size() - at, kMaxBytesAtOnce)});
+  }
+  for (std::size_t i = 0; i < left.size();) {
+    std::size_t bytes = left[i].iov_len;
+    std::size_t end = i + 1;
+    while (end < left.size() && end < i + kMaxPiecesAtOnce && bytes + left[end].iov_len <= kMaxBytesAtOnce)
+      bytes += left[end++].iov_len;
+    const ssize_t result =
+        ::pwritev(descriptor_, &left[i], static_cast<int>(end - i), static_cast<off_t>(position_));
+    if (result < 0) {
       if (errno == EINTR) continue;
       refuse_write(path_, "cannot be written", errno);
     }
-    written_ += static_cast<std::uint64_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    position_ += static_cast<std::uint64_t>(result);
+    for (auto done = static_cast<std::size_t>(result); done != 0;) {
+      iovec& first = left[i];
+      const std::size_t of_first = std::min(done, first.iov_len);
+      first = {static_cast<std::byte*>(first.iov_base) + of_first, first.iov_len - of_first};
+      done -= of_first;
+      if (first.iov_len == 0) ++i;
+    }
   }
+  begin_to_sync();
+}
+
+void DurableFile::begin_to_sync() {
+  // The disk writes meanwhile. What cannot be asked for is done at the end.
+  if (position_ - syncing_ < kBytesToSync) return;
+  ::sync_file_range(descriptor_, static_cast<off64_t>(syncing_), static_cast<off64_t>(position_ - syncing_),
+                    SYNC_FILE_RANGE_WRITE);
+  syncing_ = position_;
+}
+
+void DurableFile::align(std::uint64_t bytes) {
+  position_ = (position_ + bytes - 1) / bytes * bytes;
 }
 
 void DurableFile::finish() {
-  if (reserved_ > written_ && ::ftruncate(descriptor_, static_cast<off_t>(written_)) != 0)
+  if (whole_ && reserved_ > written() && ::ftruncate(descriptor_, static_cast<off_t>(written())) != 0)
     refuse_write(path_, "cannot be shortened", errno);
   if (::fsync(descriptor_) != 0) refuse_write(path_, "cannot be synced", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) refuse_write(path_, "cannot be closed", errno);

@@ -9,12 +9,14 @@
 
 namespace lapse {
 
-// A new file, written from front to end. Every call throws CheckpointError with the reason of the operating
-// system. Used by one thread.
+// A new file, or a part of one that several processes write, written from front to end. Every call throws
+// CheckpointError with the reason of the operating system. Used by one thread.
 class DurableFile {
  public:
   // Creates the file, or empties the one that is there.
   explicit DurableFile(std::string path);
+  // The part that begins at `offset`. Creates the file, or leaves what is there.
+  DurableFile(std::string path, std::uint64_t offset);
   // Closes the file; it stays as it is.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
@@ -23,17 +25,30 @@ class DurableFile {
   // Takes so many bytes of the disk, so that a full disk is found before anything is written.
   void reserve(std::uint64_t bytes);
   void write(std::span<const std::byte> bytes);
-  // Cuts off what was reserved and not written, waits until the disk has everything, and closes.
+  // One behind the other.
+  using Pieces = std::span<const std::span<const std::byte>>;
+  void write(Pieces pieces);
+  // Goes on at the next multiple of `bytes`; what is left out reads as zeros.
+  void align(std::uint64_t bytes);
+  // Cuts off what was reserved and not written, unless other processes write behind it; waits until the disk
+  // has everything, and closes.
   void finish();
 
   const std::string& path() const { return path_; }
-  std::uint64_t written() const { return written_; }
+  std::uint64_t written() const { return position_ - begin_; }
+  // In the file: where the next byte will be.
+  std::uint64_t position() const { return position_; }
 
  private:
+  void begin_to_sync();
+
   std::string path_;
+  bool whole_;  // no other process writes to the file
   int descriptor_;
+  std::uint64_t begin_ = 0;
   std::uint64_t reserved_ = 0;
-  std::uint64_t written_ = 0;
+  std::uint64_t position_ = begin_;
+  std::uint64_t syncing_ = begin_;  // up to here the disk has been asked to write
 };
 
 // A file that is read at any place. Every call throws CheckpointError. Thread safety: any thread.

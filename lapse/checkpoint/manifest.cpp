@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/core/error.hpp"
 
@@ -38,9 +39,13 @@ std::uint64_t from_hex(std::string_view digits, const std::string& file) {
 }
 
 Json to_json(const ShardRecord& shard) {
-  return {{"file", shard.file},         {"bytes", shard.bytes},
-          {"entries", shard.entries},   {"first_key", shard.first_key},
-          {"last_key", shard.last_key}, {"index_checksum", hex(shard.index_checksum)}};
+  return {{"file", shard.file},
+          {"offset", shard.offset},
+          {"bytes", shard.bytes},
+          {"entries", shard.entries},
+          {"first_key", shard.first_key},
+          {"last_key", shard.last_key},
+          {"index_checksum", hex(shard.index_checksum)}};
 }
 
 Json to_json(const TableRecord& table) {
@@ -61,7 +66,8 @@ Json to_json(const TableRecord& table) {
 }
 
 Json to_json(const BlobRecord& blob) {
-  return {{"file", blob.file}, {"bytes", blob.bytes}, {"checksum", hex(blob.checksum)}};
+  return {
+      {"file", blob.file}, {"offset", blob.offset}, {"bytes", blob.bytes}, {"checksum", hex(blob.checksum)}};
 }
 
 // Reads one manifest.
@@ -86,22 +92,29 @@ class Parser {
     return from_hex(json.at(name).get<std::string>(), file_);
   }
 
-  // A name within the folder, and no path to what is outside.
+  // A name within the folder or a numbered one in it, and no path to what is outside.
   std::string file_name(const Json& json) const {
     std::string name = json.at("file");
-    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos ||
-        name.find('\0') != std::string::npos)
+    const std::size_t slash = name.find('/');
+    const std::string_view last = std::string_view(name).substr(slash == std::string::npos ? 0 : slash + 1);
+    if (last.empty() || last.front() == '.' || last.find('/') != std::string::npos ||
+        name.find('\0') != std::string::npos ||
+        (slash != std::string::npos && !is_checkpoint_subfolder(std::string_view(name).substr(0, slash))))
       throw CheckpointError(Reason::damaged, file_,
                             fmt::format("lists '{}', which is no name of a file", name));
     return name;
   }
 
   BlobRecord blob(const Json& json) const {
-    return {.file = file_name(json), .bytes = json.at("bytes"), .checksum = number(json, "checksum")};
+    return {.file = file_name(json),
+            .offset = json.at("offset"),
+            .bytes = json.at("bytes"),
+            .checksum = number(json, "checksum")};
   }
 
   ShardRecord shard(const Json& json) const {
     return {.file = file_name(json),
+            .offset = json.at("offset"),
             .bytes = json.at("bytes"),
             .entries = json.at("entries"),
             .first_key = json.at("first_key"),
@@ -160,6 +173,8 @@ std::vector<std::string> Manifest::files() const {
     for (const ShardRecord& shard : one.shards) names.push_back(shard.file);
   if (global) names.push_back(global->file);
   for (const BlobRecord& blob : per_worker) names.push_back(blob.file);
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
 }
 

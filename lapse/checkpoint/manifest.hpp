@@ -31,9 +31,10 @@ struct TableRecord {
   bool operator==(const TableRecord&) const = default;
 };
 
-// Bytes of the application, in a file of their own.
+// Bytes of the application.
 struct BlobRecord {
-  std::string file;
+  std::string file;  // within the folder of its checkpoint
+  std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
 
@@ -55,9 +56,9 @@ struct Manifest {
 
   // Null where there is none.
   const TableRecord* table(std::string_view name) const;
-  // Names of all files of the checkpoint but the manifest.
+  // Names of all files of the checkpoint but the manifest, in order.
   std::vector<std::string> files() const;
-  std::uint64_t bytes() const;  // of these files
+  std::uint64_t bytes() const;  // of shards and blobs
   bool operator==(const Manifest&) const = default;
 
   // Throws UsageError where a name is no UTF-8.

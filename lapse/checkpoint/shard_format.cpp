@@ -122,13 +122,13 @@ ShardHeader ShardHeader::from_bytes(std::span<const std::byte> bytes, const std:
 // --- trailer
 
 std::vector<std::byte> ShardTrailer::to_bytes() const {
-  std::vector<std::byte> bytes;
-  ByteWriter writer(bytes);
+  std::vector<std::byte> result;
+  ByteWriter writer(result);
   write_magic(writer, kMagic);
-  for (const std::uint64_t number : {checkpoint, entries, blocks, index_offset, index_checksum, file_bytes})
+  for (const std::uint64_t number : {checkpoint, entries, blocks, index_offset, index_checksum, bytes})
     writer.write(number);
-  seal(bytes);
-  return bytes;
+  seal(result);
+  return result;
 }
 
 ShardTrailer ShardTrailer::from_bytes(std::span<const std::byte> bytes, const std::string& file) {
@@ -139,7 +139,7 @@ ShardTrailer ShardTrailer::from_bytes(std::span<const std::byte> bytes, const st
   ByteReader reader(bytes.subspan(kMagic.size()));
   ShardTrailer trailer;
   for (std::uint64_t* const number : {&trailer.checkpoint, &trailer.entries, &trailer.blocks,
-                                      &trailer.index_offset, &trailer.index_checksum, &trailer.file_bytes})
+                                      &trailer.index_offset, &trailer.index_checksum, &trailer.bytes})
     *number = reader.read<std::uint64_t>();
   return trailer;
 }

@@ -1,4 +1,4 @@
-// The layout of a shard: a file with a part of the keys of one table.
+// The layout of a shard: a part of the keys of one table. A file has one or more.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ struct ShardHeader {
   bool operator==(const ShardHeader&) const = default;
 
   std::vector<std::byte> to_bytes() const;
-  // `bytes`: the beginning of the file, at least the header. Throws CheckpointError, as `file`.
+  // `bytes`: the beginning of the shard, at least the header. Throws CheckpointError, as `file`.
   static ShardHeader from_bytes(std::span<const std::byte> bytes, const std::string& file);
   // Bytes of the header that begins with these kFixedBytes.
   static std::size_t size_of(std::span<const std::byte> beginning, const std::string& file);
@@ -60,13 +60,13 @@ struct BlockRecord {
   std::uint64_t first_key = 0;
   std::uint64_t last_key = 0;
   std::uint64_t entries = 0;  // at least 1
-  std::uint64_t offset = 0;   // in the file
+  std::uint64_t offset = 0;   // in the shard
   std::uint64_t bytes = 0;    // a multiple of 8
   std::uint64_t checksum = 0;
 };
 
 struct ShardTrailer {
-  //     | magic 8 | checkpoint 8 | entries 8 | blocks 8 | index offset 8 | index checksum 8 | file bytes 8 |
+  //     | magic 8 | checkpoint 8 | entries 8 | blocks 8 | index offset 8 | index checksum 8 | bytes 8 |
   //     | checksum 8 |
   static constexpr std::string_view kMagic = "LAPSEEND";
   static constexpr std::size_t kBytes = 64;
@@ -76,7 +76,7 @@ struct ShardTrailer {
   std::uint64_t blocks = 0;
   std::uint64_t index_offset = 0;
   std::uint64_t index_checksum = 0;
-  std::uint64_t file_bytes = 0;
+  std::uint64_t bytes = 0;  // of the shard
 
   std::vector<std::byte> to_bytes() const;
   static ShardTrailer from_bytes(std::span<const std::byte> bytes, const std::string& file);

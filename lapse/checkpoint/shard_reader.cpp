@@ -62,34 +62,50 @@ ShardEntry ShardBlock::entry(std::size_t i) const {
 
 // --- shard
 
-ShardReader::ShardReader(const std::string& path) : file_(path) {
-  const std::uint64_t beginning = std::min<std::uint64_t>(file_.bytes(), ShardHeader::kFixedBytes);
-  const std::size_t header_bytes = ShardHeader::size_of(file_.read(0, beginning), path);
-  if (file_.bytes() < header_bytes + ShardTrailer::kBytes) {
-    throw CheckpointError(Reason::truncated, path,
-                          fmt::format("has {} bytes, less than any shard", file_.bytes()));
-  }
-  header_ = ShardHeader::from_bytes(file_.read(0, header_bytes), path);
-  trailer_ =
-      ShardTrailer::from_bytes(file_.read(file_.bytes() - ShardTrailer::kBytes, ShardTrailer::kBytes), path);
-  if (trailer_.file_bytes != file_.bytes() || trailer_.checkpoint != header_.checkpoint) {
-    throw CheckpointError(
-        Reason::damaged, path,
-        fmt::format("has {} bytes and a trailer for {} bytes", file_.bytes(), trailer_.file_bytes));
-  }
+ShardReader::ShardReader(const std::string& path) : file_(path), bytes_(file_.bytes()) {
+  read_header();
+  read_trailer();
   read_index();
 }
 
 ShardReader::ShardReader(const std::string& path, const ShardRecord& expected, std::uint64_t checkpoint)
-    : ShardReader(path) {
+    : file_(path), begin_(expected.offset), bytes_(expected.bytes) {
+  read_header();
   if (header_.checkpoint != checkpoint) {
     throw CheckpointError(
         Reason::foreign, path,
         fmt::format("belongs to checkpoint {:016x}, expected {:016x}", header_.checkpoint, checkpoint));
   }
-  if (trailer_.index_checksum != expected.index_checksum || trailer_.entries != expected.entries ||
-      file_.bytes() != expected.bytes)
-    throw CheckpointError(Reason::foreign, path, "is not the shard that the manifest lists under this name");
+  read_trailer();
+  if (trailer_.index_checksum != expected.index_checksum || trailer_.entries != expected.entries)
+    throw CheckpointError(Reason::foreign, path,
+                          fmt::format("has another shard at byte {} than the manifest lists", begin_));
+  read_index();
+}
+
+void ShardReader::read_header() {
+  const std::uint64_t there = begin_ < file_.bytes() ? std::min(file_.bytes() - begin_, bytes_) : 0;
+  if (there == 0 && begin_ != 0) {
+    throw CheckpointError(Reason::truncated, file_.path(),
+                          fmt::format("has {} bytes, expected a shard at byte {}", file_.bytes(), begin_));
+  }
+  const auto beginning = file_.read(begin_, std::min<std::uint64_t>(there, ShardHeader::kFixedBytes));
+  const std::size_t header_bytes = ShardHeader::size_of(beginning, file_.path());
+  if (there < bytes_ || bytes_ < header_bytes + ShardTrailer::kBytes) {
+    throw CheckpointError(Reason::truncated, file_.path(),
+                          fmt::format("has {} bytes of a shard of {}", there, bytes_));
+  }
+  header_ = ShardHeader::from_bytes(file_.read(begin_, header_bytes), file_.path());
+}
+
+void ShardReader::read_trailer() {
+  trailer_ = ShardTrailer::from_bytes(
+      file_.read(begin_ + bytes_ - ShardTrailer::kBytes, ShardTrailer::kBytes), file_.path());
+  if (trailer_.bytes != bytes_ || trailer_.checkpoint != header_.checkpoint) {
+    throw CheckpointError(
+        Reason::damaged, file_.path(),
+        fmt::format("has a shard of {} bytes with a trailer for {} bytes", bytes_, trailer_.bytes));
+  }
 }
 
 void ShardReader::refuse_index() const {
@@ -97,12 +113,12 @@ void ShardReader::refuse_index() const {
 }
 
 void ShardReader::read_index() {
-  const std::uint64_t end = file_.bytes() - ShardTrailer::kBytes;
+  const std::uint64_t end = bytes_ - ShardTrailer::kBytes;
   if (trailer_.index_offset > end || trailer_.blocks > end / BlockRecord::kBytes ||
       end - trailer_.index_offset != trailer_.blocks * BlockRecord::kBytes)
     refuse_index();
   const std::vector<std::byte> index =
-      file_.read(trailer_.index_offset, trailer_.blocks * BlockRecord::kBytes);
+      file_.read(begin_ + trailer_.index_offset, trailer_.blocks * BlockRecord::kBytes);
   if (checksum(index) != trailer_.index_checksum)
     throw CheckpointError(Reason::damaged, file_.path(), "the checksum of its index differs");
   ByteReader reader(index);
@@ -125,11 +141,11 @@ void ShardReader::read_index() {
 }
 
 ShardBlock ShardReader::read(const BlockRecord& block) const {
-  std::vector<std::byte> bytes = file_.read(block.offset, block.bytes);
+  std::vector<std::byte> bytes = file_.read(begin_ + block.offset, block.bytes);
   if (checksum(bytes) != block.checksum) {
     throw CheckpointError(Reason::damaged, file_.path(),
                           fmt::format("the checksum of the block at byte {} (keys {} to {}) differs",
-                                      block.offset, block.first_key, block.last_key));
+                                      begin_ + block.offset, block.first_key, block.last_key));
   }
   return ShardBlock(header_, block, std::move(bytes), file_.path());
 }

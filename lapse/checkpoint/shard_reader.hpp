@@ -44,9 +44,9 @@ class ShardBlock {
 // CheckpointError. Thread safety: any thread.
 class ShardReader {
  public:
-  // Reads header, index and trailer.
+  // Reads header, index and trailer of a file that is one shard.
   explicit ShardReader(const std::string& path);
-  // As above, and compares with what the manifest of checkpoint number `checkpoint` records.
+  // Of a shard in a file, compared with what the manifest of checkpoint number `checkpoint` records.
   ShardReader(const std::string& path, const ShardRecord& expected, std::uint64_t checkpoint);
 
   const ShardHeader& header() const { return header_; }
@@ -57,10 +57,14 @@ class ShardReader {
   ShardBlock read(const BlockRecord& block) const;
 
  private:
+  void read_header();
+  void read_trailer();
   void read_index();
   [[noreturn]] void refuse_index() const;
 
   ReadableFile file_;
+  std::uint64_t begin_ = 0;  // in the file
+  std::uint64_t bytes_;
   ShardHeader header_;
   ShardTrailer trailer_;
   std::vector<BlockRecord> blocks_;

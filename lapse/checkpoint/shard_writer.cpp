@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <array>
 #include <utility>
 
 #include "lapse/checkpoint/checksum.hpp"
@@ -12,32 +12,31 @@
 
 namespace lapse {
 
-namespace {
-
-// Of the whole file; at most what it will have.
-std::uint64_t file_bytes(const ShardHeader& header, std::uint64_t entries, std::uint64_t content_bytes,
-                         std::size_t block_bytes) {
-  const std::uint64_t entry_bytes =
-      sizeof(std::uint64_t) + (header.uniform() ? 0 : 2 * sizeof(std::uint32_t));
-  const std::uint64_t bytes = entries * entry_bytes + content_bytes;
-  const std::uint64_t blocks = std::min(entries, bytes / block_bytes + 1);
-  return header.to_bytes().size() + bytes + blocks * (BlockRecord::kBytes + 8) + ShardTrailer::kBytes;
-}
-
-}  // namespace
-
-ShardWriter::ShardWriter(const std::string& path, ShardHeader header, std::uint64_t entries,
-                         std::uint64_t content_bytes, std::size_t block_bytes)
-    : header_(std::move(header)), block_bytes_(block_bytes), file_(path) {
-  file_.reserve(file_bytes(header_, entries, content_bytes, block_bytes_));
+ShardWriter::ShardWriter(DurableFile& file, ShardHeader header, std::size_t block_bytes)
+    : header_(std::move(header)), block_bytes_(block_bytes), file_(file), begin_(file.position()) {
   file_.write(header_.to_bytes());
 }
 
-void ShardWriter::add(std::uint64_t key, std::span<const std::byte> content, std::size_t length) {
+void ShardWriter::require_rising(std::uint64_t key) const {
   const std::uint64_t last = !keys_.empty() ? keys_.back() : !blocks_.empty() ? blocks_.back().last_key : 0;
   if (entries_ != 0 && key <= last)
     throw UsageError(fmt::format("{}: key {} behind key {}: keys must rise", file_.path(), key, last));
-  keys_.push_back(key);
+}
+
+void ShardWriter::append(std::span<const std::byte> bytes, bool stays) {
+  content_bytes_ += bytes.size();
+  if (stays && bytes.size() >= kOutsideBytes) {
+    pieces_.push_back({.outside = bytes.data(), .begin = 0, .bytes = bytes.size()});
+    return;
+  }
+  if (pieces_.empty() || pieces_.back().outside != nullptr)
+    pieces_.push_back({.outside = nullptr, .begin = buffer_.size(), .bytes = 0});
+  pieces_.back().bytes += bytes.size();
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+void ShardWriter::add(std::uint64_t key, std::span<const std::byte> content, std::size_t length) {
+  require_rising(key);
   if (!header_.uniform()) {
     lengths_.push_back(static_cast<std::uint32_t>(length));
     state_lengths_.push_back(
@@ -46,34 +45,64 @@ void ShardWriter::add(std::uint64_t key, std::span<const std::byte> content, std
     throw UsageError(fmt::format("{}: key {} has {} bytes of value and state, expected {}", file_.path(), key,
                                  content.size(), header_.content_bytes()));
   }
-  content_.insert(content_.end(), content.begin(), content.end());
+  keys_.push_back(key);
+  append(content, false);
   ++entries_;
-  const std::size_t bytes = content_.size() + keys_.size() * sizeof(std::uint64_t) +
+  const std::size_t bytes = content_bytes_ + keys_.size() * sizeof(std::uint64_t) +
                             (lengths_.size() + state_lengths_.size()) * sizeof(std::uint32_t);
   if (bytes >= block_bytes_) write_block();
 }
 
+void ShardWriter::add_rows(std::uint64_t first_key, std::uint64_t count, const std::byte* rows,
+                           std::size_t stride) {
+  if (count == 0) return;
+  require_rising(first_key);
+  const std::size_t content_bytes = header_.content_bytes();
+  const std::size_t rows_of_block =
+      (block_bytes_ + sizeof(std::uint64_t) + content_bytes - 1) / (sizeof(std::uint64_t) + content_bytes);
+  while (count != 0) {
+    const std::size_t now = std::min<std::uint64_t>(count, rows_of_block - keys_.size());
+    for (std::size_t i = 0; i < now; ++i) keys_.push_back(first_key + i);
+    if (stride == content_bytes) {
+      append(std::span(rows, now * content_bytes), true);
+    } else {
+      for (std::size_t i = 0; i < now; ++i) append(std::span(rows + i * stride, content_bytes), true);
+    }
+    entries_ += now;
+    first_key += now;
+    count -= now;
+    rows += now * stride;
+    if (keys_.size() == rows_of_block) write_block();
+  }
+}
+
 void ShardWriter::write_block() {
   if (keys_.empty()) return;
-  std::vector<std::byte> block;
-  block.reserve(content_.size() + keys_.size() * 16 + 8);
-  ByteWriter writer(block);
-  writer.write_all(std::span<const std::uint64_t>(keys_));
-  writer.write_all(std::span<const std::uint32_t>(lengths_));
-  writer.write_all(std::span<const std::uint32_t>(state_lengths_));
-  writer.write_all(std::span<const std::byte>(content_));
-  block.resize(padded_to_8(block.size()));
+  static constexpr std::array<std::byte, 8> kZeros{};
+  std::vector<std::span<const std::byte>> all{std::as_bytes(std::span(keys_)),
+                                              std::as_bytes(std::span(lengths_)),
+                                              std::as_bytes(std::span(state_lengths_))};
+  std::size_t bytes = content_bytes_;
+  for (const auto& part : all) bytes += part.size();
+  for (const Piece& piece : pieces_) {
+    all.push_back(piece.outside != nullptr
+                      ? std::span(piece.outside, piece.bytes)
+                      : std::span<const std::byte>(buffer_).subspan(piece.begin, piece.bytes));
+  }
+  all.push_back(std::span(kZeros).first(padded_to_8(bytes) - bytes));
   blocks_.push_back({.first_key = keys_.front(),
                      .last_key = keys_.back(),
                      .entries = keys_.size(),
-                     .offset = file_.written(),
-                     .bytes = block.size(),
-                     .checksum = checksum(block)});
-  file_.write(block);
+                     .offset = file_.position() - begin_,
+                     .bytes = padded_to_8(bytes),
+                     .checksum = checksum(all)});
+  file_.write(all);
   keys_.clear();
   lengths_.clear();
   state_lengths_.clear();
-  content_.clear();
+  buffer_.clear();
+  pieces_.clear();
+  content_bytes_ = 0;
 }
 
 ShardRecord ShardWriter::finish() {
@@ -89,14 +118,14 @@ ShardRecord ShardWriter::finish() {
   trailer.checkpoint = header_.checkpoint;
   trailer.entries = entries_;
   trailer.blocks = blocks_.size();
-  trailer.index_offset = file_.written();
+  trailer.index_offset = file_.position() - begin_;
   trailer.index_checksum = checksum(index);
-  trailer.file_bytes = file_.written() + index.size() + ShardTrailer::kBytes;
+  trailer.bytes = trailer.index_offset + index.size() + ShardTrailer::kBytes;
   file_.write(index);
   file_.write(trailer.to_bytes());
-  file_.finish();
-  return {.file = std::filesystem::path(file_.path()).filename().string(),
-          .bytes = trailer.file_bytes,
+  return {.file = {},
+          .offset = begin_,
+          .bytes = trailer.bytes,
           .entries = entries_,
           .first_key = blocks_.empty() ? 0 : blocks_.front().first_key,
           .last_key = blocks_.empty() ? 0 : blocks_.back().last_key,

@@ -88,25 +88,37 @@ struct OptionFormat<std::string> {
   static std::string values(const OptionDescription& /*description*/) { return "text"; }
 };
 
-template <>
-struct OptionFormat<DomainChoice> {
-  static DomainChoice parse(std::string_view text, const OptionDescription& description) {
-    if (text == "host") return {DomainChoice::Kind::host, 1};
-    if (text == "rank") return {DomainChoice::Kind::rank, 1};
-    std::int32_t ranks = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), ranks);
-    if (problem != std::errc{} || end != text.data() + text.size() || ranks < 1) {
-      throw ConfigurationError(
-          fmt::format("option {} cannot be '{}': expected {}", description.name, text, values(description)));
+// Two words or a number.
+template <class Choice, auto Number>
+struct HostRankOrNumber {
+  static Choice parse(std::string_view text, const OptionDescription& description) {
+    if (text == "host") return {Choice::Kind::host, 1};
+    if (text == "rank") return {Choice::Kind::rank, 1};
+    std::int32_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{} || end != text.data() + text.size() || number < 1) {
+      throw ConfigurationError(fmt::format("option {} cannot be '{}': expected {}", description.name, text,
+                                           OptionFormat<Choice>::values(description)));
     }
-    return {DomainChoice::Kind::number, ranks};
+    return {Choice::Kind::number, number};
   }
-  static std::string print(DomainChoice value) {
-    if (value.kind == DomainChoice::Kind::number) return std::to_string(value.ranks);
-    return value.kind == DomainChoice::Kind::host ? "host" : "rank";
+  static std::string print(Choice value) {
+    if (value.kind == Choice::Kind::number) return std::to_string(value.*Number);
+    return value.kind == Choice::Kind::host ? "host" : "rank";
   }
+};
+
+template <>
+struct OptionFormat<DomainChoice> : HostRankOrNumber<DomainChoice, &DomainChoice::ranks> {
   static std::string values(const OptionDescription& /*description*/) {
     return "host, rank, or a number of ranks";
+  }
+};
+
+template <>
+struct OptionFormat<CheckpointFiles> : HostRankOrNumber<CheckpointFiles, &CheckpointFiles::files> {
+  static std::string values(const OptionDescription& /*description*/) {
+    return "host, rank, or a number of files";
   }
 };
 

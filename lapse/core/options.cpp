@@ -57,6 +57,8 @@ constexpr std::array kOptions{
         "Receive buffers that each rank keeps posted."),
     option<&Options::eager_bytes>("eager_bytes", "bytes", 0, 1U << 24U,
         "Largest message that is sent without being announced first; 0: chosen from the limit of the MPI library."),
+    option<&Options::checkpoint_files>("checkpoint_files",
+        "How many files a checkpoint has: one of each host, one of each rank, or so many in all."),
     option<&Options::stall_report>("stall_report", "s", 0, kDayInSeconds,
         "A wait that takes longer than this is logged with what it waits for and the rank that keeps it waiting; 0: never."),
     option<&Options::log_level>("log_level",

@@ -23,6 +23,19 @@ struct DomainChoice {
   bool operator==(const DomainChoice&) const = default;
 };
 
+// How many files a checkpoint has.
+struct CheckpointFiles {
+  enum class Kind : std::uint8_t {
+    host,    // one of each host
+    rank,    // one of each rank
+    number,  // `files` in all
+  };
+  Kind kind = Kind::host;
+  std::int32_t files = 1;
+
+  bool operator==(const CheckpointFiles&) const = default;
+};
+
 enum class Helping : std::uint8_t { on, off };
 
 // Remote memory access for bulk payloads between hosts.
@@ -52,6 +65,7 @@ struct Options {
   std::chrono::microseconds progress_sleep_max{1000};
   std::uint32_t eager_buffers = 64;
   std::uint32_t eager_bytes = 0;
+  CheckpointFiles checkpoint_files = {};
   std::chrono::seconds stall_report{60};
   LogLevel log_level = LogLevel::warning;
   bool startup_report = true;

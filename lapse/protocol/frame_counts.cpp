@@ -100,6 +100,8 @@ std::string_view frame_name(std::size_t kind) {
       return "sync";
     case FrameKind::sync_answer:
       return "sync_answer";
+    case FrameKind::stop_request:
+      return "stop_request";
   }
   return "unknown";
 }

@@ -19,6 +19,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
                          [this] { registry().wake_workers(); }),
       stall_inquiry_(registry(), outbox(), replication_, synchronization_),
+      stop_requests_(registry(), outbox()),
       termination_(*this, outbox(), [this] { registry().wake_workers(); }) {
   add(access_);
   add(localize_answers_);
@@ -29,6 +30,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
   add(leases_);
   add(worker_collective_);
   add(stall_inquiry_);
+  add(stop_requests_);
   // Last: at the end of a turn it counts the frames that the other modules have appended.
   add(termination_);
   if (RemoteReads* const reads = transport.remote_reads())

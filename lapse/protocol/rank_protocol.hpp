@@ -17,6 +17,7 @@
 #include "lapse/protocol/relocation.hpp"
 #include "lapse/protocol/replication.hpp"
 #include "lapse/protocol/stall_inquiry.hpp"
+#include "lapse/protocol/stop_requests.hpp"
 #include "lapse/protocol/synchronization.hpp"
 #include "lapse/protocol/termination_detection.hpp"
 #include "lapse/transport/transport.hpp"
@@ -40,6 +41,8 @@ class RankProtocol final : public ModuleHost {
   LocalizeRequests& localize_requests() { return localize_requests_; }
   Collective& worker_collective() { return worker_collective_; }
   StallInquiry& stall_inquiry() { return stall_inquiry_; }
+  StopRequests& stop_requests() { return stop_requests_; }
+  const StopRequests& stop_requests() const { return stop_requests_; }
   TerminationDetection& termination() { return termination_; }
 
  private:
@@ -57,6 +60,7 @@ class RankProtocol final : public ModuleHost {
   Leases leases_;
   Collective worker_collective_;
   StallInquiry stall_inquiry_;
+  StopRequests stop_requests_;
   TerminationDetection termination_;
 };
 

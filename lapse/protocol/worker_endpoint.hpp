@@ -153,7 +153,7 @@ class WorkerEndpoint {
   // With their memory, of at most so many bytes: each would keep that of its largest use otherwise.
   static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
   std::vector<OperationState*> free_;
-  std::size_t kept_bytes_ = 0;  // by those in free_
+  std::size_t kept_bytes_ = 0;             // by those in free_
   std::vector<OperationState*> detached_;  // released before they were finished
   std::vector<TableCounters> counters_;
   std::vector<std::uint64_t> keys_of_operations_;

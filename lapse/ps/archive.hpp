@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/vector.hpp>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/bounded_archive.hpp"
 
 namespace lapse {
 
@@ -23,15 +23,15 @@ std::string to_archive(const Value& value) {
   return out.str();
 }
 
-// Throws ProtocolError when the bytes are fewer or more than to_archive writes.
+// Throws ProtocolError when the bytes are fewer or more than to_archive writes, or none that it writes.
+// Memory is taken for as many elements as there are bytes, at most, whatever lengths they claim.
 template <class Value>
 Value from_archive(const std::string& bytes) {
-  std::istringstream in(bytes);
   try {
-    boost::archive::binary_iarchive archive(in, boost::archive::no_header);
+    BoundedArchive archive(bytes);
     Value value;
     archive >> value;
-    if (in.rdbuf()->in_avail() <= 0) return value;
+    if (archive.remaining() == 0) return value;
   } catch (const boost::archive::archive_exception&) {
     // Damaged: the error below.
   }

@@ -3,93 +3,106 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
+#include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
+#include "lapse/ps/checkpoint_files.hpp"
 
 namespace lapse {
 
-// --- what is exchanged
+namespace {
 
-void SavedPart::add(std::uint64_t table, const ShardRecord& shard) {
-  tables.push_back(table);
-  files.push_back(shard.file);
-  for (const std::uint64_t number :
-       {shard.bytes, shard.entries, shard.first_key, shard.last_key, shard.index_checksum})
-    numbers.push_back(number);
-}
+constexpr std::uint64_t kAlignment = CheckpointFileMap::kAlignment;
 
-void SavedPart::add(const BlobRecord& blob) {
-  blobs.push_back(blob.file);
-  blob_numbers.push_back(blob.bytes);
-  blob_numbers.push_back(blob.checksum);
-}
+}  // namespace
 
-void SavedPart::append_to(Manifest& manifest) const {
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::uint64_t* const number = &numbers[5 * i];
-    manifest.tables[tables[i]].shards.push_back({.file = files[i],
-                                                 .bytes = number[0],
-                                                 .entries = number[1],
-                                                 .first_key = number[2],
-                                                 .last_key = number[3],
-                                                 .index_checksum = number[4]});
-  }
-  for (std::size_t i = 0; i < blobs.size(); ++i) {
-    manifest.per_worker.push_back(
-        {.file = blobs[i], .bytes = blob_numbers[2 * i], .checksum = blob_numbers[2 * i + 1]});
-  }
-  manifest.clocks.insert(manifest.clocks.end(), clocks.begin(), clocks.end());
-}
-
-// --- writing
-
-CheckpointSave::CheckpointSave(Request request, const std::vector<CheckpointTable>& tables)
+CheckpointSave::CheckpointSave(Request request, const std::vector<CheckpointTable>& tables,
+                               CheckpointStaging* staging)
     : request_(std::move(request)), tables_(tables) {
-  for (const CheckpointTable& table : tables_) contents_.push_back(table.part());
+  if (staging != nullptr) {
+    std::size_t bytes = 0;
+    for (const CheckpointTable& table : tables_) bytes += SavedRows::staging_bytes(table.handle().state());
+    staging->begin(bytes);
+  }
+  for (const CheckpointTable& table : tables_) {
+    rows_.emplace_back(table.handle().state(), staging);
+    if (rows_.back().keys() != 0)
+      bytes_ += CheckpointFileMap::aligned(rows_.back().shard_bytes(table.header(request_.checkpoint)));
+  }
+  for (const auto& blob : blobs()) bytes_ += padded_to_8(blob.size());
 }
 
 CheckpointSave::~CheckpointSave() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::string CheckpointSave::file_name(const std::string& part, const std::string& extension) const {
-  return fmt::format("{:016x}-{}-r{}.{}", request_.checkpoint, part, request_.rank.value(), extension);
+std::vector<std::span<const std::byte>> CheckpointSave::blobs() const {
+  std::vector<std::span<const std::byte>> all;
+  if (is_first_rank() && !request_.content.global.empty())
+    all.push_back(std::as_bytes(std::span(request_.content.global)));
+  for (const std::string& one : request_.content.per_worker) all.push_back(std::as_bytes(std::span(one)));
+  return all;
 }
 
-void CheckpointSave::write() {
+void CheckpointSave::write(const Place& place) {
+  place_ = place;
   try {
-    write_files();
+    write_part();
   } catch (...) {
     failure_ = std::current_exception();
   }
-  contents_.clear();
+  rows_.clear();
   done_.store(true, std::memory_order_release);
 }
 
-void CheckpointSave::write_in_background() {
-  for (std::size_t table = 0; table < tables_.size(); ++table) tables_[table].copy(contents_[table]);
-  thread_ = std::thread([this] { write(); });
+void CheckpointSave::write_in_background(const Place& place) {
+  try {
+    thread_ = std::thread([this, place] { write(place); });
+  } catch (const std::system_error&) {
+    failure_ = std::current_exception();
+    done_.store(true, std::memory_order_release);
+  }
 }
 
-void CheckpointSave::write_files() {
+void CheckpointSave::write_part() {
+  for (const Clock clock : request_.content.clocks) part_.add_clock(clock.value());
+  const std::string name = checkpoint_file_name(request_.checkpoint, place_.file, place_.files);
+  part_.set_file(name);
+  request_.folder.make_step(request_.step, name);
+  if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
+  const auto all_blobs = blobs();
+  if (bytes_ == 0 && all_blobs.empty()) return;
+
+  DurableFile file(request_.folder.file_path(request_.step, name), place_.offset);
+  file.reserve(bytes_);
   for (std::size_t table = 0; table < tables_.size(); ++table) {
-    files_.push_back(file_name(fmt::format("t{}", table), "shard"));
-    const std::string path = request_.folder.file_path(request_.step, files_.back());
-    if (const auto shard = tables_[table].write(contents_[table], path, request_.checkpoint))
-      part_.add(table, *shard);
-    contents_[table] = {};
+    if (rows_[table].keys() == 0) continue;
+    ShardWriter writer(file, tables_[table].header(request_.checkpoint));
+    rows_[table].write(writer);
+    part_.add(table, writer.finish());
+    file.align(kAlignment);
   }
-  const CheckpointContent& content = request_.content;
-  for (std::size_t worker = 0; worker < content.per_worker.size(); ++worker) {
-    files_.push_back(file_name(fmt::format("w{}", worker), "blob"));
-    part_.add(request_.folder.write_blob(request_.step, files_.back(),
-                                         std::as_bytes(std::span(content.per_worker[worker]))));
+  bool is_global = is_first_rank() && !request_.content.global.empty();
+  for (const auto& blob : all_blobs) {
+    const BlobRecord record{.file = name,
+                            .offset = blob.empty() ? 0 : file.position(),
+                            .bytes = blob.size(),
+                            .checksum = checksum(blob)};
+    std::exchange(is_global, false) ? part_.add_global(record) : part_.add_worker(record);
+    file.write(blob);
+    file.align(8);
   }
-  for (const Clock clock : content.clocks) part_.clocks.push_back(clock.value());
+  if (file.written() > bytes_) {
+    throw ProtocolError(
+        fmt::format("{}: {} bytes were written, expected {}", file.path(), file.written(), bytes_));
+  }
+  file.finish();
   // On every host: each has its own view of the folder.
-  sync_folder(request_.folder.step_path(request_.step));
+  request_.folder.sync_name(request_.step, name);
 }
 
 SavedPart CheckpointSave::part() {
@@ -99,7 +112,7 @@ SavedPart CheckpointSave::part() {
 }
 
 void CheckpointSave::discard() const noexcept {
-  request_.folder.discard(request_.step, files_);
+  request_.folder.discard(request_.step, {part_.file()});
 }
 
 // --- the manifest
@@ -115,10 +128,6 @@ void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
     if (table.sparse || table.entries() == table.keys) continue;
     throw ProtocolError(fmt::format("table '{}' has {} keys, but the ranks own {} together", table.name,
                                     table.keys, table.entries()));
-  }
-  if (const std::string& global = request_.content.global; !global.empty()) {
-    manifest.global = request_.folder.write_blob(request_.step, file_name("global", "blob"),
-                                                 std::as_bytes(std::span(global)));
   }
   request_.folder.commit(manifest);
   if (request_.keep) remove_older();

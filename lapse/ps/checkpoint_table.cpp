@@ -95,48 +95,13 @@ void CheckpointTable::require_fit(std::uint64_t key, std::size_t length, std::si
           key, name_, length, content_bytes, sizes.length(Key(key)), sizes.content_bytes(Key(key))));
 }
 
-CheckpointTable::Part CheckpointTable::part() const {
-  const TableShard& table = table_.state();
-  Part part;
-  table.store().for_each_here([&](Key key) {
-    if (!table.serves(key)) return;
-    part.keys.push_back(key);
-    part.content_bytes += table.content_bytes(key);
-  });
-  if (!std::ranges::is_sorted(part.keys)) std::ranges::sort(part.keys);  // Those of dense tables are.
-  return part;
-}
-
-void CheckpointTable::copy(Part& part) const {
-  const TableShard& table = table_.state();
-  part.copy.reserve(part.content_bytes);
-  for (const Key key : part.keys) {
-    const std::byte* const content = table.store().address(table.store().word(key).slot());
-    part.copy.insert(part.copy.end(), content, content + table.content_bytes(key));
-  }
-}
-
-std::optional<ShardRecord> CheckpointTable::write(const Part& part, const std::string& path,
-                                                  std::uint64_t checkpoint) const {
-  if (part.keys.empty()) return std::nullopt;
-  const Store& store = table_.state().store();
-  const ValueSizes& sizes = store.sizes();
+ShardHeader CheckpointTable::header(std::uint64_t checkpoint) const {
   const TableRecord own = record();
-  ShardWriter writer(path,
-                     {.checkpoint = checkpoint,
-                      .table = name_,
-                      .element = own.element,
-                      .length = own.length,
-                      .state_elements = own.state_elements},
-                     part.keys.size(), part.content_bytes);
-  const std::byte* copied = part.copy.empty() ? nullptr : part.copy.data();
-  for (const Key key : part.keys) {
-    const std::size_t bytes = sizes.content_bytes(key);
-    const std::byte* const content = copied != nullptr ? copied : store.address(store.word(key).slot());
-    writer.add(key.value(), std::span(content, bytes), sizes.length(key));
-    if (copied != nullptr) copied += bytes;
-  }
-  return writer.finish();
+  return {.checkpoint = checkpoint,
+          .table = name_,
+          .element = own.element,
+          .length = own.length,
+          .state_elements = own.state_elements};
 }
 
 }  // namespace lapse

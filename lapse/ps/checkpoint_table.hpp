@@ -13,8 +13,7 @@
 
 namespace lapse {
 
-// Writes the main copies that this rank serves; between phases, when everything is synced, they are all there
-// is. Thread safety: the server's thread, between calls of run_workers.
+// Thread safety: the server's thread, between calls of run_workers; require_fit any thread.
 class CheckpointTable {
  public:
   // `name`: in the checkpoint.
@@ -31,18 +30,8 @@ class CheckpointTable {
   void require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,
                    const std::string& file) const;
 
-  // What this rank saves of the table.
-  struct Part {
-    std::vector<Key> keys;  // rising
-    std::uint64_t content_bytes = 0;
-    std::vector<std::byte> copy;  // of values and states, key by key; empty: they are read from the table
-  };
-  Part part() const;
-  // Copies values and states, so that the part can be written while the table changes.
-  void copy(Part& part) const;
-  // Writes a shard, unless the part has no keys. Of a part that was copied, by any thread. Throws
-  // CheckpointError.
-  std::optional<ShardRecord> write(const Part& part, const std::string& path, std::uint64_t checkpoint) const;
+  // Of the shards of checkpoint number `checkpoint`.
+  ShardHeader header(std::uint64_t checkpoint) const;
 
  private:
   TableHandle table_;

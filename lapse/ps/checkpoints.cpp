@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <random>
@@ -13,6 +14,7 @@
 #include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/ps/checkpoint_files.hpp"
 #include "lapse/ps/checkpoint_loader.hpp"
 #include "lapse/ps/checkpoint_restorer.hpp"
 #include "lapse/ps/checkpoint_save.hpp"
@@ -43,6 +45,11 @@ std::uint64_t new_checkpoint_number() {
   return mix_bits(static_cast<std::uint64_t>(now)) ^ (std::uint64_t{random()} << 32U) ^ random();
 }
 
+std::size_t ranks_of_host(const ParameterServer& server) {
+  const std::vector<std::int32_t> hosts = server.hosts();
+  return static_cast<std::size_t>(std::ranges::count(hosts, hosts[server.rank().index()]));
+}
+
 std::string to_string(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -58,6 +65,9 @@ class Checkpoints::Impl {
   void begin(std::uint64_t step, const CheckpointContent& content, Writing writing);
   void finish();
   bool done() const { return !save_ || save_->done(); }
+  void release_memory() {
+    if (done()) staging_.release();
+  }
   LoadedCheckpoint load(const LoadRequest& request);
 
  private:
@@ -73,12 +83,18 @@ class Checkpoints::Impl {
   const CheckpointFolder folder_;
   std::vector<CheckpointTable> tables_;
   RestoreFunctions functions_;
+  const CheckpointFileMap files_;
+  CheckpointStaging staging_;
   std::unique_ptr<FolderLock> lock_;      // on rank 0
   std::unique_ptr<CheckpointSave> save_;  // that is not finished
 };
 
 Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
-    : server_(server), settings_(std::move(settings)), folder_(settings_.folder) {
+    : server_(server),
+      settings_(std::move(settings)),
+      folder_(settings_.folder),
+      files_(server.options().checkpoint_files, server.hosts()),
+      staging_(ranks_of_host(server), fmt::format("checkpoints on rank {}", server.rank().value())) {
   const auto refuse = [&](std::string_view problem) {
     throw UsageError(fmt::format("settings of checkpoints on rank {}: {}", server_.rank().value(), problem));
   };
@@ -121,7 +137,6 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
   const std::uint64_t checkpoint = agreement.exchange([&]() -> std::uint64_t {
     if (!is_first_rank()) return 0;
     lock();
-    folder_.prepare(step);
     return new_checkpoint_number();
   })[0];
   CheckpointSave::Request request{.folder = folder_,
@@ -132,12 +147,16 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                   .content = content,
                                   .keep = settings_.keep};
   std::unique_ptr<CheckpointSave> save;
-  agreement.run([&] {
-    save = std::make_unique<CheckpointSave>(std::move(request), tables_);
-    if (writing == Writing::in_background) save->write_in_background();
+  const bool in_background = writing == Writing::in_background;
+  const std::vector<std::uint64_t> bytes = agreement.exchange([&] {
+    save = std::make_unique<CheckpointSave>(std::move(request), tables_, in_background ? &staging_ : nullptr);
+    return save->bytes();
   });
-  if (writing == Writing::at_once) save->write();
+  const CheckpointSave::Place place{.file = files_.file(server_.rank()),
+                                    .files = files_.files(),
+                                    .offset = files_.offset(server_.rank(), bytes)};
   save_ = std::move(save);
+  in_background ? save_->write_in_background(place) : save_->write(place);
 }
 
 void Checkpoints::Impl::finish() {
@@ -268,6 +287,10 @@ bool Checkpoints::done() const {
 
 void Checkpoints::finish() {
   impl_->finish();
+}
+
+void Checkpoints::release_memory() {
+  impl_->release_memory();
 }
 
 LoadedCheckpoint Checkpoints::load(const LoadRequest& request) {

@@ -83,7 +83,7 @@ class Checkpoints {
 
   // Collective. As save, but returns when this rank has copied its values and states to memory, and a thread
   // writes them while the application goes on. The checkpoint exists when finish() has returned. OutOfMemory
-  // where a rank has no room for the copy.
+  // where a rank has no room for the copy; its memory is kept for the next one.
   void save_async(std::uint64_t step, const CheckpointContent& content = {});
   // Not collective: whether finish() will not wait for the disk of this rank. True also after an error, and
   // where there is nothing to finish.
@@ -92,6 +92,9 @@ class Checkpoints {
   // Does nothing where there is nothing to finish. Called by the next save, save_async and load, too. Without
   // it the checkpoint never exists.
   void finish();
+
+  // Not collective. Gives the memory of the last copy back to the system, unless it is still being written.
+  void release_memory();
 
   // Collective. Replaces values and states of all keys that the checkpoint has of the tables that were added;
   // it must have all of these. Element type, keys, lengths and the name of the update rule must be those that

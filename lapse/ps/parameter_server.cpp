@@ -57,6 +57,9 @@ std::int32_t ParameterServer::ranks() const {
 const Options& ParameterServer::options() const {
   return impl_->options();
 }
+std::vector<std::int32_t> ParameterServer::hosts() const {
+  return impl_->hosts();
+}
 const void* ParameterServer::identity() const {
   return impl_.get();
 }
@@ -79,6 +82,12 @@ Statistics ParameterServer::statistics() {
 std::vector<std::string> ParameterServer::exchange(std::string_view call,
                                                    const std::function<std::string()>& make) {
   return impl_->exchange(call, make);
+}
+void ParameterServer::request_stop() {
+  impl_->request_stop();
+}
+bool ParameterServer::stop_requested() const {
+  return impl_->stop_requested();
 }
 void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
   impl_->manage(source, policy, times);
@@ -108,6 +117,15 @@ std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
   throw_if_closed(name.c_str());
   throw_if_running(name.c_str());
   return agreement_.exchange(call, make);
+}
+
+void ParameterServer::Impl::request_stop() {
+  protocol_.stop_requests().request();
+  if (running_) report_stop();
+}
+
+void ParameterServer::Impl::report_stop() {
+  if (!stop_reported_.exchange(true)) engine_.submit(stop_report_);
 }
 
 void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy& policy,

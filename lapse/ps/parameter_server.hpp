@@ -58,6 +58,8 @@ class ParameterServer {
   Rank rank() const;
   std::int32_t ranks() const;
   const Options& options() const;
+  // For each rank a number of its host: equal for ranks of one host.
+  std::vector<std::int32_t> hosts() const;
 
   // Collective. Throws, on every rank: CollectiveMismatch when the ranks' options differ, ConfigurationError
   // for impossible options or a name that is taken, OutOfMemory when some rank has no room, UserCodeFailed
@@ -95,6 +97,12 @@ class ParameterServer {
   // Collective. For libraries on top of the server: what make() gives on every rank, by rank. Where it
   // throws, so does the rank, and the others throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+
+  // Asks the workers of all ranks to return early; JobControl makes something of it. By a worker, or between
+  // phases by the server's thread; never rolled back. Other ranks know within a phase soon, else in the next.
+  void request_stop();
+  // Any thread: whether some rank has asked.
+  bool stop_requested() const;
 
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
   // done about them, and when rounds of communication begin. Source and policy outlive the server.

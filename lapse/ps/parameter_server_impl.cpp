@@ -51,6 +51,7 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       stalls_(transport_->rank(), options.stall_report, logger_),
       agreement_(*transport_, &stalls_),
       maker_(*transport_, agreement_, logger_, domains_, alone_, regions_) {
+  stop_report_.handler = &protocol_.stop_requests();
   const auto texts = agreement_.exchange(kMaking, [&] {
     if (problem) std::rethrow_exception(problem);
     options_.validate();
@@ -275,6 +276,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
     engine_.notify();
   };
   running_ = true;
+  if (stop_requested()) report_stop();
   try {
     pool_.run(phase.local_workers, job);
   } catch (...) {

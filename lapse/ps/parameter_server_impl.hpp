@@ -1,6 +1,7 @@
 // The parts of a server, put together.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <string>
@@ -29,6 +30,8 @@ class ParameterServer::Impl {
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
   Statistics statistics();
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+  void request_stop();
+  bool stop_requested() const { return protocol_.stop_requests().requested(); }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
   void close();
@@ -36,6 +39,7 @@ class ParameterServer::Impl {
   Rank rank() const { return transport_->rank(); }
   std::int32_t ranks() const { return transport_->ranks(); }
   const Options& options() const { return options_; }
+  std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
  private:
   static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport, bool helping);
@@ -49,6 +53,8 @@ class ParameterServer::Impl {
   void end_phase();
   void report_bulk_lane();
   void report_start();
+  // To the other ranks, once.
+  void report_stop();
   // Agrees on the number of workers of each rank; starts the collectives of the phase.
   Phase agree_on_phase(std::int32_t workers);
 
@@ -70,6 +76,8 @@ class ParameterServer::Impl {
   PrivateRegionAllocator regions_;
   TableMaker maker_;
   WorkerPool pool_;
+  Submission stop_report_;
+  std::atomic<bool> stop_reported_{false};
   // the owner's thread
   KeyObserver* observer_ = nullptr;
   bool running_ = false;

@@ -38,6 +38,11 @@ Store::Store(KeyWords words, SlabSpace space, Overflow overflow, ValueSizes size
   set_copies(marks_.all(), sizes_.layout().copies == Copies::differences);
 }
 
+std::size_t Store::own_slot_bytes() const {
+  const std::uint64_t units = slots_.units_in_use() + (private_slots_ ? private_slots_->units_in_use() : 0);
+  return units * sizes_.unit_bytes();
+}
+
 SlotBits Store::try_latch(Word& word, SlotBits::Test test, Attempt& attempt) const {
   std::uint64_t bits = word.load(std::memory_order_relaxed);
   const SlotBits seen(bits);

@@ -252,14 +252,14 @@ class Store : public SlotAccess, public WatchedRoles {
 
   // Calls f(key) for every key that is local at the moment it is visited.
   template <class F>
-  void for_each_here(F&& f) const {
-    words_.for_each([&](Key key, const Word& word) {
-      if (has_main_copy(SlotWord(word.load(std::memory_order_acquire)).role())) f(key);
-    });
-  }
+  void for_each_here(F&& f) const;
+  // Calls f(key, slot) for every main copy in a slot of this rank: of the keys that it serves. Dense: rising.
+  template <class F>
+  void for_each_own(F&& f) const;
   const KeyWords& words() const { return words_; }  // to visit all slot words
+  std::size_t own_slot_bytes() const;               // of slots that are in use
   std::uint64_t keys_here() const { return keys_here_.load(std::memory_order_relaxed); }
-  // Bytes of the values and optimizer states of local keys.
+  // Of their values and optimizer states.
   std::uint64_t content_bytes_here() const { return content_bytes_here_.load(std::memory_order_relaxed); }
   // Bytes beside the values: slot words and lengths, and whole slabs.
   std::size_t word_bytes() const { return words_.committed_bytes() + sizes_.bytes(); }

@@ -19,6 +19,24 @@ Store::Run Store::update_run(std::span<const Key> keys, Reach reach, F&& f) {
   return run;
 }
 
+template <class F>
+void Store::for_each_here(F&& f) const {
+  words_.for_each([&](Key key, const Word& word) {
+    if (has_main_copy(SlotWord(word.load(std::memory_order_acquire)).role())) f(key);
+  });
+}
+
+template <class F>
+void Store::for_each_own(F&& f) const {
+  words_.for_each([&](Key key, const Word& word) {
+    const SlotWord now(word.load(std::memory_order_acquire));
+    if (!has_main_copy(now.role())) return;
+    const Slot slot = now.slot();
+    const SlabAllocator* const slots = slot.is_private ? private_slots_.get() : &slots_;
+    if (slots != nullptr && slots->is_own(slot.number)) f(key, slot);
+  });
+}
+
 inline void Store::prefetch_run(std::span<const Key> keys, std::size_t at) const {
   constexpr std::size_t kFarAhead = 28;
   constexpr std::size_t kWordsAhead = 16;

@@ -61,4 +61,29 @@ class FuzzFile {
   std::filesystem::path path_;
 };
 
+// A folder of this process alone, removed in the end.
+class FuzzFolder {
+ public:
+  FuzzFolder()
+      : path_(std::filesystem::temp_directory_path() / ("lapse-fuzz-folder-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~FuzzFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  FuzzFolder(const FuzzFolder&) = delete;
+  FuzzFolder& operator=(const FuzzFolder&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string write(const std::string& name, std::string_view content) const {
+    const std::string path = (path_ / name).string();
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+    return path;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace lapse::test

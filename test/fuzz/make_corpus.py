@@ -82,6 +82,47 @@ def rings():
     yield "rma", b"\1" + b"".join(struct.pack("<QQB", begin, size, 1) for begin, size in places)
 
 
+def archives():
+    for at in (0, 8):
+        yield f"long-{at}", b"\1" + b"".join(struct.pack("<HB", at + i, 0x1f if i < 5 else 0) for i in range(8))
+    for number in range(8):
+        yield f"whole-{number}", bytes([number])
+        yield f"changed-{number}", bytes([number]) + struct.pack("<HBHB", 0, 1, 9, 255)
+        yield f"numbers-{number}", bytes([6, number % 6, 0]) + struct.pack("<HB", 47, 0x7f) * (number % 2)
+        yield f"raw-{number}", bytes([number | 8]) + struct.pack("<Q", 3) + b"abc" + bytes(40)
+
+
+def golden():
+    """The checkpoint that the tests have of the first version."""
+    folder = pathlib.Path(__file__).resolve().parent.parent / "unit/checkpoint_golden/version-1/step-3"
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def manifests():
+    text = golden()["manifest.json"]
+    yield "whole", b"\0" + text
+    yield "repaired", b"\1" + text[33:]
+    yield "nested", b"\1" + b'"tables": ' + b"[" * 3000
+
+
+def checkpoints():
+    for name, content in golden().items():
+        if name.endswith(".shard"):
+            for repaired in (0, 1):
+                yield f"{name.split('-')[1]}-{repaired}", bytes([repaired]) + content
+
+
+def conversions():
+    values = array("<f4", "(3, 2)", struct.pack("<6f", *range(6)))
+    keys = array("<u8", "(3,)", struct.pack("<3Q", 1, 5, 2 ** 64 - 1))
+    states = array("<f4", "(3, 1)", bytes(12))
+    for number, arrays in enumerate(((values,), (values, states), (values, b"", keys), (values, states, keys))):
+        sizes = struct.pack("<HH", len(values), len(arrays[1]) if len(arrays) > 1 else 0)
+        yield f"arrays-{number}", bytes([number]) + sizes + b"".join(arrays)
+    yield "name", b"\x40" + b"\5a/../" + struct.pack("<HH", len(values), 0) + values
+    yield "line", b"\x80run-7\nf.npy\n--table\nfactors\n--keys\nk.npy\n--step=3\n--force\n"
+
+
 def zstd(text):
     return b"\x28\xb5\x2f\xfd\x20" + bytes([len(text)]) + (1 | len(text) << 3).to_bytes(3, "little") + text
 
@@ -132,20 +173,22 @@ def vocabularies():
     yield "message", b"\1" + names
 
 
-def npy():
-    def array(number, description, shape, data, version=1):
-        header = f"{{'descr': '{description}', 'fortran_order': False, 'shape': {shape}, }}".encode()
-        start = 10 if version == 1 else 12
-        header += b" " * (-(start + len(header) + 1) % 64) + b"\n"
-        length = struct.pack("<H" if version == 1 else "<I", len(header))
-        return bytes([number]) + b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+def array(description, shape, data, version=1):
+    """A .npy file."""
+    header = f"{{'descr': '{description}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    start = 10 if version == 1 else 12
+    header += b" " * (-(start + len(header) + 1) % 64) + b"\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
 
-    yield "float", array(0, "<f4", "(2, 3)", struct.pack("<6f", *range(6)))
-    yield "double", array(1, "<f8", "(3,)", struct.pack("<3d", *range(3)), 2)
-    yield "int32", array(2, "<i4", "(1, 2)", bytes(8))
-    yield "int64", array(3, "<i8", "(0, 5)", b"", 3)
-    yield "uint64", array(4, "<u8", "(2,)", bytes(16))
-    yield "fortran", array(0, "<f4", "(2,)", bytes(8)).replace(b"False", b"True ")
+
+def npy():
+    yield "float", b"\0" + array("<f4", "(2, 3)", struct.pack("<6f", *range(6)))
+    yield "double", b"\1" + array("<f8", "(3,)", struct.pack("<3d", *range(3)), 2)
+    yield "int32", b"\2" + array("<i4", "(1, 2)", bytes(8))
+    yield "int64", b"\3" + array("<i8", "(0, 5)", b"", 3)
+    yield "uint64", b"\4" + array("<u8", "(2,)", bytes(16))
+    yield "fortran", b"\0" + array("<f4", "(2,)", bytes(8)).replace(b"False", b"True ")
 
 
 def word_vectors():
@@ -177,7 +220,7 @@ def words_options():
     yield "line", b"a.txt\nb.txt\n--min-count\n3\n--negatives=7\n--separate-negatives\n--optimiser\nadagrad\n--output-format\ntext\n--output\no\n"
 
 
-CORPORA = (packets, rings, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options,
+CORPORA = (packets, rings, archives, manifests, checkpoints, conversions, compressed, text, ratings, triples, vocabularies, npy, word_vectors, options,
            graph_options, factorization_options, words_options)
 
 

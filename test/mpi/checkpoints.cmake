@@ -13,4 +13,11 @@ if(LAPSE_BUILD_APPS)
             "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_program.sh" $<TARGET_FILE:checkpoints_program>
             $<TARGET_FILE:lapse-checkpoint> ${LAPSE_LAUNCHER} 3
     LABELS mpi ranks-3 TIMEOUT 180 PROPERTIES PROCESSORS 2)
+  # The order of docs/checkpoint-format.md, of several ranks.
+  if(NOT LAPSE_SANITIZER)
+    lapse_add_test(checkpoints_order.ranks_2
+      COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_order.sh" "${PROJECT_SOURCE_DIR}/test/unit/checkpoint_order.py"
+              $<TARGET_FILE:checkpoints_program> ${LAPSE_LAUNCHER} 2
+      LABELS mpi ranks-2 TIMEOUT 60 PROPERTIES PROCESSORS 2)
+  endif()
 endif()

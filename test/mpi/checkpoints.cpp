@@ -103,6 +103,34 @@ TEST_CASE("Values and states are loaded by more, fewer and as many ranks, with o
   }
 }
 
+TEST_CASE("A checkpoint has as many files as the option says") {
+  using Kind = CheckpointFiles::Kind;
+  const SharedFolder folder;
+  const auto ranks = static_cast<std::size_t>(world_ranks());
+  for (const CheckpointFiles files : {CheckpointFiles{Kind::host}, {Kind::rank}, {Kind::number, 2}}) {
+    Options options = Options::from_environment();
+    options.checkpoint_files = files;
+    ParameterServer server(MPI_COMM_WORLD, options);
+    const SavedTables tables(server);
+    server.run_workers(1, [&](Worker& worker) { tables.push_to_all(worker, 3); });
+    const auto values = observed_values(server, tables, false);
+    Checkpoints checkpoints(server, {.folder = folder.path()});
+    tables.add_to(checkpoints);
+    checkpoints.save(1, {.per_worker = {"", std::to_string(server.rank().value())}});
+    const CheckpointFolder written(folder.path());
+    const std::size_t expected = files.kind == Kind::host   ? 1
+                                 : files.kind == Kind::rank ? ranks
+                                                            : std::min<std::size_t>(ranks, 2);
+    CHECK(written.manifest(1).files().size() == expected);
+    written.check(written.manifest(1), CheckpointFolder::Check::contents);
+    server.run_workers(1, [&](Worker& worker) { tables.push_to_all(worker, 4); });
+    const LoadedCheckpoint loaded = checkpoints.load();
+    CHECK(loaded.per_worker.back() == std::to_string(ranks - 1));
+    CHECK(observed_values(server, tables, false) == values);
+    server.close();
+  }
+}
+
 TEST_CASE("Homes, seeds and parameters of the update rule may be others") {
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);

@@ -61,7 +61,8 @@ constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
                                                            "SYNC_FOR",
                                                            "SYNC_FOR_ANSWER",
                                                            "SYNC",
-                                                           "SYNC_ANSWER"};
+                                                           "SYNC_ANSWER",
+                                                           "STOP_REQUEST"};
 
 // Behind the key of a record that distinguishes one copy from the next.
 std::string describe_version(FrameKind kind, const std::byte* record) {

@@ -5,12 +5,18 @@ lapse_test(test_checkpoint
 target_compile_definitions(test_checkpoint PRIVATE
   LAPSE_GOLDEN_CHECKPOINTS="${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_golden")
 
-# The program on these files.
+# The program, and the module for Python, on these files.
 if(TARGET lapse-checkpoint)
   lapse_add_test(checkpoint_program
     COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_program.sh" $<TARGET_FILE:lapse-checkpoint> "${CMAKE_CURRENT_SOURCE_DIR}"
     LABELS unit TIMEOUT 60)
   add_dependencies(tests_without_mpi lapse-checkpoint)
+  # Debian's Python, for which there are packages of NumPy and others.
+  find_program(LAPSE_SYSTEM_PYTHON python3 HINTS /usr/bin NO_DEFAULT_PATH REQUIRED)
+  lapse_add_test(checkpoint_python
+    COMMAND "${LAPSE_SYSTEM_PYTHON}" -B "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_python.py" $<TARGET_FILE:lapse-checkpoint>
+            "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_golden/version-1" "${PROJECT_SOURCE_DIR}/lapse/checkpoint"
+    LABELS unit TIMEOUT 60)
 endif()
 
 # The order in which a checkpoint reaches the disk. The sanitizer for leaks cannot be traced.
@@ -18,6 +24,6 @@ if(NOT LAPSE_SANITIZER)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   lapse_add_test(checkpoint_order
     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/checkpoint_order.py"
-            $<TARGET_FILE:test_checkpoint> "A checkpoint is found and read again"
+            $<TARGET_FILE:test_checkpoint> "A checkpoint is found and read again,Many files are in folders of their own"
     LABELS unit TIMEOUT 60)
 endif()

@@ -32,7 +32,7 @@ TEST_CASE("A full disk is found before anything is written") {
   CHECK(thrown_reason([&] { write_uniform(folder / "a.shard"); }) == Reason::no_space);
   CHECK(content_of(folder / "a.shard").empty());
   CHECK(contains(thrown_text<CheckpointError>([&] { write_uniform(folder / "a.shard"); }),
-                 "a.shard: 440 bytes cannot be reserved"));
+                 "a.shard: 368 bytes cannot be reserved"));
   // Where the disk fills up later.
   DurableFile file(folder / "b");
   CHECK(thrown_reason([&] { file.write(sample_content<float>(1, 100)); }) == Reason::no_space);

@@ -37,11 +37,35 @@ TEST_CASE("A checkpoint is found and read again") {
   const Manifest read = folder.manifest(12);
   CHECK(read == written);
   folder.check(read, Check::contents);
-  CHECK(has_samples(folder.file_path(12, read.tables[0].shards[0].file), true));
+  CHECK(has_samples(folder.open(read, read.tables[0].shards[0]), true));
+  CHECK(has_samples(folder.open(read, read.tables[1].shards[0]), false));
   CHECK(folder.read_blob(read, *read.global).size() == 18);
   CHECK(folder.read_blob(read, read.per_worker[0]).size() == 2);
   CHECK(folder.read_blob(read, read.per_worker[1]).empty());
   CHECK(thrown_reason([&] { folder.manifest(13); }) == Reason::missing);
+}
+
+TEST_CASE("Many files are in folders of their own") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  CHECK(checkpoint_file_name(1, 255, 256) == "0000000000000001-255.shards");
+  CHECK(checkpoint_file_name(1, 255, 257) == "000/0000000000000001-255.shards");
+  CHECK(checkpoint_file_name(1, 256, 257) == "001/0000000000000001-256.shards");
+  const Manifest manifest = write_sample_checkpoint(folder, 5, 1, 600);
+  CHECK(manifest.files() == std::vector<std::string>{"002/0000000000000001-599.shards"});
+  CHECK(folder.manifest(5) == manifest);
+  folder.check(manifest, Check::contents);
+  // Another number of files replaces them.
+  write_sample_checkpoint(folder, 5, 2, 300);
+  folder.check(folder.manifest(5), Check::contents);
+  CHECK(!std::filesystem::exists(temporary / "step-5/002/0000000000000001-599.shards"));
+  temporary.write("step-5/001/left.shards", "");
+  folder.remove_left_overs(6, 3);
+  CHECK(files_in(temporary / "step-5/001") == 1);
+  folder.discard(5, {"001/0000000000000002-299.shards"});
+  CHECK(files_in(temporary / "step-5") == 1);
+  folder.remove(5);
+  CHECK(!std::filesystem::exists(temporary / "step-5"));
 }
 
 TEST_CASE("Steps are in order of their numbers") {
@@ -62,28 +86,29 @@ TEST_CASE("Where the newest checkpoint is broken, the next older one is offered 
   const Manifest manifest = write_sample_checkpoint(folder, 2, 99);
   const std::string shard = folder.file_path(2, manifest.tables[1].shards[0].file);
   SECTION("a value") {
-    flip_byte(shard, 100);
+    flip_byte(shard, 4096 + 100);
     CHECK(folder.newest(Check::structure).manifest->step == 2);
   }
   SECTION("a shard is missing") {
     std::filesystem::remove(shard);
   }
-  SECTION("a shard was cut off") {
-    std::filesystem::resize_file(shard, 100);
+  SECTION("a file was cut off") {
+    std::filesystem::resize_file(shard, 4096 + 100);
   }
-  SECTION("a shard of another checkpoint") {
+  SECTION("a file of another checkpoint") {
     std::filesystem::copy_file(folder.file_path(1, old.tables[1].shards[0].file), shard,
                                std::filesystem::copy_options::overwrite_existing);
   }
   SECTION("the shard of another table") {
-    std::filesystem::copy_file(folder.file_path(2, manifest.tables[0].shards[0].file), shard,
-                               std::filesystem::copy_options::overwrite_existing);
+    const std::string bytes = content_of(shard);
+    std::ofstream(shard, std::ios::binary)
+        << bytes.substr(0, 4096) << bytes.substr(0, 4096) << bytes.substr(8192);
   }
   SECTION("a blob") {
-    flip_byte(folder.file_path(2, manifest.global->file), 3);
+    flip_byte(shard, manifest.global->offset + 3);
   }
-  SECTION("a blob is longer") {
-    temporary.write("step-2/" + manifest.per_worker[1].file, "x");
+  SECTION("a blob was cut off") {
+    std::filesystem::resize_file(shard, manifest.per_worker[0].offset + 1);
   }
   SECTION("the manifest") {
     flip_byte(folder.file_path(2, "manifest.json"), 200);
@@ -104,20 +129,20 @@ TEST_CASE("What an attempt has left is removed by the next one, and nothing else
   const CheckpointFolder folder(temporary / "");
   write_sample_checkpoint(folder, 1);
   const std::size_t whole = files_in(temporary / "step-1");
-  temporary.write("step-1/left.shard", "");
+  temporary.write("step-1/left.shards", "");
   temporary.write("step-1/notes.txt", "");
   std::filesystem::create_directory(temporary / "step-2");
-  temporary.write("step-2/left.shard", "");
-  temporary.write("step-2/left.blob", "");
+  temporary.write("step-2/left.shards", "");
+  std::filesystem::create_directory(temporary / "step-2/001");
+  temporary.write("step-2/001/left.shards", "");
   temporary.write("step-2/manifest.json.tmp", "");
   std::filesystem::create_directory(temporary / "step-3");
-  temporary.write("step-3/left.shard", "");
+  temporary.write("step-3/left.shards", "");
   temporary.write("step-3/manifest.json", "broken");
-  folder.prepare(4);
+  folder.remove_left_overs(4, kSampleCheckpoint);
   CHECK(files_in(temporary / "step-1") == whole + 1);
   CHECK(!std::filesystem::exists(temporary / "step-2"));
   CHECK(files_in(temporary / "step-3") == 2);
-  CHECK(std::filesystem::exists(temporary / "step-4"));
   folder.check(folder.manifest(1), Check::contents);
 }
 
@@ -126,7 +151,7 @@ TEST_CASE("A checkpoint replaces one of its step when it is whole, not before") 
   const CheckpointFolder folder(temporary / "");
   const Manifest first = write_sample_checkpoint(folder, 5, 1);
   const std::size_t files = files_in(temporary / "step-5");
-  folder.prepare(5);
+  folder.remove_left_overs(5, 3);
   CHECK(folder.manifest(5) == first);
   folder.check(folder.manifest(5), Check::contents);
   const Manifest second = write_sample_checkpoint(folder, 5, 2);

@@ -11,8 +11,8 @@ TEST_CASE("The checkpoint in the tree is whole and has the values that were writ
   const Manifest manifest = folder.manifest(3);
   folder.check(manifest, CheckpointFolder::Check::contents);
   REQUIRE(manifest.tables.size() == 2);
-  CHECK(has_samples(folder.file_path(3, manifest.tables[0].shards.at(0).file), true));
-  CHECK(has_samples(folder.file_path(3, manifest.tables[1].shards.at(0).file), false));
+  CHECK(has_samples(folder.open(manifest, manifest.tables[0].shards.at(0)), true));
+  CHECK(has_samples(folder.open(manifest, manifest.tables[1].shards.at(0)), false));
   CHECK(manifest.clocks == std::vector<std::int64_t>{4, -1});
   CHECK(manifest.per_worker.size() == 2);
 }

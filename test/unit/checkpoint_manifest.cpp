@@ -17,15 +17,15 @@ namespace {
 
 Manifest full_manifest() {
   Manifest manifest = sample_manifest(7);
-  manifest.tables[0].shards.push_back({.file = "a.shard",
+  manifest.tables[0].shards.push_back({.file = "a.shards",
                                        .bytes = 100,
                                        .entries = 2,
                                        .first_key = 0,
                                        .last_key = UINT64_MAX,
                                        .index_checksum = UINT64_MAX});
   manifest.tables[0].name = "with \"quotes\" and ä";
-  manifest.global = {.file = "g.blob", .bytes = 3, .checksum = 1};
-  manifest.per_worker.push_back({.file = "w.blob", .bytes = 4, .checksum = 0});
+  manifest.global = {.file = "001/g.shards", .offset = 4096, .bytes = 3, .checksum = 1};
+  manifest.per_worker.push_back({.file = "a.shards", .offset = UINT64_MAX, .bytes = 4, .checksum = 0});
   return manifest;
 }
 
@@ -59,7 +59,7 @@ std::string replaced(const std::string& text, const std::string& part, const std
 TEST_CASE("A manifest is read as it was written") {
   const Manifest manifest = full_manifest();
   CHECK(Manifest::from_text(manifest.to_text(), "manifest.json") == manifest);
-  CHECK(manifest.files() == std::vector<std::string>{"a.shard", "g.blob", "w.blob"});
+  CHECK(manifest.files() == std::vector<std::string>{"001/g.shards", "a.shards"});
   CHECK(manifest.bytes() == 107);
   CHECK(manifest.tables[0].entries() == 2);
   REQUIRE(manifest.table("names") != nullptr);
@@ -99,8 +99,9 @@ TEST_CASE("Manifests that are none, or of a later version") {
 
 TEST_CASE("Files outside of the folder cannot be listed") {
   const std::string body = body_of(full_manifest());
-  for (const char* name : {"../a.shard", "/etc/passwd", "", "..", ".hidden", "a/b"})
-    CHECK(reason_of(sealed(replaced(body, "a.shard", name))) == Reason::damaged);
+  for (const char* name : {"../a.shard", "/etc/passwd", "", "..", ".hidden", "a/b", "001/", "001/../a",
+                           "001/a/b", "01/a", "0x1/a", "001/.a"})
+    CHECK(reason_of(sealed(replaced(body, "a.shards", name))) == Reason::damaged);
 }
 
 TEST_CASE("Names must be UTF-8") {

@@ -10,15 +10,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-CALLS = "openat,fallocate,write,fsync,rename,ftruncate,mkdir,unlink,unlinkat,rmdir"
+CALLS = "openat,fallocate,write,pwrite64,pwritev,fsync,rename,ftruncate,mkdir,unlink,unlinkat,rmdir"
 # Calls that name a file by its descriptor, and by its path.
-BY_DESCRIPTOR = re.compile(r"^(?:\d+\s+)?(\w+)\(\d+<([^>]*)>")
-RENAME = re.compile(r'^(?:\d+\s+)?rename\("([^"]*)", "([^"]*)"\) = 0')
+WRITES = ("write", "pwrite64", "pwritev")
+BY_DESCRIPTOR = re.compile(r"^(?:(\d+)\s+)?(\w+)\(\d+<([^>]*)>")
+RENAME = re.compile(r'^(?:(\d+)\s+)?rename\("[^"]*", "([^"]*)"\) = 0')
 MANIFEST = "manifest.json"
 
 
 def traced(command):
-    """Pairs of call and path, in order; a rename has the new path."""
+    """Triples of thread, call and path, in order; a rename has the new path."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         run = subprocess.run(["strace", "-f", "-y", "-s", "0", "-e", f"trace={CALLS}", "-o", log, *command], capture_output=True, text=True)
@@ -29,36 +30,39 @@ def traced(command):
         events = []
         for line in log.read_text(errors="replace").splitlines():
             if match := RENAME.match(line):
-                events.append(("rename", match[2]))
+                events.append((match[1], "rename", str(Path(match[2]).absolute())))
             elif match := BY_DESCRIPTOR.match(line):
-                events.append((match[1], match[2]))
+                events.append((match[1], match[2], match[3]))
         return events
 
 
 def problems_of(events):
     """What is out of order, for each rename of a manifest."""
-    renames = [at for at, (call, path) in enumerate(events) if call == "rename" and path.endswith(MANIFEST)]
+    renames = [at for at, (_, call, path) in enumerate(events) if call == "rename" and path.endswith(MANIFEST)]
     if not renames:
         yield "no manifest was renamed"
     begin = 0
     for rename in renames:
-        folder = str(Path(events[rename][1]).parent)
+        folder = str(Path(events[rename][2]).parent)
         before, after = events[begin:rename], events[rename + 1 :]
         begin = rename + 1
-        files = {path for call, path in before if call == "write" and str(Path(path).parent) == folder}
-        if not any(path.endswith(".shard") for path in files):
+        # Several ranks write to one file: each by a thread of its own.
+        files = sorted({(thread, path) for thread, call, path in before if call in WRITES and path.startswith(folder + "/")})
+        if not any(path.endswith(".shards") for _, path in files):
             yield f"{folder}: no shard was written before its manifest"
-        for path in files:
-            calls = [call for call, other in before if other == path]
+        for thread, path in files:
+            calls = [call for one, call, other in before if (one, other) == (thread, path)]
             if calls[-1] != "fsync":
-                yield f"{path}: {calls[-1]} is its last call before the manifest is renamed, expected fsync"
-            if path.endswith(".shard") and calls[0] != "fallocate":
-                yield f"{path}: {calls[0]} is its first call, expected fallocate"
-        shards_end = max((at for at, (call, path) in enumerate(before) if path.endswith((".shard", ".blob"))), default=0)
-        manifest_begin = min((at for at, (_, path) in enumerate(before) if path.endswith(MANIFEST + ".tmp")), default=0)
-        if not any(event == ("fsync", folder) for event in before[shards_end:manifest_begin]):
-            yield f"{folder}: not synced between its files and its manifest"
-        if ("fsync", folder) not in after:
+                yield f"{path}: {calls[-1]} is the last call of {thread} before the manifest is renamed, expected fsync"
+            if path.endswith(".shards") and calls[0] != "fallocate":
+                yield f"{path}: {calls[0]} is the first call of {thread}, expected fallocate"
+        shards_end = max((at for at, (_, _, path) in enumerate(before) if path.endswith(".shards")), default=0)
+        manifest_begin = min((at for at, (_, _, path) in enumerate(before) if path.endswith(MANIFEST + ".tmp")), default=0)
+        # The folders of the files, and that of the step.
+        for synced in sorted({str(Path(path).parent) for _, path in files if path.endswith(".shards")} | {folder}):
+            if not any(event[1:] == ("fsync", synced) for event in before[shards_end:manifest_begin]):
+                yield f"{synced}: not synced between its files and the manifest"
+        if not any(event[1:] == ("fsync", folder) for event in after):
             yield f"{folder}: not synced after the rename"
 
 

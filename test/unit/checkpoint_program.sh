@@ -21,6 +21,10 @@ prints() {  # <text> <arguments...>: the output has the text, and the status is 
   grep -qF -- "$text" "$directory/out" || fail "no '$text' in the output of $*: $(cat "$directory/out")"
 }
 
+converts() {  # <arguments...>
+  "$program" convert "$@" >"$directory/out" 2>&1 || fail "status $?: convert $* $(cat "$directory/out")"
+}
+
 refuses() {  # <text> <arguments...>: the status is not 0, and the text is printed
   local text=$1
   shift
@@ -59,8 +63,42 @@ refuses "has no checkpoint" show "$directory"
 refuses "does not exist" list "$directory/none"
 refuses "subcommand" "$golden"
 
+# Conversion: what must be asked for, and what is not overwritten.
+made=$directory/made
+array=$directory/values.npy
+refuses "table 'factors' is sparse: expected --keys" convert "$golden" "$array" --table factors
+refuses "table 'names' has a length for each key" convert "$golden" "$array" --table names
+refuses "table 'names' has a length for each key" convert "$golden" "$directory/all.safetensors"
+refuses "has no table ''" convert "$golden" "$array"
+refuses "expected .npy, .safetensors, .h5 or .hdf5" convert "$golden" "$directory/values.txt" --table factors
+refuses "--keys does not apply to files of several arrays" convert "$golden" "$directory/v.safetensors" --keys k.npy
+refuses "--rule does not apply" convert "$golden" "$array" --table factors --rule add
+refuses "--no-state does not apply" convert "$golden" "$array" --table factors --no-state
+refuses "neither a folder of checkpoints nor a .npy file" convert "$golden/step-3/manifest.json" "$made"
+refuses "cannot be created" convert "$golden" "$directory/none/values.npy" --table factors --keys "$directory/keys.npy"
+refuses "cannot be written: No such file" convert "$golden" "$directory/none/values.safetensors" --table factors
+[[ -z $(ls "$directory"/*.npy "$directory"/*.tmp 2>/dev/null) ]] || fail "an error left a file: $(ls "$directory")"
+converts "$golden" "$array" --table factors --keys "$directory/keys.npy" --state "$directory/state.npy"
+refuses "values.npy: is there already: --force replaces it" convert "$golden" "$array" --table factors --keys "$directory/k.npy"
+converts "$golden" "$array" --table factors --keys "$directory/k.npy" --force
+refuses "expected --table" convert "$array" "$made" --step 1
+refuses "expected --step" convert "$array" "$made" --table factors
+refuses "elements of type '<u8', expected '<f4'" convert "$directory/keys.npy" "$made" --step 1 --table factors
+refuses "is no .npy file" convert "$array" "$made" --step 1 --table factors --keys "$golden/step-3/manifest.json"
+{ head --bytes -16 "$directory/keys.npy" && tail --bytes 8 "$directory/keys.npy" && printf '\1%.0s' {1..8}; } >"$directory/falling.npy"
+refuses "row 5 has key 72340172838076673 behind key 18446744073709551615: expected rising keys" \
+  convert "$array" "$made" --step 1 --table factors --keys "$directory/falling.npy"
+[[ ! -e $made/step-1 ]] || fail "an error left a folder: $(ls "$made/step-1")"
+converts "$array" "$made" --step 1 --table factors --keys "$directory/keys.npy" --state "$directory/state.npy"
+refuses "--force replaces the checkpoint of this step" convert "$array" "$made" --step 1 --table factors
+"$program" extract "$golden" --table factors --state >"$directory/own"
+"$program" extract "$made" --table factors --state | diff - "$directory/own" >&2 || fail "the way to arrays and back"
+converts "$array" "$made" --step 1 --table dense --force
+prints "table 'dense': 6 keys, float32, 3 elements and 0 of state; update rule add" show "$made"
+[[ $(ls "$made/step-1" | wc -l) -eq 2 ]] || fail "left over: $(ls "$made/step-1")"
+
 cp -r "$golden" "$directory/copy"
-shard=$(ls "$directory"/copy/step-3/*t0*.shard)
+shard=$(ls "$directory"/copy/step-3/*.shards)
 printf '\xff' | dd of="$shard" bs=1 seek=100 conv=notrunc status=none
 refuses "step 3: damaged" verify "$directory/copy"
 refuses "the checksum of the block" extract "$directory/copy" --table factors

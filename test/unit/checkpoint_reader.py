@@ -37,11 +37,17 @@ def entries_of(shard):
             offset = last
 
 
+def shard_of(folder, record):
+    with open(folder / record["file"], "rb") as file:
+        file.seek(record["offset"])
+        return file.read(record["bytes"])
+
+
 def main():
     folder = Path(sys.argv[1]) / f"step-{sys.argv[2]}"
     manifest = json.loads((folder / "manifest.json").read_text())
     [table] = [table for table in manifest["tables"] if table["name"] == sys.argv[3]]
-    rows = [row for shard in table["shards"] for row in entries_of((folder / shard["file"]).read_bytes())]
+    rows = [row for shard in table["shards"] for row in entries_of(shard_of(folder, shard))]
     for key, value, state in sorted(rows):
         print(f"{key}\t{value}" + (f"\t{state}" if state else ""))
 

@@ -7,10 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
+#include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/shard_reader.hpp"
 #include "lapse/checkpoint/shard_writer.hpp"
 #include "test/unit/io_temporary_file.hpp"
@@ -66,19 +69,44 @@ inline std::size_t sample_elements(std::size_t position) {
   return sample_length(position) + position % 2;
 }
 
-inline ShardRecord write_uniform(const std::string& path, std::size_t block_bytes = 60) {
-  ShardWriter writer(path, uniform_header(), sample_keys().size(), sample_keys().size() * 16, block_bytes);
-  for (const std::uint64_t key : sample_keys()) writer.add(key, sample_content<float>(key, 4), 3);
-  return writer.finish();
-}
-
-inline ShardRecord write_varying(const std::string& path, std::size_t block_bytes = 60) {
-  ShardWriter writer(path, varying_header(), sample_keys().size(), 500, block_bytes);
+// Writes the samples where the file stands.
+inline ShardRecord write_samples(DurableFile& file, const ShardHeader& header, std::size_t block_bytes) {
+  ShardWriter writer(file, header, block_bytes);
   for (std::size_t i = 0; i < sample_keys().size(); ++i) {
     const std::uint64_t key = sample_keys()[i];
-    writer.add(key, sample_content<std::int64_t>(key, sample_elements(i)), sample_length(i));
+    if (header.uniform()) {
+      writer.add(key, sample_content<float>(key, 4), 3);
+    } else {
+      writer.add(key, sample_content<std::int64_t>(key, sample_elements(i)), sample_length(i));
+    }
   }
   return writer.finish();
+}
+// What they take.
+inline ShardSize sample_size(const ShardHeader& header, std::size_t block_bytes) {
+  ShardSize size(header, block_bytes);
+  if (header.uniform()) {
+    size.add_rows(sample_keys().size());
+  } else {
+    for (std::size_t i = 0; i < sample_keys().size(); ++i) size.add(sample_elements(i) * 8);
+  }
+  return size;
+}
+
+// A file that is one shard.
+inline ShardRecord write_shard(const std::string& path, const ShardHeader& header, std::size_t block_bytes) {
+  DurableFile file(path);
+  file.reserve(sample_size(header, block_bytes).bytes());
+  ShardRecord record = write_samples(file, header, block_bytes);
+  file.finish();
+  record.file = path.substr(path.rfind('/') + 1);
+  return record;
+}
+inline ShardRecord write_uniform(const std::string& path, std::size_t block_bytes = 60) {
+  return write_shard(path, uniform_header(), block_bytes);
+}
+inline ShardRecord write_varying(const std::string& path, std::size_t block_bytes = 60) {
+  return write_shard(path, varying_header(), block_bytes);
 }
 
 inline std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) {
@@ -87,8 +115,7 @@ inline std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) {
 
 // Whether the shard has what write_uniform or write_varying has written, read in full. Throws
 // CheckpointError.
-inline bool has_samples(const std::string& path, bool uniform) {
-  const ShardReader shard(path);
+inline bool has_samples(const ShardReader& shard, bool uniform) {
   if (!(shard.header() == (uniform ? uniform_header() : varying_header()))) return false;
   std::size_t position = 0;
   for (const BlockRecord& record : shard.blocks()) {
@@ -106,6 +133,10 @@ inline bool has_samples(const std::string& path, bool uniform) {
     }
   }
   return position == sample_keys().size();
+}
+
+inline bool has_samples(const std::string& path, bool uniform) {
+  return has_samples(ShardReader(path), uniform);
 }
 
 // The manifest of a checkpoint with one shard of each kind and two blobs, without files.
@@ -140,34 +171,39 @@ inline Manifest sample_manifest(std::uint64_t step) {
   return manifest;
 }
 
-// Writes a whole checkpoint.
+// Writes a whole checkpoint of one file, the last of so many.
 inline Manifest write_sample_checkpoint(const CheckpointFolder& folder, std::uint64_t step,
-                                        std::uint64_t checkpoint = kSampleCheckpoint) {
-  folder.prepare(step);
+                                        std::uint64_t checkpoint = kSampleCheckpoint,
+                                        std::uint64_t files = 1) {
+  const std::string name = checkpoint_file_name(checkpoint, files - 1, files);
+  folder.make_step(step, name);
+  folder.remove_left_overs(step, checkpoint);
   Manifest manifest = sample_manifest(step);
   manifest.checkpoint = checkpoint;
-  const std::string prefix = std::to_string(checkpoint);
-  const auto write = [&](ShardHeader header, std::size_t table, bool uniform) {
+  DurableFile file(folder.file_path(step, name), 0);
+  file.reserve(3 * 4096);
+  const auto write_shard = [&](ShardHeader header, std::size_t table) {
     header.checkpoint = checkpoint;
-    const std::string path = folder.file_path(step, prefix + "-t" + std::to_string(table) + ".shard");
-    ShardWriter writer(path, header, sample_keys().size(), 500, 60);
-    for (std::size_t i = 0; i < sample_keys().size(); ++i) {
-      const std::uint64_t key = sample_keys()[i];
-      if (uniform) {
-        writer.add(key, sample_content<float>(key, 4), 3);
-      } else {
-        writer.add(key, sample_content<std::int64_t>(key, sample_elements(i)), sample_length(i));
-      }
-    }
-    manifest.tables[table].shards.push_back(writer.finish());
+    ShardRecord record = write_samples(file, header, 60);
+    record.file = name;
+    manifest.tables[table].shards.push_back(record);
+    file.align(4096);
   };
-  write(uniform_header(), 0, true);
-  write(varying_header(), 1, false);
-  const std::string text = "of the application";
-  const auto bytes = std::as_bytes(std::span(text));
-  manifest.global = folder.write_blob(step, prefix + "-global.blob", bytes);
-  manifest.per_worker.push_back(folder.write_blob(step, prefix + "-w0.blob", bytes.first(2)));
-  manifest.per_worker.push_back(folder.write_blob(step, prefix + "-w1.blob", {}));
+  write_shard(uniform_header(), 0);
+  write_shard(varying_header(), 1);
+  const auto write_blob = [&](std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    const BlobRecord blob{
+        .file = name, .offset = file.position(), .bytes = bytes.size(), .checksum = checksum(bytes)};
+    file.write(bytes);
+    file.align(8);
+    return blob;
+  };
+  manifest.global = write_blob("of the application");
+  manifest.per_worker.push_back(write_blob("of"));
+  manifest.per_worker.push_back(write_blob(""));
+  file.finish();
+  folder.sync_name(step, name);
   folder.commit(manifest);
   return manifest;
 }

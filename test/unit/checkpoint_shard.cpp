@@ -19,6 +19,76 @@ TEST_CASE("A shard has what was written, in one block or in many") {
   }
 }
 
+TEST_CASE(
+    "Rows are written as entries, whatever is between them, and shards have the bytes that were expected") {
+  const TemporaryDirectory folder;
+  for (const std::size_t elements : {4, 5000}) {  // The longer ones are not copied.
+    ShardHeader header = uniform_header();
+    header.length = elements - 1;
+    const std::size_t row_bytes = elements * sizeof(float);
+    for (const std::size_t gap : {0, 8}) {
+      for (const std::size_t block_bytes : {1, 100, 50000, 1 << 20}) {
+        INFO(elements << " elements, gap " << gap << ", blocks of " << block_bytes);
+        std::vector<std::byte> rows;
+        for (std::uint64_t key = 0; key < 30; ++key) {
+          const auto row = sample_content<float>(key, elements);
+          rows.insert(rows.end(), row.begin(), row.end());
+          rows.resize(rows.size() + gap, std::byte(255));
+        }
+        const auto written = [&](const std::string& name, bool at_once) {
+          DurableFile file(folder / name);
+          ShardWriter writer(file, header, block_bytes);
+          for (std::uint64_t key = 0; key < 30 && !at_once; ++key)
+            writer.add(key, std::span(rows).subspan(key * (row_bytes + gap), row_bytes), elements - 1);
+          if (at_once) {
+            writer.add_rows(0, 13, rows.data(), row_bytes + gap);
+            writer.add_rows(13, 17, rows.data() + 13 * (row_bytes + gap), row_bytes + gap);
+          }
+          const ShardRecord record = writer.finish();
+          file.finish();
+          ShardSize size(header, block_bytes);
+          size.add_rows(30);
+          CHECK(size.bytes() == record.bytes);
+          return content_of(folder / name);
+        };
+        const bool same = written("single", false) == written("rows", true);
+        CHECK(same);
+      }
+    }
+  }
+  for (const std::size_t block_bytes : {1, 60, 200, 1 << 20}) {
+    CHECK(write_uniform(folder / "a", block_bytes).bytes ==
+          sample_size(uniform_header(), block_bytes).bytes());
+    CHECK(write_varying(folder / "a", block_bytes).bytes ==
+          sample_size(varying_header(), block_bytes).bytes());
+  }
+}
+
+TEST_CASE("Several shards are in one file, written in any order") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "a.shards";
+  DurableFile second(path, 8192);
+  const ShardRecord varying = write_samples(second, varying_header(), 60);
+  second.finish();
+  DurableFile first(path, 4096);
+  first.reserve(4096);
+  const ShardRecord uniform = write_samples(first, uniform_header(), 60);
+  first.finish();
+  CHECK(uniform.offset == 4096);
+  CHECK(varying.offset == 8192);
+  CHECK(has_samples(ShardReader(path, uniform, kSampleCheckpoint), true));
+  CHECK(has_samples(ShardReader(path, varying, kSampleCheckpoint), false));
+  ShardRecord wrong = uniform;
+  wrong.offset = 4088;
+  CHECK(thrown_reason([&] { ShardReader(path, wrong, kSampleCheckpoint); }) ==
+        CheckpointError::Reason::foreign);
+  for (const std::uint64_t offset : {std::uint64_t{12288}, std::uint64_t{1} << 40, UINT64_MAX}) {
+    wrong.offset = offset;
+    CHECK(thrown_reason([&] { ShardReader(path, wrong, kSampleCheckpoint); }) ==
+          CheckpointError::Reason::truncated);
+  }
+}
+
 TEST_CASE("The record of a shard describes its file") {
   const TemporaryDirectory folder;
   const std::string path = folder / "a.shard";
@@ -34,8 +104,10 @@ TEST_CASE("The record of a shard describes its file") {
 TEST_CASE("A shard without entries is whole") {
   const TemporaryDirectory folder;
   const std::string path = folder / "a.shard";
-  ShardWriter writer(path, uniform_header(), 0, 0);
-  const ShardRecord record = writer.finish();
+  DurableFile file(path);
+  const ShardRecord record = ShardWriter(file, uniform_header()).finish();
+  file.finish();
+  CHECK(record.bytes == ShardSize(uniform_header()).bytes());
   const ShardReader shard(path, record, kSampleCheckpoint);
   CHECK(shard.blocks().empty());
   CHECK(shard.entries() == 0);
@@ -44,10 +116,11 @@ TEST_CASE("A shard without entries is whole") {
 TEST_CASE("The index names the keys of each block, so that few blocks are read for few keys") {
   const TemporaryDirectory folder;
   const std::string path = folder / "a.shard";
-  ShardHeader header = uniform_header();
-  ShardWriter writer(path, header, 1000, 16000, 240);
+  DurableFile file(path);
+  ShardWriter writer(file, uniform_header(), 240);
   for (std::uint64_t key = 0; key < 1000; ++key) writer.add(3 * key, sample_content<float>(key, 4), 3);
   writer.finish();
+  file.finish();
   const ShardReader shard(path);
   REQUIRE(shard.blocks().size() == 100);
   for (std::size_t i = 0; i < 100; ++i) {
@@ -59,10 +132,14 @@ TEST_CASE("The index names the keys of each block, so that few blocks are read f
 
 TEST_CASE("Keys that do not rise and contents of a wrong size are refused") {
   const TemporaryDirectory folder;
-  ShardWriter writer(folder / "a.shard", uniform_header(), 3, 48, 1);
+  DurableFile file(folder / "a.shard");
+  ShardWriter writer(file, uniform_header(), 1);
   writer.add(5, sample_content<float>(5, 4), 3);
   CHECK(contains(thrown_text<UsageError>([&] { writer.add(5, sample_content<float>(5, 4), 3); }),
                  "key 5 behind key 5"));
+  const auto row = sample_content<float>(5, 4);
+  CHECK(contains(thrown_text<UsageError>([&] { writer.add_rows(4, 1, row.data(), 16); }),
+                 "key 4 behind key 5"));
   CHECK(contains(thrown_text<UsageError>([&] { writer.add(6, sample_content<float>(5, 3), 3); }),
                  "12 bytes of value and state, expected 16"));
 }

@@ -74,7 +74,12 @@ TEST_CASE("A shard of another checkpoint, or another one under this name, is for
   const ShardRecord record = write_uniform(path);
   CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == std::nullopt);
   CHECK(thrown_reason([&] { ShardReader(path, record, 1); }) == Reason::foreign);
-  write_uniform(path, 1 << 20);
+  // As long, with other blocks.
+  DurableFile file(path);
+  ShardWriter writer(file, uniform_header(), 60);
+  for (const std::uint64_t key : {0, 1, 2, 3, 4, 5}) writer.add(key, sample_content<float>(key, 4), 3);
+  CHECK(writer.finish().bytes == record.bytes);
+  file.finish();
   CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == Reason::foreign);
   folder.write("a.shard", std::string(500, 'x'));
   CHECK(thrown_reason([&] { ShardReader(path, record, kSampleCheckpoint); }) == Reason::foreign);

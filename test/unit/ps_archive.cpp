@@ -33,3 +33,26 @@ TEST_CASE("A damaged archive is refused") {
     CHECK_THROWS_AS(from_archive<RankStatistics>(whole.substr(0, size)), lapse::ProtocolError);
   CHECK_THROWS_AS(from_archive<RankStatistics>(whole + '\0'), lapse::ProtocolError);
 }
+
+TEST_CASE("Texts, numbers and lists of an archive survive") {
+  const std::vector<std::string> texts{"", "a text", std::string(70000, '\0')};
+  CHECK(from_archive<std::vector<std::string>>(to_archive(texts)) == texts);
+  const std::vector<std::vector<std::int64_t>> lists{{}, {-1, 1}, {INT64_MAX}};
+  CHECK(from_archive<std::vector<std::vector<std::int64_t>>>(to_archive(lists)) == lists);
+  CHECK(from_archive<bool>(to_archive(true)));
+  CHECK(from_archive<double>(to_archive(0.1)) == 0.1);
+}
+
+TEST_CASE("Lengths and truth values that an archive cannot have are refused before memory is taken") {
+  for (const std::uint64_t length : {std::uint64_t{9}, std::uint64_t{1} << 40, UINT64_MAX}) {
+    const std::string bytes = to_archive(length) + "8 bytes.";
+    CAPTURE(length);
+    CHECK_THROWS_AS(from_archive<std::string>(bytes), lapse::ProtocolError);
+    CHECK_THROWS_AS(from_archive<std::vector<std::string>>(bytes), lapse::ProtocolError);
+    CHECK_THROWS_AS(from_archive<std::vector<std::uint64_t>>(bytes), lapse::ProtocolError);
+    CHECK_THROWS_AS(from_archive<std::vector<RankStatistics>>(bytes), lapse::ProtocolError);
+  }
+  CHECK_THROWS_AS(from_archive<std::vector<std::uint64_t>>(to_archive(std::uint64_t{8}) + "8 bytes."),
+                  lapse::ProtocolError);
+  CHECK_THROWS_AS(from_archive<bool>("\2"), lapse::ProtocolError);
+}

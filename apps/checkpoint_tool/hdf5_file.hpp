@@ -1,0 +1,16 @@
+// Arrays as a file of HDF5: hdf5_file.cpp where the library is there when the program is built, else
+// hdf5_file_missing.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/checkpoint_tool/array_file.hpp"
+
+namespace lapse::apps {
+
+// A data set for each array; a slash in its name begins a group. Throws UsageError where there is no library.
+std::unique_ptr<ArrayFile> make_hdf5_file(const std::string& path, std::vector<ArrayDescription> arrays);
+
+}  // namespace lapse::apps

@@ -1,0 +1,19 @@
+// A range of keys, as the command line gives it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace lapse::apps {
+
+// Keys from first to last, both included.
+struct KeyInterval {
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
+};
+
+// "5", "5-9", "5-" or "-9"; nothing for other texts.
+std::optional<KeyInterval> key_interval(std::string_view text);
+
+}  // namespace lapse::apps

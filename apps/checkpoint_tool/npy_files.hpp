@@ -1,0 +1,22 @@
+// Arrays as .npy files of NumPy.
+#pragma once
+
+#include <vector>
+
+#include "apps/checkpoint_tool/array_file.hpp"
+#include "io/output_file.hpp"
+
+namespace lapse::apps {
+
+// A file for each array, which is called as its path.
+class NpyFiles final : public ArrayFile {
+ public:
+  explicit NpyFiles(const std::vector<ArrayDescription>& arrays);
+  void append(std::size_t array, std::span<const std::byte> row) override;
+  void close() override;
+
+ private:
+  std::vector<io::OutputFile> files_;
+};
+
+}  // namespace lapse::apps

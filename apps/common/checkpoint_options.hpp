@@ -1,0 +1,41 @@
+// Options about checkpoints, stopping and resuming, of every application.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/common/option_conditions.hpp"
+#include "lapse/ps/job_control.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace lapse::apps {
+
+struct CheckpointOptions {
+  std::string folder = {};        // empty: no checkpoints, and the others mean nothing
+  std::string local_folder = {};  // written first; empty: none
+  CheckpointInterval interval{.time = std::chrono::minutes(10)};
+  std::optional<std::size_t> keep = 2;  // nothing: all
+  bool resume = false;
+  int stop_status = 75;  // the exit status of a program that has stopped early
+  std::vector<int> signals{SIGUSR1, SIGTERM};
+  std::chrono::seconds stop_before{120};  // the end of the Slurm job
+};
+
+// `options` are filled in when the parser parses.
+void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionConditions& conditions);
+
+// "5epochs", "10minutes", "1000clocks", several separated by commas, or "never"; units may be written in the
+// singular and as s, m, h. Throws ConfigurationError.
+CheckpointInterval parse_interval(std::string_view text);
+// "USR1,TERM" or "none". Throws ConfigurationError.
+std::vector<int> parse_signals(std::string_view text);
+
+}  // namespace lapse::apps

@@ -1,0 +1,27 @@
+// The state of a training as JSON, for checkpoints.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/common/measured_phase.hpp"
+
+namespace lapse::apps {
+
+using Json = nlohmann::json;
+
+// Of a training between two calls of run_workers.
+struct SavedState {
+  std::string global;                   // JSON, equal on all ranks
+  std::vector<std::string> per_worker;  // JSON, of each worker of this rank; loaded: of all workers
+};
+
+Json to_json(const PhaseCost& cost);
+// Throws what nlohmann::json throws for other JSON; fields that are missing are 0.
+PhaseCost phase_cost(const Json& json);
+
+// Throws ConfigurationError for what is no JSON.
+Json parse_state(const std::string& text);
+
+}  // namespace lapse::apps

@@ -1,0 +1,115 @@
+#include "apps/common/training_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/core/error.hpp"
+
+namespace lapse::apps {
+
+namespace {
+
+CheckpointSettings settings(const CheckpointOptions& options) {
+  return {.folder = options.folder, .local_folder = options.local_folder, .keep = options.keep};
+}
+
+// Collective. Whether it holds on some rank.
+bool holds_anywhere(ParameterServer& server, std::string_view call, const std::function<bool()>& condition) {
+  const auto answers = server.exchange(call, [&] { return std::string(condition() ? "1" : "0"); });
+  return std::ranges::find(answers, "1") != answers.end();
+}
+
+}  // namespace
+
+TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& options)
+    : server_(server),
+      options_(options),
+      checkpoints_(server, settings(options)),
+      control_(server, {.signals = options.signals,
+                        .checkpoint_interval = options.interval,
+                        .grace = options.stop_before}),
+      exist_(has_checkpoints(options)) {
+  if (exist_ && !options.resume)
+    throw ConfigurationError(
+        fmt::format("{} has checkpoints: add --resume to go on from the newest, or choose another "
+                    "--checkpoint-dir",
+                    options.folder));
+}
+
+bool TrainingJob::has_checkpoints(const CheckpointOptions& options) const {
+  return holds_anywhere(server_, "the look for checkpoints", [&] {
+    const bool local =
+        !options.local_folder.empty() && !CheckpointFolder(options.local_folder).steps().empty();
+    return local || (server_.rank() == Rank(0) && !CheckpointFolder(options.folder).steps().empty());
+  });
+}
+
+std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
+  identity_ = std::move(identity);
+  const bool reports = server_.rank() == Rank(0);
+  if (!exist_) {
+    if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
+    return std::nullopt;
+  }
+  // Without tables: another run is to be recognised by its options, not by the lengths of its tables.
+  Checkpoints without_tables(server_, settings(options_));
+  LoadedCheckpoint loaded = without_tables.load();
+  const std::string name = fmt::format("step {} in {}", loaded.step, options_.folder);
+  const Json global = parse_state(loaded.global);
+  if (!global.is_object() || !global.contains("run") || !global.contains("state"))
+    throw ConfigurationError(fmt::format("{} is not the checkpoint of an application", name));
+  identity_.require_equal(global.at("run"), name);
+  checkpoints_.load({.step = loaded.step});
+  next_step_ = loaded.step + 1;
+  if (reports) {
+    for (const std::string& problem : loaded.problems)
+      fmt::print(stderr, "warning: passed over: {}\n", problem);
+    fmt::print("resumed from {}\n", name);
+    std::fflush(stdout);
+  }
+  return SavedState{global.at("state").dump(), std::move(loaded.per_worker)};
+}
+
+CheckpointContent TrainingJob::content(const SavedState& state) const {
+  const Json global{{"run", identity_.to_json()}, {"state", parse_state(state.global)}};
+  return {.global = global.dump(), .per_worker = state.per_worker};
+}
+
+void TrainingJob::finish_written() {
+  if (!holds_anywhere(server_, "the look after a checkpoint", [this] { return !checkpoints_.done(); }))
+    checkpoints_.finish();
+}
+
+void TrainingJob::begin_interval(const JobProgress& progress) {
+  control_.begin_interval(progress);
+  interval_clocks_ = progress.clocks;
+  clocks_left_ = options_.interval.clocks;
+}
+
+bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedState()>& state) {
+  finish_written();
+  if (!control_.should_stop()) {
+    if (control_.need_checkpoint(progress)) {
+      checkpoints_.save_async(next_step_++, content(state()));
+      begin_interval(progress);
+    } else if (clocks_left_) {
+      clocks_left_ = interval_clocks_ + *options_.interval.clocks - progress.clocks;
+    }
+    return false;
+  }
+  checkpoints_.save(next_step_, content(state()));
+  stop_text_ = fmt::format("stopped: {}; --resume goes on from step {} in {}", control_.stop_reason(),
+                           next_step_, options_.folder);
+  return true;
+}
+
+void TrainingJob::finish(const std::function<SavedState()>& state) {
+  checkpoints_.save(next_step_++, content(state()));
+}
+
+}  // namespace lapse::apps

@@ -1,0 +1,71 @@
+// A training that saves checkpoints, stops when its job is to end, and goes on in a later job.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "apps/common/checkpoint_options.hpp"
+#include "apps/common/run_identity.hpp"
+#include "apps/common/saved_state.hpp"
+#include "lapse/ps/checkpoints.hpp"
+#include "lapse/ps/job_control.hpp"
+
+namespace lapse::apps {
+
+// The trainer adds its tables and calls begin(); then it calls pause() after every epoch, and after every
+// part of one that workers have left because shall_leave() was true; in the end it calls finish().
+//
+// Thread safety: the server's thread, between phases; shall_leave() workers, too. Errors are thrown on every
+// rank.
+class TrainingJob {
+ public:
+  // Collective. The server outlives the object. Throws ConfigurationError for a folder that has checkpoints
+  // which are not to be resumed, and as JobControl does.
+  TrainingJob(ParameterServer& server, const CheckpointOptions& options);
+
+  template <Element T>
+  void add(const Table<T>& table, const std::string& name) {
+    checkpoints_.add(table, name);
+  }
+
+  // Collective. Loads the tables of the newest checkpoint, if there is one and it is to be resumed; returns
+  // its state. Throws ConfigurationError where it is of another run, CheckpointError.
+  std::optional<SavedState> begin(RunIdentity identity);
+  // How far the training is at the beginning, for the interval of checkpoints.
+  void set_progress(const JobProgress& progress) { begin_interval(progress); }
+
+  // Whether a worker should return early, after so many clocks since the last pause: the job is to stop, or a
+  // checkpoint to be saved.
+  bool shall_leave(std::uint64_t clocks) const {
+    return control_.stop_requested() || control_.checkpoint_due() ||
+           (clocks_left_ && clocks >= *clocks_left_);
+  }
+  // Collective. Saves a checkpoint if one is due, or if the job is to stop: then returns true.
+  bool pause(const JobProgress& progress, const std::function<SavedState()>& state);
+  // Collective. Saves a last checkpoint.
+  void finish(const std::function<SavedState()>& state);
+
+  // When pause() has returned true: one line for the user.
+  const std::string& stop_text() const { return stop_text_; }
+
+ private:
+  bool has_checkpoints(const CheckpointOptions& options) const;
+  CheckpointContent content(const SavedState& state) const;
+  void finish_written();
+  void begin_interval(const JobProgress& progress);
+
+  ParameterServer& server_;
+  CheckpointOptions options_;
+  Checkpoints checkpoints_;
+  JobControl control_;
+  RunIdentity identity_;
+  bool exist_;  // checkpoints, before the start
+  std::uint64_t next_step_ = 1;
+  std::uint64_t interval_clocks_ = 0;              // where the interval has begun
+  std::optional<std::uint64_t> clocks_left_ = {};  // of the interval
+  std::string stop_text_;
+};
+
+}  // namespace lapse::apps

@@ -1,0 +1,74 @@
+#include "lapse/core/signal_watch.hpp"
+
+#include <fmt/format.h>
+#include <string.h>  // NOLINT(modernize-deprecated-headers): sigabbrev_np
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "lapse/core/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+using Count = std::atomic<std::uint32_t>;
+static_assert(Count::is_always_lock_free);
+
+// By signal: how often it has come. A handler gets nothing but the number of its signal.
+std::array<Count, NSIG>& counts() {
+  static constinit std::array<Count, NSIG> counts{};
+  return counts;
+}
+
+extern "C" void lapse_count_signal(int signal) {
+  counts()[static_cast<std::size_t>(signal)].fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch(const std::vector<int>& signals) {
+  for (const int signal : signals) {
+    struct sigaction action {};
+    action.sa_handler = lapse_count_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    Watched watched{signal, 0, {}};
+    if (signal > 0 && signal < NSIG)
+      watched.before = counts()[static_cast<std::size_t>(signal)].load(std::memory_order_relaxed);
+    if (sigaction(signal, &action, &watched.former) != 0) {
+      const int error = errno;
+      put_back();
+      throw UsageError(
+          fmt::format("signal {} cannot be caught: {}", signal, std::generic_category().message(error)));
+    }
+    watched_.push_back(watched);
+  }
+}
+
+SignalWatch::~SignalWatch() {
+  put_back();
+}
+
+void SignalWatch::put_back() noexcept {
+  for (auto watched = watched_.rbegin(); watched != watched_.rend(); ++watched)
+    sigaction(watched->signal, &watched->former, nullptr);
+}
+
+std::optional<int> SignalWatch::received() const {
+  for (const Watched& watched : watched_) {
+    const Count& count = counts()[static_cast<std::size_t>(watched.signal)];
+    if (count.load(std::memory_order_relaxed) != watched.before) return watched.signal;
+  }
+  return std::nullopt;
+}
+
+std::string signal_name(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
+}  // namespace lapse

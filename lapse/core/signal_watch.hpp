@@ -1,0 +1,43 @@
+// Signals that ask a process to end its work.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lapse {
+
+// Catches signals while it exists; the handlers that were there before are put back when it is destroyed. The
+// handler counts, in an atomic variable that is not locked, and does nothing else. Objects for one signal are
+// destroyed in the reverse order of their making.
+//
+// Thread safety: received() any thread; making and destroying: one thread at a time.
+class SignalWatch {
+ public:
+  // Throws UsageError for a number that is no signal, or of one that cannot be caught.
+  explicit SignalWatch(const std::vector<int>& signals);
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  // One of the signals that has come since the object was made.
+  std::optional<int> received() const;
+
+ private:
+  struct Watched {
+    int signal;
+    std::uint32_t before;  // how often it had come
+    struct sigaction former;
+  };
+
+  void put_back() noexcept;
+
+  std::vector<Watched> watched_;
+};
+
+// Such as "SIGUSR1".
+std::string signal_name(int signal);
+
+}  // namespace lapse

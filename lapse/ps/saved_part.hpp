@@ -1,0 +1,45 @@
+// What one rank has written of a checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lapse/checkpoint/manifest.hpp"
+
+namespace lapse {
+
+// Ranks exchange it. Used by one thread.
+class SavedPart {
+ public:
+  // `file`: within the folder of the checkpoint.
+  void set_file(const std::string& file) { file_ = file; }
+  const std::string& file() const { return file_; }
+  // `table`: its number in the manifest. The record's file is that of the part.
+  void add(std::uint64_t table, const ShardRecord& shard);
+  void add_global(const BlobRecord& blob) { add(global_, blob); }
+  void add_worker(const BlobRecord& blob) { add(per_worker_, blob); }
+  void add_clock(std::int64_t clock) { clocks_.push_back(clock); }
+
+  void append_to(Manifest& manifest) const;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& file_& shards_& global_& per_worker_& clocks_;
+  }
+
+ private:
+  static constexpr std::size_t kNumbersOfShard = 7;
+  static constexpr std::size_t kNumbersOfBlob = 3;
+
+  static void add(std::vector<std::uint64_t>& to, const BlobRecord& blob);
+  void append(const std::vector<std::uint64_t>& from, std::vector<BlobRecord>& to) const;
+
+  std::string file_;
+  std::vector<std::uint64_t> shards_;  // each: table, offset, bytes, entries, first key, last key, checksum
+  std::vector<std::uint64_t> global_;  // offset, bytes, checksum; or empty
+  std::vector<std::uint64_t> per_worker_;  // likewise, by worker
+  std::vector<std::int64_t> clocks_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,11 @@
+#!/bin/bash
+# checkpoints_order.sh <checkpoint_order.py> <checkpoints_program> <launcher...>: the order in which checkpoints of several
+# ranks reach the disk, with one file of the host and in folders of many files.
+set -eu
+check=$1
+program=$2
+shift 2
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+LAPSE_CHECKPOINT_FILES=rank python3 -B "$check" "$@" "$program" "$directory/rank" 2
+python3 -B "$check" "$@" "$program" "$directory/host" 2

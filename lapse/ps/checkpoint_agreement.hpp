@@ -42,11 +42,11 @@ class CheckpointAgreement {
   }
   // Collective. Throws CollectiveMismatch on every rank, unless all give one text.
   void require_equal(const std::string& text);
+  // Collective. Throws `error` on every rank, such that the server knows that every rank does.
+  [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
  private:
   std::vector<std::string> exchange_archives(const std::function<std::string()>& make);
-  // Collective. Throws `error` on every rank, such that the server knows that every rank does.
-  [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
   ParameterServer& server_;
   std::string_view call_;

@@ -47,9 +47,7 @@ struct Damage {
 const std::vector<Damage>& damages() {
   static const std::vector<Damage> all{
       {"values cut off", Reason::truncated, ".shards",
-       [](const Files& files, const Files&) {
-         fs::resize_file(files.values, fs::file_size(files.values) / 2);
-       }},
+       [](const Files& files, const Files&) { fs::resize_file(files.values, 300); }},
       {"empty values", Reason::truncated, ".shards",
        [](const Files& files, const Files&) { fs::resize_file(files.values, 0); }},
       {"values of another checkpoint", Reason::foreign, ".shards",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills a rank of a job with SIGKILL at random moments, again and again: of training (an application), managing (intents,
 relocations, copies), saving, saving in the background, and loading. The job ends within seconds, a line names the rank, no
-process and nothing in /dev/shm is left, and the next job, of another number of ranks, goes on from the newest checkpoint
-with the right sums. Prints a line for each kill and what is wrong; its status is 1 then, and 77 where there is no launcher.
+process and nothing in /dev/shm is left, and the next job goes on from the newest checkpoint: of another number of ranks with
+the right sums of integers, an application with the curve of a run that was not killed. Prints a line for each kill and what is wrong; its status is 1 then, and 77 where there is no launcher.
 
   kills.py --program faults_program --application matrix_factorization --tool lapse-checkpoint [--kills 50] [--seed N]
            [--srun TESTBED]    (the ranks are started by srun in a Slurm of two nodes that TESTBED makes)
@@ -28,6 +28,9 @@ STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1,
 # The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
 PATIENCE = 30
 MARK = "LAPSE_TEST_KILLS"
+DATA = ["--zipf", "2000x1000x200000", "--no-baselines"]
+# Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
+TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"]}
 # What the launchers print about the rank that was killed.
 NAMES_RANK = {
     "mpirun": r"process rank {rank} with PID \d+ on node \S+ exited on signal 9",
@@ -167,16 +170,17 @@ class Kills:
         self.folder = folder
         self.random = random.Random(arguments.seed)
         self.problems = 0
+        self.curve = {}  # by epoch: what the resumed deterministic runs have reached
 
     def fail(self, text, output=""):
         self.problems += 1
         print(f"FAILED: {text}\n{output[-3000:]}", flush=True)
 
-    def newest(self):
+    def newest(self, folder):
         """The step of the newest checkpoint; all of them are whole."""
-        if not os.path.isdir(self.folder):
+        if not os.path.isdir(folder):
             return 0
-        result = subprocess.run([self.arguments.tool, "verify", self.folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        result = subprocess.run([self.arguments.tool, "verify", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         steps = [int(step) for step in re.findall(r"^step (\d+):", result.stdout, re.MULTILINE)]
         if result.returncode and steps:
             self.fail("a checkpoint is not whole", result.stdout)
@@ -185,12 +189,12 @@ class Kills:
     def kill_one(self, number):
         stage = list(STAGES)[number % len(STAGES)]
         domain = self.random.choice(["rank", "host", "2"])
+        way = self.random.choice(list(TRAINING))
+        folder = os.path.join(self.folder, way if stage == "training" else "all")
         if stage == "training":
-            command = [self.arguments.application, "--zipf", "2000x1000x200000", "--epochs", "1000", "--no-baselines"]
-            if self.random.random() < 0.5:
-                command += ["--mode", "intent"]
+            command = self.training(way, 100000)
         else:
-            command = [self.arguments.program, self.folder, "1000"]
+            command = [self.arguments.program, folder, "1000"]
         job = Job(self.launcher, RANKS, command, domain)
         ready = True
         if stage != "training":
@@ -215,10 +219,10 @@ class Kills:
         names = re.findall(NAMES_RANK[self.launcher.name].format(rank=rank), job.text)
         left = {file for file in files if os.path.exists(file)}
         saved = max((int(step) for step in re.findall(r"^saved (\d+)$", job.text, re.MULTILINE)), default=0)
-        newest = self.newest()
+        newest = self.newest(folder)
         row = [number + 1, self.launcher.name, stage, f"{delay * 1000:.0f} ms", domain, rank,
                "-" if launcher is None else f"{launcher:.2f} s", "-" if processes is None else f"{processes:.2f} s",
-               "yes" if names else "no", len(left), "-" if stage == "training" else newest]
+               "yes" if names else "no", len(left), newest]
         if launcher is None or processes is None:
             self.fail(f"kill {number + 1}: the job has not ended within {PATIENCE} s", job.text)
             job.kill()
@@ -230,20 +234,55 @@ class Kills:
             self.fail(f"kill {number + 1}: left in /dev/shm: {sorted(left)}")
         if newest < saved:
             self.fail(f"kill {number + 1}: step {saved} was saved, the newest is {newest}", job.text)
-        if stage != "training":
-            row.append(self.restart(number, newest))
-        print("| " + " | ".join(str(cell) for cell in row) + (" |" if stage != "training" else " | - |"), flush=True)
+        row.append(self.resume(number, newest, way) if stage == "training" else self.restart(number, newest, folder))
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
 
-    def restart(self, number, newest):
+    def training(self, way, epochs):
+        return [self.arguments.application, *DATA, *TRAINING[way], "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
+                "--checkpoint-dir", os.path.join(self.folder, way)]
+
+    def resume(self, number, newest, way):
+        """The application goes on for an epoch; what it reaches is noted."""
+        job = self.start_again(RANKS, self.training(way, newest + 1), "rank", "^(resumed|epoch)", 1)
+        launcher, _ = job.end()
+        resumed = re.search(r"^resumed from step (\d+) ", job.text, re.MULTILINE)
+        epochs = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
+        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(newest + 1)] or \
+                (newest and (resumed is None or int(resumed[1]) != newest)):
+            self.fail(f"kill {number + 1}: not resumed from step {newest}: status {job.process.poll()}", job.text)
+            job.kill()
+            return "failed"
+        if way == "deterministic":
+            self.curve |= epochs
+        return f"{way}, epoch {newest + 1}"
+
+    def check_curve(self):
+        """What resumed runs have reached is what one run reaches that is not killed."""
+        if not self.curve:
+            return
+        last = max(map(int, self.curve))
+        command = [self.arguments.application, *DATA, *TRAINING["deterministic"], "--epochs", str(last)]
+        job = self.start_again(RANKS, command, "rank", "^epoch", 1)
+        job.end()
+        expected = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
+        for epoch, reached in self.curve.items():
+            if expected.get(epoch) != reached:
+                self.fail(f"epoch {epoch}: a resumed run has reached {reached}, one that was not killed {expected.get(epoch)}")
+
+    def start_again(self, ranks, command, domain, pattern, count):
+        """A job. With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone: it is tried once more."""
+        job = Job(self.launcher, ranks, command, domain)
+        if self.launcher.testbed and not job.read_until(pattern, count):
+            job.end()
+            job = Job(self.launcher, ranks, command, domain)
+        return job
+
+    def restart(self, number, newest, folder):
         """A job of another size loads the newest checkpoint, checks all sums, and saves further ones."""
         ranks = self.random.randint(2, 4)
         domain = self.random.choice(["rank", "2"])
-        # With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone.
-        for _ in range(2):
-            job = Job(self.launcher, ranks, [self.arguments.program, self.folder, "1"], domain)
-            launcher, _ = job.end()
-            if not self.launcher.testbed or len(re.findall("^process ", job.text, re.MULTILINE)) == ranks:
-                break
+        job = self.start_again(ranks, [self.arguments.program, folder, "1"], domain, "^process ", ranks)
+        launcher, _ = job.end()
         loaded = re.search(r"^loaded (\d+)$", job.text, re.MULTILINE)
         if launcher is None or job.process.returncode != 0 or (newest and (loaded is None or int(loaded[1]) != newest)):
             self.fail(f"kill {number + 1}: no restart from step {newest} with {ranks} ranks: status {job.process.poll()}", job.text)
@@ -274,6 +313,7 @@ def main():
             kills = Kills(arguments, launcher, os.path.join(folder, "checkpoints"))
             for number in range(arguments.kills):
                 kills.kill_one(number)
+            kills.check_curve()
         finally:
             launcher.stop()
     print(f"{arguments.kills} kills, {kills.problems} problems")

@@ -11,6 +11,10 @@
 #include "adapm/technique.hpp"
 #include "lapse/core/options.hpp"
 
+namespace lapse {
+struct OptionStates;
+}
+
 namespace adapm {
 
 // Every field but `server` has one line in the table in options.cpp, which gives its name, unit, range and
@@ -31,10 +35,13 @@ struct Options {
   std::string trace_keys = {};
   std::string trace_file = "adapm-trace";
 
-  // The defaults, changed by the environment variables LAPSE_* and ADAPM_<NAME IN CAPITALS>.
+  // The defaults, changed by the file that LAPSE_OPTIONS_FILE names and by the environment variables LAPSE_*
+  // and ADAPM_<NAME IN CAPITALS>, which are stronger.
   // Throws ConfigurationError as lapse::Options::from_environment does. Variables ADAPM_* that are ignored
   // are among the server's, which warns of them.
   static Options from_environment();
+  // With these sources (lapse/core/option_sources.hpp), and without LAPSE_OPTIONS_FILE.
+  static Options from_environment(const lapse::OptionSources& sources);
 
   // One option of the manager, not of its server, from text and as text. Throws ConfigurationError.
   void set(std::string_view name, std::string_view value);
@@ -48,6 +55,9 @@ struct Options {
 
   bool operator==(const Options&) const = default;
 };
+
+// All options of the manager with their values, and all that is wrong with the sources and the environment.
+lapse::OptionStates option_states(const lapse::OptionSources& sources);
 
 // The text of docs/adaptive-management-options.md.
 std::string options_document();

@@ -13,8 +13,10 @@
 #include "adapm/traced_keys.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
+#include "lapse/core/option_sources.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/ps/archive.hpp"
+#include "lapse/transport/mpi/shared_options_file.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace adapm {
@@ -40,15 +42,19 @@ ParameterManager::ParameterManager(std::unique_ptr<lapse::Transport> transport, 
   start(nullptr);
 }
 
-ParameterManager::ParameterManager(MPI_Comm communicator) {
+ParameterManager::ParameterManager(MPI_Comm communicator)
+    : ParameterManager(communicator,
+                       lapse::OptionSources(lapse::shared_options_file(communicator).settings())) {}
+
+ParameterManager::ParameterManager(MPI_Comm communicator, const lapse::OptionSources& sources) {
   std::exception_ptr problem;
   try {
-    options_ = Options::from_environment();
+    options_ = Options::from_environment(sources);
   } catch (const lapse::ConfigurationError&) {
     problem = std::current_exception();
   }
   // A server reads its part of the environment itself, for all ranks.
-  server_ = problem ? std::make_unique<lapse::ParameterServer>(communicator)
+  server_ = problem ? std::make_unique<lapse::ParameterServer>(communicator, sources)
                     : std::make_unique<lapse::ParameterServer>(communicator, options_.server);
   start(problem);
 }

@@ -40,8 +40,10 @@ class ParameterManager {
   // Collective. Throws as lapse::ParameterServer does, also ConfigurationError when the ranks have different
   // options of the manager.
   ParameterManager(MPI_Comm communicator, const Options& options);
-  // With Options::from_environment; where the environment of a rank is wrong, every rank throws.
+  // With Options::from_environment; where the environment of a rank is wrong, every rank throws. Rank 0 reads
+  // the file that its environment names, for all. Sources that are given are equal on all ranks.
   explicit ParameterManager(MPI_Comm communicator);
+  ParameterManager(MPI_Comm communicator, const lapse::OptionSources& sources);
   // Collective. A manager over any transport; `helping`: workers may call into the transport.
   ParameterManager(std::unique_ptr<lapse::Transport> transport, const Options& options, bool helping = true);
   ParameterManager(const ParameterManager&) = delete;

@@ -78,6 +78,7 @@ int main(int argument_count, char** arguments) {
       "generated."};
   KnowledgeGraphOptions options;
   add_options(app, options);
+  options.settings.file = mpi.options_file();
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
   // Where workers signal no intents, they place parameters themselves.
@@ -85,7 +86,7 @@ int main(int argument_count, char** arguments) {
                              ? options.technique
                              : std::optional(adapm::Technique::localize);
   int status = EXIT_SUCCESS;
-  const int failure = run_manager_program(technique, [&](adapm::ParameterManager& manager) {
+  const int failure = run_manager_program(technique, options.settings, [&](adapm::ParameterManager& manager) {
     status = embed(manager, options, mpi.given_descriptors());
   });
   return failure != EXIT_SUCCESS ? failure : status;

@@ -83,6 +83,7 @@ int main(int argument_count, char** arguments) {
       "Matrix factorization on the parameter server Lapse. Without a rating file, a matrix is generated."};
   MatrixFactorizationOptions options;
   add_options(app, options);
+  options.settings.file = mpi.options_file();
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   options.data.host_ranks = mpi.host_ranks();
   // Where workers signal no intents, they place parameters themselves.
@@ -90,7 +91,7 @@ int main(int argument_count, char** arguments) {
                              ? options.technique
                              : std::optional(adapm::Technique::localize);
   int status = EXIT_SUCCESS;
-  const int failure = run_manager_program(technique, [&](adapm::ParameterManager& manager) {
+  const int failure = run_manager_program(technique, options.settings, [&](adapm::ParameterManager& manager) {
     status = factorize(manager, options, mpi.given_descriptors());
   });
   return failure != EXIT_SUCCESS ? failure : status;

@@ -164,10 +164,12 @@ int main(int argument_count, char** arguments) {
   CLI::App app{"Word vectors by skip-gram with negative sampling on the parameter manager AdaPM."};
   WordVectorsOptions options;
   add_options(app, options);
+  options.settings.file = mpi.options_file();
   if (const auto status = parse_command_line(app, argument_count, arguments, mpi)) return *status;
   int status = EXIT_SUCCESS;
-  const int failure = run_manager_program(options.technique, [&](adapm::ParameterManager& manager) {
-    status = WordVectorsProgram(manager, options, mpi.given_descriptors()).run();
-  });
+  const int failure =
+      run_manager_program(options.technique, options.settings, [&](adapm::ParameterManager& manager) {
+        status = WordVectorsProgram(manager, options, mpi.given_descriptors()).run();
+      });
   return failure != EXIT_SUCCESS ? failure : status;
 }

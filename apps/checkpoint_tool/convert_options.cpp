@@ -72,9 +72,10 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
       ->required();
   command.add_option("--step", options.step,
                      "Number of the checkpoint; without it the newest is read; needed to write one");
-  command.add_option(
-      "--table", options.tables,
-      "Name of a table; may be repeated, and left out for all, where files have several arrays");
+  command
+      .add_option("--table", options.tables,
+                  "Name of a table; may be repeated, and left out for all, where files have several arrays")
+      ->allow_extra_args(false);
   command.add_option("--keys", options.keys,
                      ".npy file of the keys of a sparse table, written or read; rows are in their order");
   command.add_option("--state", options.state, ".npy file of the state of the update rule, written or read");

@@ -9,6 +9,7 @@
 #include "apps/checkpoint_tool/convert.hpp"
 #include "io/npy_input.hpp"
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/checkpoint/shard_writer.hpp"
@@ -78,7 +79,11 @@ ShardRecord write_shard(const std::string& path, const ShardHeader& header, cons
   const std::size_t rows = values.shape()[0];
   std::optional<KeyColumn> keys;
   if (!request.keys.empty()) keys.emplace(request.keys, rows, request.values);
-  ShardWriter shard(path, header, rows, rows * header.content_bytes());
+  DurableFile file(path);
+  ShardSize size(header);
+  size.add_rows(rows);
+  file.reserve(size.bytes());
+  ShardWriter shard(file, header);
   const std::size_t element = element_bytes(header.element);
   std::vector<std::byte> content(header.content_bytes());
   const std::span<std::byte> value = std::span(content).first(header.length * element);
@@ -88,7 +93,9 @@ ShardRecord write_shard(const std::string& path, const ShardHeader& header, cons
     if (state != nullptr) state->read(behind.data(), behind.size());
     shard.add(keys ? keys->next() : row, content, header.length);
   }
-  return shard.finish();
+  ShardRecord record = shard.finish();
+  file.finish();
+  return record;
 }
 
 }  // namespace
@@ -113,9 +120,10 @@ void convert_from_arrays(const CheckpointFolder& folder, const FromArrays& reque
   const std::string manifest_file = folder.file_path(request.step, std::string(Manifest::kFile));
   if (!request.force && std::filesystem::exists(manifest_file))
     throw FileError(manifest_file, "is there already: --force replaces the checkpoint of this step");
-  folder.prepare(request.step);
   header.checkpoint = new_checkpoint_number();
-  const std::string file = fmt::format("{:016x}-t0-r0.shard", header.checkpoint);
+  const std::string file = checkpoint_file_name(header.checkpoint, 0, 1);
+  folder.make_step(request.step, file);
+  folder.remove_left_overs(request.step, header.checkpoint);
   try {
     Manifest manifest;
     manifest.checkpoint = header.checkpoint;
@@ -133,6 +141,8 @@ void convert_from_arrays(const CheckpointFolder& folder, const FromArrays& reque
     table.initialiser = "zero";
     table.shards.push_back(write_shard(folder.file_path(request.step, file), header, request, values,
                                        state ? &*state : nullptr));
+    table.shards[0].file = file;
+    folder.sync_name(request.step, file);
     manifest.tables.push_back(std::move(table));
     folder.commit(manifest);
   } catch (...) {

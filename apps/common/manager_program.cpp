@@ -19,33 +19,17 @@ int own_rank() {
   return rank;
 }
 
-bool holds_on_any_rank(bool condition) {
-  MPI_Allreduce(MPI_IN_PLACE, &condition, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
-  return condition;
-}
-
-void make_manager(std::optional<adapm::Technique> technique,
-                  std::optional<adapm::ParameterManager>& manager) {
-  adapm::Options options;
-  bool is_wrong = false;
-  try {
-    options = adapm::Options::from_environment();
-  } catch (const ConfigurationError&) {
-    is_wrong = true;
-  }
-  if (technique) options.technique = *technique;
-  if (holds_on_any_rank(is_wrong)) {
-    manager.emplace(MPI_COMM_WORLD);  // Throws on every rank, and says what is wrong on which.
-  } else {
-    manager.emplace(MPI_COMM_WORLD, options);
-  }
-}
-
-void run_and_close(std::optional<adapm::Technique> technique,
+void run_and_close(std::optional<adapm::Technique> technique, const ManagerSettings& settings,
                    const std::function<void(adapm::ParameterManager&)>& f) {
   std::optional<adapm::ParameterManager> manager;
   try {
-    make_manager(technique, manager);
+    OptionSources sources = settings.sources();
+    if (technique) {
+      sources.assignments.push_back({.name = "adapm.technique",
+                                     .value = std::string(adapm::to_string(*technique)),
+                                     .place = "--technique"});
+    }
+    manager.emplace(MPI_COMM_WORLD, sources);
     f(*manager);
   } catch (const Error&) {
     if (manager) manager->close();
@@ -60,10 +44,10 @@ void run_and_close(std::optional<adapm::Technique> technique,
 
 }  // namespace
 
-int run_manager_program(std::optional<adapm::Technique> technique,
+int run_manager_program(std::optional<adapm::Technique> technique, const ManagerSettings& settings,
                         const std::function<void(adapm::ParameterManager&)>& f) {
   try {
-    run_and_close(technique, f);
+    run_and_close(technique, settings, f);
     return EXIT_SUCCESS;
   } catch (const Error& error) {
     if (own_rank() == 0) fmt::print(stderr, "error: {}\n", error.what());

@@ -7,6 +7,7 @@
 
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/shared_options_file.hpp"
 
 namespace lapse::apps {
 
@@ -33,6 +34,7 @@ MpiSession::MpiSession(int& argument_count, char**& arguments) : given_descripto
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   MPI_Comm_size(host, &host_ranks_);
   MPI_Comm_free(&host);
+  options_file_ = shared_options_file(MPI_COMM_WORLD);
 }
 
 std::optional<std::int32_t> MpiSession::lowest_rank_where(bool condition) const {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/common/given_descriptors.hpp"
+#include "lapse/core/option_sources.hpp"
 
 namespace lapse::apps {
 
@@ -25,11 +26,14 @@ class MpiSession {
   const GivenDescriptors& given_descriptors() const { return given_descriptors_; }
   // Ranks of MPI_COMM_WORLD on this host.
   std::int32_t host_ranks() const { return host_ranks_; }
+  // The file of options that rank 0 has read.
+  const OptionsFile& options_file() const { return options_file_; }
 
  private:
   GivenDescriptors given_descriptors_;
   int rank_ = 0;
   int host_ranks_ = 1;
+  OptionsFile options_file_;
 };
 
 }  // namespace lapse::apps

@@ -24,16 +24,18 @@ adapm::SamplingScheme sampling_scheme(std::optional<adapm::SamplingScheme> optio
 bool environment_has_technique();
 
 // For programs that also train without intents. To be called when all options are read, with the options
-// --mode and --technique: who chooses a technique chooses the mode in which workers signal intents. Throws
-// CLI::ValidationError when another mode is given beside a technique.
+// --mode and --technique, and the technique that they and choose_settings have set: who chooses a technique
+// chooses the mode in which workers signal intents. Throws CLI::ValidationError when another mode is given
+// beside a technique.
 template <class Mode>
-void choose_mode(const CLI::Option& mode_option, const CLI::Option& technique_option, Mode intent,
-                 Mode& mode) {
-  const bool by_environment = environment_has_technique();
-  if (technique_option.count() == 0 && !by_environment) return;
+void choose_mode(const CLI::Option& mode_option, const CLI::Option& technique_option,
+                 std::optional<adapm::Technique> technique, Mode intent, Mode& mode) {
+  if (!technique && !environment_has_technique()) return;
   if (mode_option.count() == 0) mode = intent;
   if (mode == intent) return;
-  throw CLI::ValidationError(technique_option.count() != 0 ? "--technique" : "ADAPM_TECHNIQUE",
+  throw CLI::ValidationError(technique_option.count() != 0 ? "--technique"
+                             : technique                   ? "adapm.technique"
+                                                           : "ADAPM_TECHNIQUE",
                              "applies only with --mode intent");
 }
 

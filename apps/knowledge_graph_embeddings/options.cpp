@@ -243,8 +243,10 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
                            options.training.runner.negatives.sharing != NegativeSharing::all;
                   });
   add_checkpoint_options(app, options.checkpoints, *conditions);
+  add_settings(app, options.settings);
   app.final_callback([conditions, mode, technique, &options] {
-    choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
+    choose_settings(options.settings, options.technique, &options.training.sampling);
+    choose_mode(*mode, *technique, options.technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();
   });
   app.add_option_function<std::uint64_t>(

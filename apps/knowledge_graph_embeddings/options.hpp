@@ -6,6 +6,7 @@
 
 #include "adapm/technique.hpp"
 #include "apps/common/checkpoint_options.hpp"
+#include "apps/common/manager_settings.hpp"
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
 #include "apps/knowledge_graph_embeddings/trainer.hpp"
 
@@ -20,6 +21,7 @@ struct KnowledgeGraphOptions {
   TrainingOptions training;
   std::optional<adapm::Technique> technique;  // where workers signal intents
   CheckpointOptions checkpoints;
+  ManagerSettings settings;
   std::string output_prefix;  // of the files of the embeddings; empty: none
   std::string summary_json;   // file; empty: none
 };

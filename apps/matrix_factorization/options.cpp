@@ -217,8 +217,10 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
                   [&options] { return options.training.runner.mode == TrainingMode::blocking; });
   const CLI::Option* const technique = add_technique(app, options.technique);
   add_checkpoint_options(app, options.checkpoints, *conditions);
+  add_settings(app, options.settings);
   app.final_callback([conditions, mode, technique, &options] {
-    choose_mode(*mode, *technique, TrainingMode::intent, options.training.runner.mode);
+    choose_settings(options.settings, options.technique);
+    choose_mode(*mode, *technique, options.technique, TrainingMode::intent, options.training.runner.mode);
     conditions->check();
   });
   app.add_option_function<std::uint64_t>(

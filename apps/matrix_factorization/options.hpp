@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/common/checkpoint_options.hpp"
+#include "apps/common/manager_settings.hpp"
 #include "apps/matrix_factorization/problem.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 
@@ -20,6 +21,7 @@ struct MatrixFactorizationOptions {
   std::optional<adapm::Technique> technique;  // where workers signal intents
   CheckpointOptions checkpoints;
   bool deterministic = false;  // refused where the mode is not
+  ManagerSettings settings;
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none
   std::string summary_json;   // file; empty: none

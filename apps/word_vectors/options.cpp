@@ -140,7 +140,7 @@ void check_together(const CLI::App& app, const WordVectorsOptions& options) {
   for (const CLI::Option* const option : app.get_options()) {
     const std::string name = option->get_name();
     const bool applies = name == "--evaluate-only" || name == "--analogies" || name == "--word-similarity" ||
-                         name == "--workers" || name == "--summary-json";
+                         name == "--workers" || name == "--summary-json" || name == "--set";
     if (option->count() != 0 && !applies)
       throw CLI::ValidationError(name + " applies only without --evaluate-only");
   }
@@ -155,7 +155,9 @@ void add_options(CLI::App& app, WordVectorsOptions& options) {
   add_training_options(app, options);
   add_execution_options(app, options, *conditions);
   add_result_options(app, options, *conditions);
+  add_settings(app, options.settings);
   app.final_callback([&app, conditions, &options] {
+    choose_settings(options.settings, options.technique, &options.training.sampling);
     conditions->check();
     check_together(app, options);
   });

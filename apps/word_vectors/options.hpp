@@ -7,6 +7,7 @@
 
 #include "adapm/technique.hpp"
 #include "apps/common/checkpoint_options.hpp"
+#include "apps/common/manager_settings.hpp"
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/evaluation.hpp"
 #include "apps/word_vectors/trainer.hpp"
@@ -24,6 +25,7 @@ struct WordVectorsOptions {
   EvaluationOptions evaluation;
   std::optional<adapm::Technique> technique;
   CheckpointOptions checkpoints;
+  ManagerSettings settings;
   std::string evaluate_only;  // file of vectors; empty: train
   std::string output;         // file of vectors; empty: none
   VectorFormat output_format = VectorFormat::binary;

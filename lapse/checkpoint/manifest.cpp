@@ -77,19 +77,38 @@ class Parser {
 
   Manifest manifest(const Json& json) const {
     Manifest manifest;
-    manifest.checkpoint = number(json, "checkpoint");
-    manifest.step = json.at("step");
-    manifest.ranks = json.at("ranks");
+    manifest.checkpoint = hex_number(json, "checkpoint");
+    manifest.step = number(json, "step");
+    manifest.ranks = number(json, "ranks");
     for (const Json& one : json.at("tables")) manifest.tables.push_back(table(one));
     if (const Json& global = json.at("global"); !global.is_null()) manifest.global = blob(global);
     for (const Json& one : json.at("per_worker")) manifest.per_worker.push_back(blob(one));
-    for (const Json& one : json.at("clocks")) manifest.clocks.push_back(one);
+    for (const Json& one : json.at("clocks")) manifest.clocks.push_back(signed_number(one));
     return manifest;
   }
 
- private:
+  // Not what JSON's conversions make of fractions, truth values, and numbers below 0.
   std::uint64_t number(const Json& json, const char* name) const {
+    const Json& value = json.at(name);
+    if (!value.is_number_unsigned()) refuse_number(value, name);
+    return value;
+  }
+
+ private:
+  std::uint64_t hex_number(const Json& json, const char* name) const {
     return from_hex(json.at(name).get<std::string>(), file_);
+  }
+
+  std::int64_t signed_number(const Json& value) const {
+    const bool fits =
+        value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT64_MAX : value.is_number_integer();
+    if (!fits) refuse_number(value, "clocks");
+    return value;
+  }
+  [[noreturn]] void refuse_number(const Json& value, const char* name) const {
+    throw CheckpointError(
+        Reason::damaged, file_,
+        fmt::format("has '{}' that is no integer of 64 bits but a {}", name, value.type_name()));
   }
 
   // A name within the folder or a numbered one in it, and no path to what is outside.
@@ -107,26 +126,26 @@ class Parser {
 
   BlobRecord blob(const Json& json) const {
     return {.file = file_name(json),
-            .offset = json.at("offset"),
-            .bytes = json.at("bytes"),
-            .checksum = number(json, "checksum")};
+            .offset = number(json, "offset"),
+            .bytes = number(json, "bytes"),
+            .checksum = hex_number(json, "checksum")};
   }
 
   ShardRecord shard(const Json& json) const {
     return {.file = file_name(json),
-            .offset = json.at("offset"),
-            .bytes = json.at("bytes"),
-            .entries = json.at("entries"),
-            .first_key = json.at("first_key"),
-            .last_key = json.at("last_key"),
-            .index_checksum = number(json, "index_checksum")};
+            .offset = number(json, "offset"),
+            .bytes = number(json, "bytes"),
+            .entries = number(json, "entries"),
+            .first_key = number(json, "first_key"),
+            .last_key = number(json, "last_key"),
+            .index_checksum = hex_number(json, "index_checksum")};
   }
 
   TableRecord table(const Json& json) const {
     TableRecord table;
     table.name = json.at("name");
     table.sparse = json.at("sparse");
-    table.keys = json.at("keys");
+    table.keys = number(json, "keys");
     const std::string element = json.at("element");
     const auto found = element_of(element);
     if (!found) {
@@ -135,12 +154,12 @@ class Parser {
           fmt::format("table '{}' has elements of an unknown type '{}'", table.name, element));
     }
     table.element = *found;
-    table.length = json.at("length");
-    table.state_elements = json.at("state_elements");
+    table.length = number(json, "length");
+    table.state_elements = number(json, "state_elements");
     table.update_rule = json.at("update_rule");
     table.update_rule_text = json.at("update_rule_text");
     table.initialiser = json.at("initialiser");
-    table.seed = json.at("seed");
+    table.seed = number(json, "seed");
     for (const Json& one : json.at("shards")) table.shards.push_back(shard(one));
     return table;
   }
@@ -218,13 +237,14 @@ Manifest Manifest::from_text(std::string_view text, const std::string& file) {
     const Json json = Json::parse(text);
     if (json.at("format") != "lapse checkpoint")
       throw CheckpointError(Reason::foreign, file, "is no manifest of a checkpoint");
-    const std::uint64_t version = json.at("version");
+    const Parser parser(file);
+    const std::uint64_t version = parser.number(json, "version");
     if (version > kVersion) {
       throw CheckpointError(Reason::newer_version, file,
                             fmt::format("has version {} of the format, this library reads up to version {}",
                                         version, kVersion));
     }
-    return Parser(file).manifest(json);
+    return parser.manifest(json);
   } catch (const Json::exception& error) {
     throw CheckpointError(Reason::damaged, file, error.what());
   }

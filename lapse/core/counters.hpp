@@ -96,7 +96,7 @@ constexpr const auto& counter_fields<RankCounters>() {
   return kRankCounterFields;
 }
 
-// Found by Boost.Serialization.
+// For archives: see lapse/ps/archive.hpp.
 template <class Archive, class Counters>
 requires std::same_as<Counters, TableCounters> || std::same_as<Counters, RankCounters>
 void serialize(Archive& archive, Counters& counters, unsigned) {

@@ -30,6 +30,13 @@ std::string OptionNames::variable(std::string_view name) const {
   return std::string(prefix_) + upper_case(name);
 }
 
+std::string OptionNames::full_name(std::string_view name) const {
+  std::string prefix;
+  for (const char c : prefix_)
+    prefix += c == '_' ? '.' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return prefix + std::string(name);
+}
+
 std::size_t OptionNames::position(std::string_view name) const {
   const auto found = std::ranges::find(names_, name);
   if (found == names_.end())
@@ -37,9 +44,11 @@ std::size_t OptionNames::position(std::string_view name) const {
   return static_cast<std::size_t>(found - names_.begin());
 }
 
-void OptionNames::handle_unknown(std::string_view variable, std::vector<std::string>& ignored) const {
+void OptionNames::handle_unknown(std::string_view variable, std::vector<std::string>& ignored,
+                                 const Refuse& refuse) const {
   const std::string name = upper_case(variable.substr(prefix_.size()));
   if (std::ranges::find(kInstallationNames, name) != kInstallationNames.end()) return;
+  if (variable == OptionsFile::kVariable) return;
   // Compared without the prefix, which would make every short name a near one.
   std::vector<std::string> upper;
   upper.reserve(names_.size());
@@ -53,13 +62,12 @@ void OptionNames::handle_unknown(std::string_view variable, std::vector<std::str
     ignored.emplace_back(variable);
     return;
   }
-  throw ConfigurationError(
-      fmt::format("the environment variable {} belongs to no option (did you mean '{}'?)", variable,
-                  fmt::join(meant, "' or '")));
+  refuse(fmt::format("the environment variable {} belongs to no option (did you mean '{}'?)", variable,
+                     fmt::join(meant, "' or '")));
 }
 
-std::vector<OptionNames::Setting> OptionNames::read_environment(std::vector<std::string>& ignored) const {
-  std::vector<Setting> settings;
+void OptionNames::read_environment(std::vector<Setting>& settings, std::vector<std::string>& ignored,
+                                   const Refuse& refuse) const {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view assignment(*entry);
     if (!assignment.starts_with(prefix_)) continue;
@@ -69,13 +77,39 @@ std::vector<OptionNames::Setting> OptionNames::read_environment(std::vector<std:
     const auto found =
         std::ranges::find_if(names_, [&](std::string_view option) { return variable(option) == name; });
     if (found == names_.end()) {
-      handle_unknown(name, ignored);
+      handle_unknown(name, ignored, refuse);
       continue;
     }
     settings.push_back({.position = static_cast<std::size_t>(found - names_.begin()),
-                        .variable = std::string(name),
-                        .value = std::string(assignment.substr(equals + 1))});
+                        .value = std::string(assignment.substr(equals + 1)),
+                        .place = fmt::format("environment variable {}", name),
+                        .origin = "environment"});
   }
+}
+
+void OptionNames::read(const std::vector<OptionSetting>& given, std::vector<Setting>& settings,
+                       const Refuse& refuse) const {
+  const std::string prefix = full_name("");
+  for (const OptionSetting& setting : given) {
+    if (!setting.name.starts_with(prefix)) continue;
+    try {
+      settings.push_back({.position = position(std::string_view(setting.name).substr(prefix.size())),
+                          .value = setting.value,
+                          .place = setting.place,
+                          .origin = setting.place});
+    } catch (const ConfigurationError& error) {
+      refuse(fmt::format("{}: {}", setting.place, error.what()));
+    }
+  }
+}
+
+std::vector<OptionNames::Setting> OptionNames::read(const OptionSources& sources,
+                                                    std::vector<std::string>& ignored,
+                                                    const Refuse& refuse) const {
+  std::vector<Setting> settings;
+  read(sources.file, settings, refuse);
+  read_environment(settings, ignored, refuse);
+  read(sources.assignments, settings, refuse);
   return settings;
 }
 

@@ -15,6 +15,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_format.hpp"
 #include "lapse/core/option_row.hpp"
+#include "lapse/core/option_sources.hpp"
 
 namespace lapse {
 
@@ -42,24 +43,36 @@ class OptionNames {
   // What module files and package managers say about an installation, after the prefix.
   static std::span<const std::string_view> installation_names();
 
-  // The environment variable of an option.
+  // The environment variable of an option, and its name in files and on command lines.
   std::string variable(std::string_view name) const;
+  std::string full_name(std::string_view name) const;
   // The position of an option. Throws ConfigurationError for an unknown name, with the nearest ones.
   std::size_t position(std::string_view name) const;
 
+  // A value for one option. The place is for messages; the origin is what OptionState has.
   struct Setting {
     std::size_t position;
-    std::string variable;
     std::string value;
+    std::string place;
+    std::string origin;
   };
-  // The environment variables with the prefix that set options, in the order of the environment. One whose
-  // name is nearly an option's throws ConfigurationError; the others are added to `ignored`, except those
-  // that describe an installation.
-  std::vector<Setting> read_environment(std::vector<std::string>& ignored) const;
+  // Called with what is wrong.
+  using Refuse = std::function<void(const std::string& problem)>;
+
+  // The settings for options of this table, from the weakest to the strongest. Refuses a variable of the
+  // environment with the prefix whose name is nearly an option's, and unknown names of the sources. Other
+  // variables are added to `ignored`, except those that describe an installation.
+  std::vector<Setting> read(const OptionSources& sources, std::vector<std::string>& ignored,
+                            const Refuse& refuse) const;
 
  private:
+  void read_environment(std::vector<Setting>& settings, std::vector<std::string>& ignored,
+                        const Refuse& refuse) const;
+  void read(const std::vector<OptionSetting>& given, std::vector<Setting>& settings,
+            const Refuse& refuse) const;
   // Decides about a variable that belongs to no option: refuses or lists it, or neither.
-  void handle_unknown(std::string_view variable, std::vector<std::string>& ignored) const;
+  void handle_unknown(std::string_view variable, std::vector<std::string>& ignored,
+                      const Refuse& refuse) const;
 
   std::string_view prefix_;
   std::vector<std::string_view> names_;
@@ -75,15 +88,30 @@ class OptionSet {
 
   std::string variable(std::string_view name) const { return names_.variable(name); }
 
-  // Changes the options that the environment sets; see OptionNames.
-  void read_environment(Options& options, std::vector<std::string>& ignored) const {
-    for (const auto& [position, variable, value] : names_.read_environment(ignored)) {
-      try {
-        rows_[position].parse(options, value, rows_[position]);
-      } catch (const ConfigurationError& error) {
-        throw ConfigurationError(fmt::format("environment variable {}: {}", variable, error.what()));
-      }
+  // Changes the options that the sources and the environment set; see OptionNames. Throws ConfigurationError.
+  void read(Options& options, const OptionSources& sources, std::vector<std::string>& ignored) const {
+    read(options, sources, ignored, [](const std::string& problem) { throw ConfigurationError(problem); });
+  }
+  // The options that the sources and the environment give, each with its origin; all that is wrong.
+  OptionStates states(const OptionSources& sources) const {
+    OptionStates states;
+    Options options;
+    std::vector<std::string> ignored;
+    const std::vector<std::string> origins = read(
+        options, sources, ignored, [&](const std::string& problem) { states.problems.push_back(problem); });
+    const Options defaults;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const Row& row = rows_[i];
+      states.options.push_back({.name = names_.full_name(row.name),
+                                .variable = variable(row.name),
+                                .value = row.print(options),
+                                .default_value = row.print(defaults),
+                                .unit = std::string(row.unit),
+                                .values = row.values(row),
+                                .meaning = std::string(row.meaning),
+                                .origin = origins[i]});
     }
+    return states;
   }
   void set(Options& options, std::string_view name, std::string_view value) const {
     const Row& row = rows_[names_.position(name)];
@@ -124,6 +152,21 @@ class OptionSet {
   }
 
  private:
+  // Returns the origin of each option's value.
+  std::vector<std::string> read(Options& options, const OptionSources& sources,
+                                std::vector<std::string>& ignored, const OptionNames::Refuse& refuse) const {
+    std::vector<std::string> origins(rows_.size(), "default");
+    for (const auto& [position, value, place, origin] : names_.read(sources, ignored, refuse)) {
+      try {
+        rows_[position].parse(options, value, rows_[position]);
+        origins[position] = origin;
+      } catch (const ConfigurationError& error) {
+        refuse(fmt::format("{}: {}", place, error.what()));
+      }
+    }
+    return origins;
+  }
+
   static std::vector<std::string_view> names(std::span<const Row> rows) {
     std::vector<std::string_view> names;
     names.reserve(rows.size());

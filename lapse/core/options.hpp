@@ -10,6 +10,8 @@
 
 namespace lapse {
 
+struct OptionSources;
+
 // Which ranks share the memory of dense tables.
 struct DomainChoice {
   enum class Kind : std::uint8_t {
@@ -74,12 +76,15 @@ struct Options {
   // options of a server, those of all its ranks.
   std::vector<std::string> ignored_variables = {};
 
-  // The defaults, changed by the environment variables LAPSE_<NAME IN CAPITALS>.
-  // Throws ConfigurationError for a variable LAPSE_* whose name is nearly an option's, naming the nearest
-  // ones, and for a value that set or validate refuses. Other variables are listed in ignored_variables,
-  // except those that describe an installation, such as LAPSE_ROOT and LAPSE_DIR.
+  // The defaults, changed by the file that LAPSE_OPTIONS_FILE names and by the environment variables
+  // LAPSE_<NAME IN CAPITALS>, which are stronger.
+  // Throws ConfigurationError for what is wrong in the file, for a variable LAPSE_* whose name is nearly an
+  // option's, naming the nearest ones, and for a value that set or validate refuses. Other variables are
+  // listed in ignored_variables, except those of an installation, such as LAPSE_ROOT and LAPSE_DIR.
   // It throws on this rank alone: a server that is made without options reads them itself, for all ranks.
   static Options from_environment();
+  // With these sources (lapse/core/option_sources.hpp), and without LAPSE_OPTIONS_FILE.
+  static Options from_environment(const OptionSources& sources);
 
   // Sets one option from text. Throws ConfigurationError for an unknown name and for a value that is no value
   // of the option's type or outside its range; nothing is changed then.

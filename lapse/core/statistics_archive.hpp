@@ -1,4 +1,4 @@
-// How statistics are stored in archives; found by Boost.Serialization.
+// How statistics are stored in archives: see lapse/ps/archive.hpp.
 #pragma once
 
 #include "lapse/core/counters.hpp"

@@ -17,7 +17,7 @@ namespace lapse {
 class StallReports;
 
 // Makes a collective call that some rank cannot make, or makes differently, end with an error on every rank
-// instead of a hang. Values that are exchanged have `serialize`, as Boost.Serialization wants it.
+// instead of a hang. Values that are exchanged have `serialize`: see archive.hpp.
 //
 // Thread safety: one thread, while no engine runs.
 class Agreement {

@@ -3,7 +3,9 @@
 #include <exception>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/option_sources.hpp"
 #include "lapse/ps/parameter_server_impl.hpp"
+#include "lapse/transport/mpi/shared_options_file.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
 namespace lapse {
@@ -24,11 +26,14 @@ MpiTransportSettings transport_settings(const Options& options) {
 ParameterServer::ParameterServer(MPI_Comm communicator, const Options& options)
     : impl_(make_impl(communicator, options, nullptr)) {}
 
-ParameterServer::ParameterServer(MPI_Comm communicator) {
+ParameterServer::ParameterServer(MPI_Comm communicator)
+    : ParameterServer(communicator, OptionSources(shared_options_file(communicator).settings())) {}
+
+ParameterServer::ParameterServer(MPI_Comm communicator, const OptionSources& sources) {
   Options options;
   std::exception_ptr problem;
   try {
-    options = Options::from_environment();
+    options = Options::from_environment(sources);
   } catch (const ConfigurationError&) {
     problem = std::current_exception();
   }

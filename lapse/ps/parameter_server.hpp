@@ -45,8 +45,11 @@ class ParameterServer {
   // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
   // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
   ParameterServer(MPI_Comm communicator, const Options& options);
-  // With Options::from_environment; where the environment of a rank is wrong, every rank throws.
+  // With Options::from_environment; where the environment of a rank is wrong, every rank throws. Rank 0 reads
+  // the file that its environment names, for all.
   explicit ParameterServer(MPI_Comm communicator);
+  // Likewise, with sources that are equal on all ranks.
+  ParameterServer(MPI_Comm communicator, const OptionSources& sources);
   // Collective. A server over any transport; `helping`: workers may call into the transport.
   ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping = true);
   ParameterServer(const ParameterServer&) = delete;

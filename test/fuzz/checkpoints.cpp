@@ -69,7 +69,7 @@ Manifest manifest_of(const Bytes& bytes) {
   table.state_elements = number_at<std::uint64_t>(bytes, 32);
   const std::size_t end = bytes.size() - std::min(bytes.size(), ShardTrailer::kBytes);
   ShardRecord shard;
-  shard.file = "a.shard";
+  shard.file = "a.shards";
   shard.bytes = bytes.size();
   shard.entries = number_at<std::uint64_t>(bytes, end + 16);
   shard.last_key = UINT64_MAX;
@@ -136,7 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const lapse::CheckpointFolder checkpoints(folder.path());
   const lapse::Manifest manifest = manifest_of(bytes);
   std::filesystem::create_directories(checkpoints.step_path(1));
-  std::ofstream(checkpoints.file_path(1, "a.shard"), std::ios::binary | std::ios::trunc)
+  std::ofstream(checkpoints.file_path(1, "a.shards"), std::ios::binary | std::ios::trunc)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   read(checkpoints, manifest);
   if (bytes.size() % 4 == 0) convert(checkpoints, manifest, folder.path() + "/a.safetensors");

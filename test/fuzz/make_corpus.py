@@ -4,6 +4,7 @@ FOLDER (the folder corpus beside this file). Inputs that showed a defect (found-
 
 The first byte of most inputs chooses what is read, and how: see the fuzzers."""
 import gzip
+import json
 import lzma
 import pathlib
 import random
@@ -92,24 +93,22 @@ def archives():
         yield f"raw-{number}", bytes([number | 8]) + struct.pack("<Q", 3) + b"abc" + bytes(40)
 
 
-def golden():
-    """The checkpoint that the tests have of the first version."""
-    folder = pathlib.Path(__file__).resolve().parent.parent / "unit/checkpoint_golden/version-1/step-3"
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "unit/checkpoint_golden/version-1/step-3"
 
 
 def manifests():
-    text = golden()["manifest.json"]
+    text = (GOLDEN / "manifest.json").read_bytes()
     yield "whole", b"\0" + text
     yield "repaired", b"\1" + text[33:]
     yield "nested", b"\1" + b'"tables": ' + b"[" * 3000
 
 
 def checkpoints():
-    for name, content in golden().items():
-        if name.endswith(".shard"):
-            for repaired in (0, 1):
-                yield f"{name.split('-')[1]}-{repaired}", bytes([repaired]) + content
+    for table in json.loads((GOLDEN / "manifest.json").read_text())["tables"]:
+        [shard] = table["shards"]
+        content = (GOLDEN / shard["file"]).read_bytes()[shard["offset"]:shard["offset"] + shard["bytes"]]
+        for repaired in (0, 1):
+            yield f"{table['name']}-{repaired}", bytes([repaired]) + content
 
 
 def conversions():
@@ -204,6 +203,7 @@ def options():
     yield "server", b"\0domain=2\nhelping=off\nprogress_spin=0\nprogress_sleep_min=7\neager_bytes=300\nlog_level=debug\nno=1\n"
     yield "manager", b"\1technique=nups\nnups_factor=1e3\ntiming_quantile=0.5\ntrace_keys=factors:5,7;biases:0\nsampling_scheme=pool\n"
     yield "environment", b"\2LAPSE_DOMAIN=rank\nLAPSE_ROOT=/usr\nADAPM_TIMING_SMOOTHING=0.1\nLAPSE_LOG_LEVLE=info\nLAPSE_OTHER=x\n"
+    yield "file", b"\3# all jobs\nlapse.domain = 2 # two\r\nadapm.technique=nups\n\nlapse.rma =\n---\nlapse.domain=host\nadapm.x=y\n"
 
 
 def graph_options():

@@ -1,11 +1,11 @@
-// Options of server and manager: by name, and in the environment.
+// Options of server and manager: by name, in the environment, in files and on command lines.
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "adapm/options.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/options.hpp"
+#include "lapse/core/option_table.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_input.hpp"
 #include "test/fuzz/fuzz_lines.hpp"
@@ -60,13 +60,41 @@ void read_environment(const std::string& text) {
   for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
+// A file, and lines that are assignments of a command line where it has a line with three dashes.
+void read_file(const std::string& text) {
+  const std::string_view kCut = "\n---\n";
+  const std::size_t cut = text.find(kCut);
+  OptionSources sources({});
+  for (const std::string& line :
+       cut == std::string::npos ? std::vector<std::string>() : lines_of(text.substr(cut + kCut.size()))) {
+    try {
+      sources.assignments.push_back(option_assignment(line, "--set"));
+    } catch (const ConfigurationError&) {
+      // Refused.
+    }
+  }
+  try {
+    sources.file = OptionsFile{.path = "file", .text = text.substr(0, cut), .problem = {}}.settings();
+  } catch (const ConfigurationError& error) {
+    check(std::string(error.what()).starts_with("file:"), "an error names the line");
+  }
+  const std::size_t problems =
+      option_states(sources).problems.size() + adapm::option_states(sources).problems.size();
+  try {
+    validate(adapm::Options::from_environment(sources));
+    check(problems == 0, "options with problems are refused");
+  } catch (const ConfigurationError&) {
+    // Refused.
+  }
+}
+
 }  // namespace
 }  // namespace lapse::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lapse::test;
   FuzzInput input(data, size);
-  const std::uint8_t choice = input.byte() % 3;
+  const std::uint8_t choice = input.byte() % 4;
   const std::string text = input.rest();
   switch (choice) {
     case 0:
@@ -75,8 +103,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 1:
       set_by_name<adapm::Options>(text);
       break;
-    default:
+    case 2:
       read_environment(text);
+      break;
+    default:
+      read_file(text);
       break;
   }
   return 0;

@@ -55,5 +55,5 @@ int main(int argument_count, char** arguments) {
     server.run_workers(1, [](Worker& worker) { worker.barrier(); });
   };
   refuses_next_allocation = where == "server" && mpi.rank() != 0;
-  return apps::run_manager_program(std::nullopt, run);
+  return apps::run_manager_program(std::nullopt, {}, run);
 }

@@ -34,9 +34,34 @@ void use(ParameterServer& server) {
   });
 }
 
+bool is_rank_0() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank == 0;
+}
+
+// The file is that of rank 0, and what is wrong with it is an error of all ranks. It exists on rank 0 alone,
+// as far as the others can see.
+void use_file(const std::string& path) {
+  setenv("LAPSE_OPTIONS_FILE", is_rank_0() ? path.c_str() : "/nothing", 1);
+  ParameterServer server(MPI_COMM_WORLD);
+  expect(server.options().eager_buffers == 77, "eager_buffers of the file");
+  server.close();
+  setenv("LAPSE_OPTIONS_FILE", is_rank_0() ? "/nothing" : path.c_str(), 1);
+  try {
+    const ParameterServer other(MPI_COMM_WORLD);
+  } catch (const ConfigurationError& error) {
+    expect(std::string(error.what()).find("/nothing") != std::string::npos, error.what());
+    unsetenv("LAPSE_OPTIONS_FILE");
+    return;
+  }
+  throw std::runtime_error("a missing file of options is no error");
+}
+
 // Servers of all ranks and of this rank alone.
 void servers() {
   initialise();
+  if (const char* const path = std::getenv("LAPSE_OPTIONS_FILE")) use_file(path);
   for (int round = 0; round < 2; ++round) {
     ParameterServer all(MPI_COMM_WORLD);
     use(all);

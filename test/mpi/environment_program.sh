@@ -31,6 +31,10 @@ ends_well() {  # <ranks> <lines of the library>
 case $case in
   variables)
     export LAPSE_ROOT=/opt/lapse LAPSE_DIR=/opt/lapse LAPSE_VERSION=1 LAPSE_COMPILER=gcc LAPSE_MPI=openmpi
+    LAPSE_OPTIONS_FILE=$(mktemp)
+    export LAPSE_OPTIONS_FILE
+    trap 'rm -f "$LAPSE_OPTIONS_FILE"' EXIT
+    echo 'lapse.eager_buffers = 77' >"$LAPSE_OPTIONS_FILE"
     run servers 2
     ends_well 2 1
     check "one warning for both variables" \

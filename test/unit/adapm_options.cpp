@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/option_sources.hpp"
 #include "test/support/catch.hpp"
 
 using adapm::Options;
@@ -111,6 +112,20 @@ TEST_CASE("The environment sets the options of a manager and of its server") {
     const Variable wrong("ADAPM_TIMING_QUANTILE", "1");
     CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
   }
+  const lapse::OptionSources sources({{.name = "adapm.technique", .value = "localize", .place = "file:1"},
+                                      {.name = "adapm.sampling_pool_keys", .value = "7", .place = "file:2"},
+                                      {.name = "lapse.eager_buffers", .value = "9", .place = "file:3"},
+                                      {.name = "lapse.stall_report", .value = "9", .place = "file:4"}},
+                                     {{.name = "adapm.nups_factor", .value = "3", .place = "--set"}});
+  const Options all = Options::from_environment(sources);
+  CHECK(all.technique == Technique::nups);
+  CHECK(all.sampling_pool_keys == 7);
+  CHECK(all.nups_factor == 3);
+  CHECK(all.server.eager_buffers == 128);
+  CHECK(all.server.get("stall_report") == "9");
+  CHECK(adapm::option_states(sources).problems.empty());
+  CHECK_THROWS_WITH(Options::from_environment(lapse::OptionSources({{"adapm.tecnique", "nups", "file:1"}})),
+                    Contains("file:1: there is no option 'tecnique'"));
   const Variable wrong("ADAPM_MAX_ROUNDS_PER_SECOND", "many");
   CHECK_THROWS_WITH(Options::from_environment(),
                     Contains("environment variable ADAPM_MAX_ROUNDS_PER_SECOND") && Contains("'many'"));

@@ -1,0 +1,59 @@
+#include "lapse/transport/mpi/shared_options_file.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "lapse/core/bytes.hpp"
+#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/error.hpp"
+
+namespace lapse {
+
+namespace {
+
+// Whether ranks can talk through the communicator.
+bool is_usable(MPI_Comm communicator) {
+  mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized || communicator == MPI_COMM_NULL) return false;
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  return level >= MPI_THREAD_FUNNELED;
+}
+
+// The rank, where the communicator has one group of ranks.
+int rank_of(MpiLock& lock, MPI_Comm communicator) {
+  const MpiGuard guard(lock);
+  int inter = 0;
+  check_mpi(MPI_Comm_test_inter(communicator, &inter), "MPI_Comm_test_inter");
+  if (inter) return MPI_PROC_NULL;
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+}  // namespace
+
+OptionsFile shared_options_file(MPI_Comm communicator) {
+  if (!is_usable(communicator)) return {};
+  const std::shared_ptr<MpiLock> lock = MpiLock::of_process();
+  const int rank = rank_of(*lock, communicator);
+  if (rank == MPI_PROC_NULL) return {};
+  std::vector<std::byte> mine;
+  if (rank == 0) {
+    const OptionsFile file = OptionsFile::read_named();
+    ByteWriter writer(mine);
+    for (const std::string* const part : {&file.path, &file.text, &file.problem}) writer.write_string(*part);
+  }
+  const auto all = all_gather_polled(*lock, communicator, mine);
+  ByteReader reader(all[0], "file of options");
+  OptionsFile file;
+  for (std::string* const part : {&file.path, &file.text, &file.problem}) *part = reader.read_string();
+  return file;
+}
+
+}  // namespace lapse

@@ -122,12 +122,18 @@ void CheckpointFolder::commit(const Manifest& manifest) const {
   sync_folder(folder);
   const std::string temporary = file_path(manifest.step, std::string(kTemporaryManifest));
   const std::string text = manifest.to_text();
-  DurableFile out(temporary);
-  out.write(std::as_bytes(std::span(text)));
-  out.finish();
-  const std::string final_path = file_path(manifest.step, std::string(Manifest::kFile));
-  if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
-    throw system_error(Reason::not_writable, final_path, "cannot be renamed", errno);
+  try {
+    DurableFile out(temporary);
+    out.write(std::as_bytes(std::span(text)));
+    out.finish();
+    const std::string final_path = file_path(manifest.step, std::string(Manifest::kFile));
+    if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
+      throw system_error(Reason::not_writable, final_path, "cannot be renamed", errno);
+  } catch (const CheckpointError&) {
+    std::error_code error;
+    fs::remove(temporary, error);
+    throw;
+  }
   sync_folder(folder);
 }
 
@@ -220,11 +226,12 @@ void CheckpointFolder::check(const Manifest& manifest, Check check) const {
   for (const BlobRecord& blob : manifest.per_worker) read_blob(manifest, blob);
 }
 
-CheckpointFolder::Newest CheckpointFolder::newest(Check check) const {
+CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::optional<std::uint64_t> before) const {
   Newest result;
   std::vector<std::uint64_t> found = steps();
   std::ranges::reverse(found);
   for (const std::uint64_t step : found) {
+    if (before && step >= *before) continue;
     try {
       Manifest one = manifest(step);
       this->check(one, check);

@@ -62,12 +62,12 @@ class CheckpointFolder {
     contents,   // every byte
   };
   void check(const Manifest& manifest, Check check) const;
-  // The newest checkpoint that passes the check, and what is wrong with the newer ones.
+  // The newest checkpoint, of a step below `before`, that passes the check; what is wrong with newer ones.
   struct Newest {
     std::optional<Manifest> manifest;
     std::vector<std::string> problems;
   };
-  Newest newest(Check check) const;
+  Newest newest(Check check, std::optional<std::uint64_t> before = {}) const;
 
  private:
   enum class Empty : std::uint8_t { stays, goes };

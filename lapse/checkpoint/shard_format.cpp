@@ -80,7 +80,8 @@ std::vector<std::byte> ShardHeader::to_bytes() const {
 }
 
 std::size_t ShardHeader::size_of(std::span<const std::byte> beginning, const std::string& file) {
-  if (!has_magic(beginning, kMagic)) throw CheckpointError(Reason::foreign, file, "is no shard");
+  if (beginning.size() >= kMagic.size() && !has_magic(beginning, kMagic))
+    throw CheckpointError(Reason::foreign, file, "is no shard");
   if (beginning.size() < kFixedBytes) throw CheckpointError(Reason::truncated, file, "ends in its header");
   ByteReader reader(beginning.subspan(kMagic.size()));
   const auto version = reader.read<std::uint32_t>();

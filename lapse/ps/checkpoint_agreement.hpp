@@ -46,11 +46,11 @@ class CheckpointAgreement {
   }
   // The same where the texts are known, by rank.
   void require_equal(const std::vector<std::string>& texts);
+  // Collective. Throws `error` on every rank, such that the server knows that every rank does.
+  [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
  private:
   std::vector<std::string> exchange_archives(const std::function<std::string()>& make);
-  // Collective. Throws `error` on every rank, such that the server knows that every rank does.
-  [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
   ParameterServer& server_;
   std::string_view call_;

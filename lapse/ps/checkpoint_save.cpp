@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -113,6 +115,20 @@ SavedPart CheckpointSave::part() {
 
 void CheckpointSave::discard() const noexcept {
   request_.folder.discard(request_.step, {part_.file()});
+}
+
+void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept {
+  try {
+    const std::vector<std::uint64_t> steps = request_.folder.steps();
+    const bool has_manifest = std::ranges::find(steps, request_.step) != steps.end();
+    // It was renamed before the failure.
+    if (has_manifest && request_.folder.manifest(request_.step).checkpoint == request_.checkpoint) return;
+    std::vector<std::string> files;
+    for (const SavedPart& part : parts) files.push_back(part.file());
+    request_.folder.discard(request_.step, files);
+  } catch (const std::exception&) {
+    // The next save removes what is left over.
+  }
 }
 
 // --- the manifest

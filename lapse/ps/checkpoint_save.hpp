@@ -59,6 +59,8 @@ class CheckpointSave {
   SavedPart part();
   // Removes what the ranks have written, after part().
   void discard() const noexcept;
+  // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
+  void discard(const std::vector<SavedPart>& parts) const noexcept;
   // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Throws
   // CheckpointError.
   void commit(const std::vector<SavedPart>& parts) const;

@@ -81,6 +81,8 @@ class Checkpoints::Impl {
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
   // Takes the lock of the folder, unless this object has it, and waits until old files are removed.
   void lock();
+  // For the text of an error: the checkpoint that can be loaded instead; empty where there is none.
+  static std::string other_step(const CheckpointFolder::Newest& other);
   FoundCheckpoint find(const CheckpointFolder& folder, std::optional<std::uint64_t> step) const;
 
   ParameterServer& server_;
@@ -183,7 +185,13 @@ void Checkpoints::Impl::finish() {
     throw;
   }
   agreement.run([&] {
-    if (is_first_rank()) save->commit(parts);
+    if (!is_first_rank()) return;
+    try {
+      save->commit(parts);
+    } catch (...) {
+      save->discard(parts);
+      throw;
+    }
   });
   if (is_first_rank()) remove_in_background(std::move(save));
 }
@@ -237,9 +245,19 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
       restorer.abandon();
     }
   });
-  agreement.run([&] {
-    if (failure) std::rethrow_exception(failure);
-  });
+  try {
+    agreement.run([&] {
+      if (failure) std::rethrow_exception(failure);
+    });
+  } catch (const CheckpointError& error) {
+    // Every rank has this error.
+    const std::vector<std::string> others = agreement.exchange([&]() -> std::string {
+      if (!is_first_rank()) return {};
+      return other_step(folder.newest(CheckpointFolder::Check::structure, manifest.step));
+    });
+    agreement.throw_everywhere(
+        std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
+  }
 
   LoadedCheckpoint loaded;
   loaded.step = manifest.step;
@@ -252,6 +270,10 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   return loaded;
 }
 
+std::string Checkpoints::Impl::other_step(const CheckpointFolder::Newest& other) {
+  return other.manifest ? fmt::format("; step {} can be loaded", other.manifest->step) : std::string();
+}
+
 FoundCheckpoint Checkpoints::Impl::find(const CheckpointFolder& folder,
                                         std::optional<std::uint64_t> step) const {
   FoundCheckpoint found;
@@ -261,10 +283,9 @@ FoundCheckpoint Checkpoints::Impl::find(const CheckpointFolder& folder,
       manifest = folder.manifest(*step);
       folder.check(manifest, CheckpointFolder::Check::structure);
     } catch (const CheckpointError& error) {
-      const CheckpointFolder::Newest other = folder.newest(CheckpointFolder::Check::structure);
-      if (!other.manifest) throw;
-      throw CheckpointError(error.reason(), error.file(),
-                            fmt::format("{}; step {} can be loaded", error.problem(), other.manifest->step));
+      const std::string other = other_step(folder.newest(CheckpointFolder::Check::structure));
+      if (other.empty()) throw;
+      throw CheckpointError(error.reason(), error.file(), error.problem() + other);
     }
   } else {
     CheckpointFolder::Newest newest = folder.newest(CheckpointFolder::Check::structure);

@@ -1,9 +1,16 @@
 lapse_test(test_checkpoints
-  SOURCES checkpoints.cpp checkpoints_copies.cpp checkpoints_errors.cpp
+  SOURCES checkpoints.cpp checkpoints_copies.cpp checkpoints_damage.cpp checkpoints_errors.cpp
   DEPENDS lapse::adapm lapse::ps fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank 2
   TIMEOUT 100)
+
+# Disks that are full or read-only.
+lapse_program(checkpoints_disks SOURCES checkpoints_disks.cpp DEPENDS lapse_mpi_test_main lapse::ps)
+lapse_add_test(checkpoints_disks.ranks_3
+  COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 60
+          "${CMAKE_CURRENT_SOURCE_DIR}/checkpoints_disks.sh" ${LAPSE_LAUNCHER} 3 $<TARGET_FILE:checkpoints_disks>
+  LABELS mpi ranks-3 TIMEOUT 120 PROPERTIES PROCESSORS 2)
 
 # Ranks that are killed while they save.
 if(LAPSE_BUILD_APPS)

@@ -1,8 +1,8 @@
 // Everything at once for long: pulls, pushes, sets, calls, leases, localizes, intents, copies, checkpoints
 // and loads of several tables, and servers that come and go. All sums are exact, and memory does not grow.
 //   soak SECONDS FOLDER [SEED [PARTS]]
-// PARTS: what there is beside work, to find out what grows: s saves, a saves in the background, l loads, n
-// new servers; all of it by default.
+// PARTS: what there is beside work, to find out what grows: s saves, a saves in the background, l loads,
+// n new servers; all of it by default.
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""Kills a rank of a job with SIGKILL at random moments, again and again: of training (an application), managing (intents,
+relocations, copies), saving, saving in the background, and loading. The job ends within seconds, a line names the rank, no
+process and nothing in /dev/shm is left, and the next job goes on from the newest checkpoint: of another number of ranks with
+the right sums of integers, an application with the curve of a run that was not killed. Prints a line for each kill and what is wrong; its status is 1 then, and 77 where there is no launcher.
+
+  kills.py --program faults_program --application matrix_factorization --tool lapse-checkpoint [--kills 50] [--seed N]
+           [--srun TESTBED]    (the ranks are started by srun in a Slurm of two nodes that TESTBED makes)
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import random
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+RANKS = 3
+# How long a stage takes at most, about; the kill comes at a random moment of it.
+STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1, "loading": 0.03}
+# The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
+PATIENCE = 30
+MARK = "LAPSE_TEST_KILLS"
+DATA = ["--zipf", "2000x1000x200000", "--no-baselines"]
+# Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
+TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"]}
+# What the launchers print about the rank that was killed.
+NAMES_RANK = {
+    "mpirun": r"process rank {rank} with PID \d+ on node \S+ exited on signal 9",
+    "srun": r"srun: error: \S+: task {rank}: Killed",
+}
+
+
+class Launcher:
+    """Starts ranks by mpirun, or by srun in a Slurm of virtual nodes."""
+
+    def __init__(self, testbed, folder):
+        self.testbed = testbed
+        self.folder = folder
+        self.name = "srun" if testbed else "mpirun"
+        self.environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def start(self):
+        if self.testbed is None:
+            return shutil.which("mpirun") is not None
+        if subprocess.run([self.testbed, "start", self.folder], env=self.environment | {"NODES": "2", "CPUS": "4"}).returncode:
+            return False
+        settings = subprocess.run([self.testbed, "env", self.folder], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for name, value in re.findall(r"(\w+)='?([^' \n]*)'?", settings.replace("export ", "")):
+            self.environment[name] = value
+        return True
+
+    def stop(self):
+        if self.testbed:
+            subprocess.run([self.testbed, "stop", self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def command(self, ranks):
+        if self.testbed is None:
+            return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+        return ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "--nodes=2", f"--ntasks={ranks}", "--time=5"]
+
+    def shared_files(self):
+        """What is in /dev/shm of the nodes, which are the testbed's alone."""
+        names = set()
+        for pid in pids():
+            with contextlib.suppress(OSError):
+                if pathlib.Path(f"/proc/{pid}/comm").read_text() == "slurmd\n" and self.folder in environment_of(pid).get("SLURM_CONF", ""):
+                    names |= {f"/proc/{pid}/root/dev/shm/{name}" for name in os.listdir(f"/proc/{pid}/root/dev/shm")}
+        return names
+
+
+class Job:
+    """A job that is running; what it has printed so far."""
+
+    count = 0
+
+    def __init__(self, launcher, ranks, command, domain):
+        Job.count += 1
+        self.mark = f"{os.getpid()}.{Job.count}"
+        self.text = ""
+        self.process = subprocess.Popen(
+            launcher.command(ranks) + command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=launcher.environment | {MARK: self.mark, "LAPSE_DOMAIN": domain})
+
+    def read(self, seconds):
+        """Reads what there is, or comes within so many seconds. False at the end of the output."""
+        if not select.select([self.process.stdout], [], [], max(0, seconds))[0]:
+            return True
+        data = os.read(self.process.stdout.fileno(), 1 << 16)
+        self.text += data.decode(errors="replace")
+        return bool(data)
+
+    def read_until(self, pattern, count, patience=PATIENCE):
+        end = time.monotonic() + patience
+        while len(re.findall(pattern, self.text, re.MULTILINE)) < count:
+            if time.monotonic() > end or not self.read(end - time.monotonic()):
+                return False
+        return True
+
+    def ranks(self):
+        """The process of each rank."""
+        found = {}
+        for pid in pids():
+            environment = environment_of(pid)
+            rank = environment.get("PMIX_RANK")
+            # Not the launcher and what belongs to it.
+            if environment.get(MARK) == self.mark and rank is not None and runs(pid):
+                found[int(rank)] = pid
+        return found
+
+    def end(self):
+        """Waits until the launcher and all processes of the job have ended; the seconds that each took, or None."""
+        begin = time.monotonic()
+        while self.read(begin + PATIENCE - time.monotonic()):
+            if time.monotonic() > begin + PATIENCE:
+                return None, None
+        self.process.wait()
+        launcher = time.monotonic() - begin
+        while any(environment_of(pid).get(MARK) == self.mark and runs(pid) for pid in pids()):
+            if time.monotonic() > begin + PATIENCE:
+                return launcher, None
+            select.select([], [], [], 0.02)
+        return launcher, time.monotonic() - begin
+
+    def kill(self):
+        for pid in pids():
+            if environment_of(pid).get(MARK) == self.mark:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def environment_of(pid):
+    try:
+        data = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return {}
+    return dict(entry.split("=", 1) for entry in data.decode(errors="replace").split("\0") if "=" in entry)
+
+
+def runs(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def mapped_files(pid):
+    """Files of /dev/shm that a process has mapped."""
+    try:
+        return set(re.findall(r"(/dev/shm/\S+)", pathlib.Path(f"/proc/{pid}/maps").read_text()))
+    except OSError:
+        return set()
+
+
+class Kills:
+    def __init__(self, arguments, launcher, folder):
+        self.arguments = arguments
+        self.launcher = launcher
+        self.folder = folder
+        self.random = random.Random(arguments.seed)
+        self.problems = 0
+        self.curve = {}  # by epoch: what the resumed deterministic runs have reached
+
+    def fail(self, text, output=""):
+        self.problems += 1
+        print(f"FAILED: {text}\n{output[-3000:]}", flush=True)
+
+    def newest(self, folder):
+        """The step of the newest checkpoint; all of them are whole."""
+        if not os.path.isdir(folder):
+            return 0
+        result = subprocess.run([self.arguments.tool, "verify", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        steps = [int(step) for step in re.findall(r"^step (\d+):", result.stdout, re.MULTILINE)]
+        if result.returncode and steps:
+            self.fail("a checkpoint is not whole", result.stdout)
+        return max(steps, default=0)
+
+    def kill_one(self, number):
+        stage = list(STAGES)[number % len(STAGES)]
+        domain = self.random.choice(["rank", "host", "2"])
+        way = self.random.choice(list(TRAINING))
+        folder = os.path.join(self.folder, way if stage == "training" else "all")
+        if stage == "training":
+            command = self.training(way, 100000)
+        else:
+            command = [self.arguments.program, folder, "1000"]
+        job = Job(self.launcher, RANKS, command, domain)
+        ready = True
+        if stage != "training":
+            ready = job.read_until(f"^stage {stage}$", self.random.randint(1, 3))
+        end = time.monotonic() + PATIENCE
+        while len(job.ranks()) < RANKS and time.monotonic() < end and job.read(0.01):
+            pass
+        delay = self.random.uniform(0, STAGES[stage])
+        end = time.monotonic() + delay
+        while time.monotonic() < end and job.read(end - time.monotonic()):
+            pass
+        ranks = job.ranks()
+        if not ready or len(ranks) < RANKS:
+            job.kill()
+            return self.fail(f"the job has not come to the stage {stage}, or has ended", job.text)
+        files = self.launcher.shared_files() if self.launcher.testbed else set().union(*map(mapped_files, ranks.values()))
+        if not files:
+            self.fail(f"kill {number + 1}: the job uses nothing in /dev/shm")
+        rank = self.random.randrange(RANKS)
+        os.kill(ranks[rank], signal.SIGKILL)
+        launcher, processes = job.end()
+        names = re.findall(NAMES_RANK[self.launcher.name].format(rank=rank), job.text)
+        left = {file for file in files if os.path.exists(file)}
+        saved = max((int(step) for step in re.findall(r"^saved (\d+)$", job.text, re.MULTILINE)), default=0)
+        newest = self.newest(folder)
+        row = [number + 1, self.launcher.name, stage, f"{delay * 1000:.0f} ms", domain, rank,
+               "-" if launcher is None else f"{launcher:.2f} s", "-" if processes is None else f"{processes:.2f} s",
+               "yes" if names else "no", len(left), newest]
+        if launcher is None or processes is None:
+            self.fail(f"kill {number + 1}: the job has not ended within {PATIENCE} s", job.text)
+            job.kill()
+        if job.process.poll() == 0:
+            self.fail(f"kill {number + 1}: the launcher's status is 0", job.text)
+        if not names:
+            self.fail(f"kill {number + 1}: no line names rank {rank}", job.text)
+        if left:
+            self.fail(f"kill {number + 1}: left in /dev/shm: {sorted(left)}")
+        if newest < saved:
+            self.fail(f"kill {number + 1}: step {saved} was saved, the newest is {newest}", job.text)
+        row.append(self.resume(number, newest, way) if stage == "training" else self.restart(number, newest, folder))
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+
+    def training(self, way, epochs):
+        return [self.arguments.application, *DATA, *TRAINING[way], "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
+                "--checkpoint-dir", os.path.join(self.folder, way)]
+
+    def resume(self, number, newest, way):
+        """The application goes on for an epoch; what it reaches is noted."""
+        job = self.start_again(RANKS, self.training(way, newest + 1), "rank", "^(resumed|epoch)", 1)
+        launcher, _ = job.end()
+        resumed = re.search(r"^resumed from step (\d+) ", job.text, re.MULTILINE)
+        epochs = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
+        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(newest + 1)] or \
+                (newest and (resumed is None or int(resumed[1]) != newest)):
+            self.fail(f"kill {number + 1}: not resumed from step {newest}: status {job.process.poll()}", job.text)
+            job.kill()
+            return "failed"
+        if way == "deterministic":
+            self.curve |= epochs
+        return f"{way}, epoch {newest + 1}"
+
+    def check_curve(self):
+        """What resumed runs have reached is what one run reaches that is not killed."""
+        if not self.curve:
+            return
+        last = max(map(int, self.curve))
+        command = [self.arguments.application, *DATA, *TRAINING["deterministic"], "--epochs", str(last)]
+        job = self.start_again(RANKS, command, "rank", "^epoch", 1)
+        job.end()
+        expected = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
+        for epoch, reached in self.curve.items():
+            if expected.get(epoch) != reached:
+                self.fail(f"epoch {epoch}: a resumed run has reached {reached}, one that was not killed {expected.get(epoch)}")
+
+    def start_again(self, ranks, command, domain, pattern, count):
+        """A job. With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone: it is tried once more."""
+        job = Job(self.launcher, ranks, command, domain)
+        if self.launcher.testbed and not job.read_until(pattern, count):
+            job.end()
+            job = Job(self.launcher, ranks, command, domain)
+        return job
+
+    def restart(self, number, newest, folder):
+        """A job of another size loads the newest checkpoint, checks all sums, and saves further ones."""
+        ranks = self.random.randint(2, 4)
+        domain = self.random.choice(["rank", "2"])
+        job = self.start_again(ranks, [self.arguments.program, folder, "1"], domain, "^process ", ranks)
+        launcher, _ = job.end()
+        loaded = re.search(r"^loaded (\d+)$", job.text, re.MULTILINE)
+        if launcher is None or job.process.returncode != 0 or (newest and (loaded is None or int(loaded[1]) != newest)):
+            self.fail(f"kill {number + 1}: no restart from step {newest} with {ranks} ranks: status {job.process.poll()}", job.text)
+            job.kill()
+            return "failed"
+        return f"{ranks} ranks, step {newest}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--application", required=True)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    parser.add_argument("--srun", metavar="TESTBED")
+    arguments = parser.parse_args()
+    # The sockets of munge want a short path.
+    with tempfile.TemporaryDirectory(prefix="kills.", dir="/tmp") as folder:
+        launcher = Launcher(arguments.srun, os.path.join(folder, "cluster"))
+        try:
+            if not launcher.start():
+                print("SKIPPED: the launcher cannot be started here")
+                return 77
+            print(f"seed {arguments.seed}", flush=True)
+            print("| kill | launcher | stage | after | domain | rank | launcher ended | processes ended | rank named | left in /dev/shm "
+                  "| newest step | restart |\n" + "|---" * 12 + "|", flush=True)
+            kills = Kills(arguments, launcher, os.path.join(folder, "checkpoints"))
+            for number in range(arguments.kills):
+                kills.kill_one(number)
+            kills.check_curve()
+        finally:
+            launcher.stop()
+    print(f"{arguments.kills} kills, {kills.problems} problems")
+    return 1 if kills.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

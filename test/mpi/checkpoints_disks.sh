@@ -1,0 +1,17 @@
+#!/bin/bash
+# checkpoints_disks.sh <command...>: runs the command where LAPSE_TEST_DISK names a file system of 4 MB of its own.
+# Status 77 where none can be mounted.
+set -u
+directory=$(mktemp -d)
+trap 'rmdir "$directory"' EXIT
+namespace=(unshare --mount)
+[[ $(id -u) -eq 0 ]] || namespace=(unshare --user --map-root-user --mount)
+"${namespace[@]}" mount -t tmpfs tmpfs "$directory" || {
+  echo "SKIPPED: no file system can be mounted here"
+  exit 77
+}
+export LAPSE_TEST_DISK=$directory
+# In a user namespace the ranks are root's.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# shellcheck disable=SC2016
+"${namespace[@]}" sh -c 'mount -t tmpfs -o size=4m tmpfs "$LAPSE_TEST_DISK" && exec "$@"' sh "$@"

@@ -56,7 +56,7 @@ CheckpointInterval parse_interval(std::string_view text) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (error != std::errc{} || number == 0) refuse_interval(text);
     std::string_view unit = part.substr(static_cast<std::size_t>(end - part.data()));
-    if (unit.size() > 1 && unit.back() == 's') unit.remove_suffix(1);
+    if (unit.size() > 2 && unit.back() == 's') unit.remove_suffix(1);
     if (unit == "epoch") {
       interval.epochs = number;
     } else if (unit == "clock") {

@@ -180,3 +180,28 @@ TEST_CASE("A copy that is about to become the main copy is named as such") {
                 "rank 1 has a copy of 0.0 s ago, and has asked for the key; queued there: 2 operations") !=
       std::string::npos);
 }
+
+TEST_CASE("Of a key on its way, a silent rank is named that may have to pass it on") {
+  ReplicatingRanks ranks(2, 8, 8);
+  StallQuestion answers;
+  answers.keys.push_back({.table = &ranks.table(1),
+                          .key = kKey,
+                          .kind = OperationKind::localize,
+                          .home = Rank(1),
+                          .owner = Domain(1),
+                          .owner_rank = Rank(1),
+                          .at_owner = KeyStanding{.role = Role::arriving}});
+  const auto text = [&] {
+    return stall_text({.worker = 0,
+                       .rank = Rank(1),
+                       .waited = std::chrono::seconds(60),
+                       .what = "an answer",
+                       .answers = &answers});
+  };
+  CHECK(text().ends_with("localize of key 3 of table 'table': on its way to rank 1"));
+  // The rank itself is the one that waits for the key.
+  answers.silent = {Rank(1)};
+  CHECK(text().ends_with("localize of key 3 of table 'table': on its way to rank 1"));
+  answers.silent = {Rank(0)};
+  CHECK(text().ends_with("on its way to rank 1, perhaps from rank 0, which does not answer"));
+}

@@ -1,5 +1,5 @@
-// Checkpoints against plain copies, writes and reads of as many bytes: 2 ranks, each with half of the keys of a
-// table of 64 floats with Adagrad's state (512 bytes a key), 512 MB in all or as many as --megabytes says;
+// Checkpoints against plain copies, writes and reads of as many bytes: 2 ranks, each with half of the keys of
+// a table of 64 floats with Adagrad's state (512 bytes a key), 512 MB in all or as many as --megabytes says;
 // 5 runs. The disk is that of --folder.
 //
 //   case                 ranks  metric     baseline

@@ -1,7 +1,7 @@
 #include "lapse/checkpoint/checksum_avx2.hpp"
 
-// The functions of the library, compiled here for these processors. What else is included must not be inlined
-// elsewhere: it would be compiled for them, too.
+// The functions of the library, compiled here for these processors. Nothing else is included: what
+// other files inline must not be compiled for them.
 #define XXH_INLINE_ALL
 #define XXH_VECTOR XXH_AVX2
 #include <xxhash.h>

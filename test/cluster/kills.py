@@ -196,8 +196,9 @@ class Kills:
         else:
             command = [self.arguments.program, folder, "1000"]
         job = Job(self.launcher, RANKS, command, domain)
-        ready = True
-        if stage != "training":
+        if stage == "training":
+            ready = job.read_until("^[0-9]+ x [0-9]+ matrix", 1)
+        else:
             ready = job.read_until(f"^stage {stage}$", self.random.randint(1, 3))
         end = time.monotonic() + PATIENCE
         while len(job.ranks()) < RANKS and time.monotonic() < end and job.read(0.01):

@@ -96,6 +96,7 @@ int main(int argument_count, char** arguments) {
   } else {
     print_text(states.options);
   }
+  std::fflush(stdout);  // Before what is printed without a buffer.
   for (const std::string& problem : states.problems) fmt::print(stderr, "error: {}\n", problem);
   return states.problems.empty() ? 0 : 1;
 }

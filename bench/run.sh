@@ -4,6 +4,8 @@
 #   --out DIR       for the results; default bench/results
 #   --case NAME     only this case; may be given several times
 #   --workers N     workers of each rank, in benchmarks that leave it open: intent
+#   --megabytes N   of data, in benchmarks that leave it open: checkpoints
+#   --folder DIR    for files, in benchmarks that write some: checkpoints; default /tmp
 #   --runs N        measurements of each case, of which the median counts
 #   --no-twins      only the server, without the plain programs: for profiles
 #   --report [PATH] also writes a page about all results in DIR, with pictures; PATH is a folder, or a file .md (default
@@ -18,7 +20,7 @@ start_folder=$PWD
 cd "$(dirname "$0")/.."
 
 # The ranks of a benchmark's cases: one run of its program for each.
-declare -A ranks_of=([access]="1 2 3 4" [factorization]="1 2 4" [growth]="1" [idle]="2" [intent]="2" [knowledge_graphs]="1 2 4" [memory]="2"
+declare -A ranks_of=([access]="1 2 3 4" [checkpoints]="2" [factorization]="1 2 4" [growth]="1" [idle]="2" [intent]="2" [knowledge_graphs]="1 2 4" [memory]="2"
   [one_sided]="2 3" [phases]="2" [relocation]="2 3 4" [replicas]="2 3 4" [sampling]="1 2" [update_rules]="1 2")
 
 # Those with cases between hosts: two ranks on two hosts.
@@ -37,7 +39,7 @@ names=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --out) out=$(realpath --canonicalize-missing "$start_folder/$2") && [[ $2 != /* ]] || out=$2; shift ;;
-    --case | --runs | --workers) options+=("$1" "$2"); shift ;;
+    --case | --runs | --workers | --megabytes | --folder) options+=("$1" "$2"); shift ;;
     --no-twins) options+=("$1") ;;
     --report)
       report=default

@@ -56,7 +56,7 @@ CheckpointInterval parse_interval(std::string_view text) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (error != std::errc{} || number == 0) refuse_interval(text);
     std::string_view unit = part.substr(static_cast<std::size_t>(end - part.data()));
-    if (unit.size() > 1 && unit.back() == 's') unit.remove_suffix(1);
+    if (unit.size() > 2 && unit.back() == 's') unit.remove_suffix(1);
     if (unit == "epoch") {
       interval.epochs = number;
     } else if (unit == "clock") {
@@ -92,7 +92,8 @@ std::vector<int> parse_signals(std::string_view text) {
   return signals;
 }
 
-void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionConditions& conditions) {
+void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionConditions& conditions,
+                            WorkerClocks clocks) {
   const auto needs_folder = [&](const CLI::Option* option) {
     conditions.add(option, "--checkpoint-dir", [&options] { return !options.folder.empty(); });
   };
@@ -100,16 +101,19 @@ void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionCon
                  "Save checkpoints to this folder, which all ranks see: now and then, when the job is to "
                  "stop, and in the end")
       ->check(file_name());
-  needs_folder(
+  const CLI::Option* const every =
       app.add_option_function<std::string>(
              "--checkpoint-every",
              [&options](const std::string& text) {
                parse_option("--checkpoint-every", [&] { options.interval = parse_interval(text); });
              },
-             "From one checkpoint to the next: epochs, clocks, seconds, minutes or hours, as 5epochs "
-             "or 10minutes; several separated by commas: what comes first; never: only when the "
-             "job is to stop, and in the end")
-          ->default_str("10minutes"));
+             "From one checkpoint to the next: epochs, seconds, minutes, hours or clocks (batches of a "
+             "worker), as 5epochs or 10minutes; several separated by commas: what comes first; never: only "
+             "when the job is to stop, and in the end")
+          ->default_str("10minutes");
+  needs_folder(every);
+  conditions.add(every, "epochs and times, as the program has no clocks",
+                 [&options, clocks] { return clocks != WorkerClocks::none || !options.interval.clocks; });
   needs_folder(app.add_option_function<std::size_t>(
                       "--checkpoint-keep",
                       [&options](std::size_t count) {

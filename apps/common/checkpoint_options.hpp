@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,12 @@ struct CheckpointOptions {
   std::chrono::seconds stop_before{120};  // the end of the Slurm job
 };
 
+// Whether workers of the program have clocks.
+enum class WorkerClocks : std::uint8_t { none, batches };
+
 // `options` are filled in when the parser parses.
-void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionConditions& conditions);
+void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionConditions& conditions,
+                            WorkerClocks clocks = WorkerClocks::batches);
 
 // "5epochs", "10minutes", "1000clocks", several separated by commas, or "never"; units may be written in the
 // singular and as s, m, h. Throws ConfigurationError.

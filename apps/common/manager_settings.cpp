@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <ranges>
 #include <string>
 
 #include "lapse/core/error.hpp"
@@ -27,7 +26,8 @@ void require_possible(const OptionSetting& setting) {
 }
 
 const OptionSetting* last_of(const std::vector<OptionSetting>& settings, std::string_view name) {
-  const auto found = std::ranges::find(settings | std::views::reverse, name, &OptionSetting::name);
+  const auto found = std::find_if(settings.rbegin(), settings.rend(),
+                                  [&](const OptionSetting& setting) { return setting.name == name; });
   return found == settings.rend() ? nullptr : &*found;
 }
 

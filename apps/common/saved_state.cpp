@@ -40,13 +40,19 @@ PhaseCost phase_cost(const Json& json) {
           counters_of<RankCounters>(json.at("traffic"))};
 }
 
-Json parse_state(const std::string& text) {
+void read_state(const std::function<void()>& read) {
   try {
-    return Json::parse(text);
+    read();
   } catch (const Json::exception& error) {
     throw ConfigurationError(
-        fmt::format("the state of the training in a checkpoint is damaged: {}", error.what()));
+        fmt::format("the state of the training in a checkpoint cannot be read: {}", error.what()));
   }
+}
+
+Json parse_state(const std::string& text) {
+  Json json;
+  read_state([&] { json = Json::parse(text); });
+  return json;
 }
 
 }  // namespace lapse::apps

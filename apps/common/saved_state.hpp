@@ -1,6 +1,7 @@
 // The state of a training as JSON, for checkpoints.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -23,5 +24,7 @@ PhaseCost phase_cost(const Json& json);
 
 // Throws ConfigurationError for what is no JSON.
 Json parse_state(const std::string& text);
+// Calls read(), which takes a state from JSON. Throws ConfigurationError where something is missing there.
+void read_state(const std::function<void()>& read);
 
 }  // namespace lapse::apps

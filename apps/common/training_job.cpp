@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -18,6 +19,13 @@ CheckpointSettings settings(const CheckpointOptions& options) {
   return {.folder = options.folder, .local_folder = options.local_folder, .keep = options.keep};
 }
 
+// A signal that comes behind the last handler would end a program whose work is done or saved, with another
+// exit status: launchers send some to the other ranks when the first has ended.
+const std::vector<int>& ignored_otherwise(const std::vector<int>& signals) {
+  for (const int signal : signals) std::signal(signal, SIG_IGN);
+  return signals;
+}
+
 // Collective. Whether it holds on some rank.
 bool holds_anywhere(ParameterServer& server, std::string_view call, const std::function<bool()>& condition) {
   const auto answers = server.exchange(call, [&] { return std::string(condition() ? "1" : "0"); });
@@ -30,7 +38,7 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
     : server_(server),
       options_(options),
       checkpoints_(server, settings(options)),
-      control_(server, {.signals = options.signals,
+      control_(server, {.signals = ignored_otherwise(options.signals),
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
       exist_(has_checkpoints(options)) {
@@ -60,7 +68,7 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   Checkpoints without_tables(server_, settings(options_));
   LoadedCheckpoint loaded = without_tables.load();
   const std::string name = fmt::format("step {} in {}", loaded.step, options_.folder);
-  const Json global = parse_state(loaded.global);
+  const Json global = loaded.global.empty() ? Json() : parse_state(loaded.global);
   if (!global.is_object() || !global.contains("run") || !global.contains("state"))
     throw ConfigurationError(fmt::format("{} is not the checkpoint of an application", name));
   identity_.require_equal(global.at("run"), name);

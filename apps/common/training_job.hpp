@@ -22,7 +22,8 @@ namespace lapse::apps {
 class TrainingJob {
  public:
   // Collective. The server outlives the object. Throws ConfigurationError for a folder that has checkpoints
-  // which are not to be resumed, and as JobControl does.
+  // which are not to be resumed, and as JobControl does. From then on the process ignores the signals of the
+  // options wherever they are not caught.
   TrainingJob(ParameterServer& server, const CheckpointOptions& options);
 
   template <Element T>

@@ -237,10 +237,12 @@ void add_options(CLI::App& app, KnowledgeGraphOptions& options) {
   add_training_options(app, options, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
   const CLI::Option* const technique = add_technique(app, options.technique);
-  conditions->add(add_sampling(app, options.training.sampling), "--mode intent, and negatives that are drawn",
+  conditions->add(add_sampling(app, options.training.sampling),
+                  "--mode intent, negatives that are drawn, and trainings that are not --deterministic",
                   [&options] {
-                    return options.training.runner.mode == TrainingMode::intent &&
-                           options.training.runner.negatives.sharing != NegativeSharing::all;
+                    const RunnerOptions& runner = options.training.runner;
+                    return runner.mode == TrainingMode::intent && !runner.deterministic &&
+                           runner.negatives.sharing != NegativeSharing::all;
                   });
   add_checkpoint_options(app, options.checkpoints, *conditions);
   add_settings(app, options.settings);

@@ -112,7 +112,7 @@ void Trainer::begin(TrainingJob& job) {
     job.add(best_->tables().entities, "best-entities");
     job.add(best_->tables().relations, "best-relations");
   }
-  if (const auto state = job.begin(identity())) set_state(*state);
+  if (const auto state = job.begin(identity())) read_state([&] { set_state(*state); });
   job.set_progress(progress());
 }
 

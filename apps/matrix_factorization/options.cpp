@@ -216,7 +216,7 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
                   "--mode blocking",
                   [&options] { return options.training.runner.mode == TrainingMode::blocking; });
   const CLI::Option* const technique = add_technique(app, options.technique);
-  add_checkpoint_options(app, options.checkpoints, *conditions);
+  add_checkpoint_options(app, options.checkpoints, *conditions, WorkerClocks::none);
   add_settings(app, options.settings);
   app.final_callback([conditions, mode, technique, &options] {
     choose_settings(options.settings, options.technique);

@@ -89,7 +89,7 @@ RunIdentity Trainer::identity() const {
 
 void Trainer::begin(TrainingJob& job) {
   job.add(factors_.table, "factors");
-  if (const auto state = job.begin(identity())) set_state(*state);
+  if (const auto state = job.begin(identity())) read_state([&] { set_state(*state); });
   job.set_progress({.epochs = epochs_.size()});
 }
 

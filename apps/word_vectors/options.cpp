@@ -102,8 +102,9 @@ void add_execution_options(CLI::App& app, WordVectorsOptions& options, OptionCon
       "--deterministic", runner.deterministic,
       "The same result in every run with these numbers of ranks and workers, bit for bit, also when it "
       "is stopped and resumed: workers push one after the other");
-  conditions.add(add_sampling(app, options.training.sampling), "--negatives above 0",
-                 [&runner] { return runner.windows.negatives != 0; });
+  conditions.add(add_sampling(app, options.training.sampling),
+                 "--negatives above 0, and trainings that are not --deterministic",
+                 [&runner] { return runner.windows.negatives != 0 && !runner.deterministic; });
 }
 
 void add_result_options(CLI::App& app, WordVectorsOptions& options, OptionConditions& conditions) {

@@ -79,7 +79,7 @@ JobProgress Trainer::progress() const {
 void Trainer::begin(TrainingJob& job) {
   job.add(tables_.inputs, "inputs");
   job.add(tables_.outputs, "outputs");
-  if (const auto state = job.begin(identity())) set_state(*state);
+  if (const auto state = job.begin(identity())) read_state([&] { set_state(*state); });
   job.set_progress(progress());
 }
 

@@ -89,6 +89,8 @@ int run_benchmark(int argc, char** argv, const std::string& description,
   app.add_option("--case", settings.cases, "only this case; may be given several times");
   app.add_option("--runs", settings.runs, "measurements of each case, of which the median counts");
   app.add_option("--workers", settings.workers, "of each rank, in benchmarks that leave it open");
+  app.add_option("--megabytes", settings.megabytes, "of data, in benchmarks that leave it open");
+  app.add_option("--folder", settings.folder, "for files, in benchmarks that write some; else /tmp");
   app.add_flag("--twins,!--no-twins", settings.baselines, "run the plain programs beside the cases");
   app.add_flag("--smoke", settings.smoke, "tiny sizes, only to see that everything works");
   CLI11_PARSE(app, argc, argv);

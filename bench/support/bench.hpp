@@ -22,6 +22,8 @@ struct Settings {
   std::size_t runs = 0;            // of each case; 0: as many as the benchmark wants
   bool baselines = true;           // false: only the server's part, for profiles
   std::int32_t workers = 0;        // of each rank; 0: as many as the benchmark wants
+  std::size_t megabytes = 0;       // of data, in benchmarks that leave it open; 0: as many as they want
+  std::string folder;              // for files, in benchmarks that write some; empty: one in /tmp
   bool smoke = false;              // tiny sizes: shows that everything works; the figures mean nothing
 };
 
@@ -45,6 +47,12 @@ class Bench {
   std::size_t workers(std::size_t usual = 1) const {
     return settings_.workers > 0 ? static_cast<std::size_t>(settings_.workers) : usual;
   }
+  // Of data, in benchmarks that leave it open.
+  std::size_t megabytes(std::size_t usual, std::size_t tiny) const {
+    return settings_.megabytes != 0 ? settings_.megabytes : size(usual, tiny);
+  }
+  // Where a benchmark may make folders of its own.
+  std::string folder() const { return settings_.folder.empty() ? "/tmp" : settings_.folder; }
   // Whether baselines are to be run.
   bool baselines() const { return settings_.baselines; }
   // The size of a workload: `usual`, or `tiny` in a smoke test.

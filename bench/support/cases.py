@@ -74,6 +74,8 @@ CASES = {
         "moved pull", "moved push", "moved pull no caches", "moved push no caches", "tcp pull", "tcp push",
         "tcp pull batch 64", "tcp pull batch 100", "tcp pull batch 1000", "tcp pull batch 100 async", *large_values()),
         "all ranks pull batch 4000": 3, "all ranks push batch 4000": 3},
+    "checkpoints": with_baseline("save", "load", "read", "save_async", "save_async first", "save_async moved",
+                                 "save_async sparse"),
     "factorization": with_baseline("1x1", "1x2", "1x4", "2x1", "4x1", "lease 1x1", "lease 1x2", "lease 1x4",
                                    "lease 2x1", "lease 4x1"),
     "growth": alone("insertions", "bytes per key", "longest pause writing", "longest pause reading"),

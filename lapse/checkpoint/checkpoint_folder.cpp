@@ -135,11 +135,6 @@ void CheckpointFolder::commit(const Manifest& manifest) const {
     throw;
   }
   sync_folder(folder);
-  try {
-    remove_left_overs(manifest.step, manifest.checkpoint);  // Of an earlier checkpoint of the step.
-  } catch (const CheckpointError&) {
-    // The next save tries again.
-  }
 }
 
 void CheckpointFolder::discard(std::uint64_t step, const std::vector<std::string>& files) const noexcept {
@@ -148,10 +143,14 @@ void CheckpointFolder::discard(std::uint64_t step, const std::vector<std::string
   remove_empty(step);
 }
 
-void CheckpointFolder::remove(std::uint64_t step) const {
-  const std::vector<std::string> files = manifest(step).files();
+void CheckpointFolder::withdraw(std::uint64_t step) const {
   remove_file(file_path(step, std::string(Manifest::kFile)));
   sync_folder(step_path(step));
+}
+
+void CheckpointFolder::remove(std::uint64_t step) const {
+  const std::vector<std::string> files = manifest(step).files();
+  withdraw(step);
   discard(step, files);
 }
 
@@ -209,6 +208,7 @@ std::vector<std::byte> CheckpointFolder::read_blob(const Manifest& manifest, con
 }
 
 void CheckpointFolder::check(const Manifest& manifest, Check check) const {
+  ShardBlock block;
   for (const TableRecord& table : manifest.tables) {
     for (const ShardRecord& record : table.shards) {
       const ShardReader shard = open(manifest, record);
@@ -219,7 +219,7 @@ void CheckpointFolder::check(const Manifest& manifest, Check check) const {
                               fmt::format("is a shard of table '{}' of another kind", header.table));
       }
       if (check == Check::structure) continue;
-      for (const BlockRecord& block : shard.blocks()) shard.read(block);
+      for (const BlockRecord& record_of_block : shard.blocks()) shard.read(record_of_block, block);
     }
   }
   if (manifest.global) read_blob(manifest, *manifest.global);

@@ -36,12 +36,15 @@ class CheckpointFolder {
   void remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const;
   // Waits until the disk has the name of a file of the step.
   void sync_name(std::uint64_t step, const std::string& file) const;
-  // Makes the checkpoint appear. Every file that the manifest lists is on the disk.
+  // Makes the checkpoint appear. Every file that the manifest lists is on the disk. Those of an earlier
+  // checkpoint of the step are left over then.
   void commit(const Manifest& manifest) const;
   // Removes files of the step, as far as they are there; and the folder, if it is empty then.
   void discard(std::uint64_t step, const std::vector<std::string>& files) const noexcept;
   // Removes a whole checkpoint, the manifest first.
   void remove(std::uint64_t step) const;
+  // Removes the manifest; the files are left over then.
+  void withdraw(std::uint64_t step) const;
 
   // --- reading
 

@@ -193,7 +193,7 @@ std::vector<std::string> Manifest::files() const {
   if (global) names.push_back(global->file);
   for (const BlobRecord& blob : per_worker) names.push_back(blob.file);
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

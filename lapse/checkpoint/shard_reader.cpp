@@ -25,32 +25,46 @@ using Reason = CheckpointError::Reason;
 
 // --- block
 
-ShardBlock::ShardBlock(const ShardHeader& header, const BlockRecord& record, std::vector<std::byte> bytes,
-                       const std::string& file)
-    : element_bytes_(element_bytes(header.element)), length_(header.length), bytes_(std::move(bytes)) {
-  if (record.entries > bytes_.size() / sizeof(std::uint64_t)) refuse_block(record, file);
+std::span<std::byte> ShardBlock::room(std::size_t bytes) {
+  if (bytes > capacity_) {
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    capacity_ = bytes;
+  }
+  const std::span<std::byte> room(memory_.get(), bytes);
+  bytes_ = room;
+  return room;
+}
+
+void ShardBlock::parse(const ShardHeader& header, const BlockRecord& record, const std::string& file) {
+  element_bytes_ = element_bytes(header.element);
+  length_ = header.length;
+  row_bytes_ = header.content_bytes();
   const std::size_t entries = record.entries;
-  ByteReader reader(bytes_);
-  keys_ = reader.read_vector<std::uint64_t>(entries);
-  std::vector<std::uint32_t> states;
-  if (!header.uniform()) {
+  if (entries > bytes_.size() / sizeof(std::uint64_t)) refuse_block(record, file);
+  // The memory is aligned, and the keys are at its beginning.
+  keys_ = {reinterpret_cast<const std::uint64_t*>(bytes_.data()), entries};
+  ByteReader reader(bytes_.subspan(entries * sizeof(std::uint64_t)));
+  std::size_t content_bytes = 0;
+  if (header.uniform()) {
+    if (reader.remaining() / row_bytes_ < entries) refuse_block(record, file);
+    content_bytes = entries * row_bytes_;
+  } else {
     if (reader.remaining() / 8 < entries) refuse_block(record, file);
     lengths_ = reader.read_vector<std::uint32_t>(entries);
-    states = reader.read_vector<std::uint32_t>(entries);
+    const auto states = reader.read_vector<std::uint32_t>(entries);
+    offsets_.clear();
+    for (std::size_t i = 0; i < entries; ++i) {
+      offsets_.push_back(content_bytes);
+      content_bytes += (std::size_t{lengths_[i]} + states[i]) * element_bytes_;
+      if (content_bytes > reader.remaining()) refuse_block(record, file);
+    }
+    offsets_.push_back(content_bytes);
   }
-  std::size_t at = bytes_.size() - reader.remaining();
-  offsets_.reserve(entries + 1);
-  for (std::size_t i = 0; i < entries; ++i) {
-    offsets_.push_back(at);
-    const std::uint64_t content =
-        header.uniform() ? header.content_bytes() : (std::uint64_t{lengths_[i]} + states[i]) * element_bytes_;
-    if (content > bytes_.size() - at) refuse_block(record, file);
-    at += content;
-  }
-  offsets_.push_back(at);
+  const std::size_t begin = bytes_.size() - reader.remaining();
+  rows_ = bytes_.data() + begin;
   const bool rising = std::ranges::adjacent_find(keys_, std::ranges::greater_equal()) == keys_.end();
   if (!rising || keys_.front() != record.first_key || keys_.back() != record.last_key ||
-      padded_to_8(at) != bytes_.size())
+      padded_to_8(begin + content_bytes) != bytes_.size())
     refuse_block(record, file);
 }
 
@@ -140,14 +154,15 @@ void ShardReader::read_index() {
   if (offset != trailer_.index_offset || entries != trailer_.entries) refuse_index();
 }
 
-ShardBlock ShardReader::read(const BlockRecord& block) const {
-  std::vector<std::byte> bytes = file_.read(begin_ + block.offset, block.bytes);
-  if (checksum(bytes) != block.checksum) {
+void ShardReader::read(const BlockRecord& record, ShardBlock& block) const {
+  const std::span<std::byte> bytes = block.room(record.bytes);
+  file_.read(begin_ + record.offset, bytes);
+  if (checksum(bytes) != record.checksum) {
     throw CheckpointError(Reason::damaged, file_.path(),
                           fmt::format("the checksum of the block at byte {} (keys {} to {}) differs",
-                                      begin_ + block.offset, block.first_key, block.last_key));
+                                      begin_ + record.offset, record.first_key, record.last_key));
   }
-  return ShardBlock(header_, block, std::move(bytes), file_.path());
+  block.parse(header_, record, file_.path());
 }
 
 }  // namespace lapse

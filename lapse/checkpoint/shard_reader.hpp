@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,28 +14,39 @@
 
 namespace lapse {
 
-// The entries of one block, in rising order of keys.
+// The entries of one block, in rising order of keys. Its memory is used again where a further block is read
+// into the object.
 class ShardBlock {
  public:
-  // `bytes` have the checksum of the record. Throws CheckpointError, as `file`, where they are no block.
-  ShardBlock(const ShardHeader& header, const BlockRecord& record, std::vector<std::byte> bytes,
-             const std::string& file);
-
   std::size_t size() const { return keys_.size(); }
   std::span<const std::uint64_t> keys() const { return keys_; }
   // Value and state, one behind the other.
   std::span<const std::byte> content(std::size_t i) const {
-    return std::span<const std::byte>(bytes_).subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
+    if (length_ != 0) return {rows_ + i * row_bytes_, row_bytes_};
+    return {rows_ + offsets_[i], offsets_[i + 1] - offsets_[i]};
   }
   // Elements of the value.
   std::size_t length(std::size_t i) const { return length_ != 0 ? length_ : lengths_[i]; }
   ShardEntry entry(std::size_t i) const;
 
  private:
-  std::size_t element_bytes_;
-  std::size_t length_;
-  std::vector<std::byte> bytes_;
-  std::vector<std::uint64_t> keys_;
+  friend class ShardReader;
+
+  // Room for so many bytes of a block, which are not initialized.
+  std::span<std::byte> room(std::size_t bytes);
+  // Finds the entries in what was read there, which has the checksum of the record. Throws CheckpointError,
+  // as `file`, where it is no block.
+  void parse(const ShardHeader& header, const BlockRecord& record, const std::string& file);
+
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+  std::span<const std::byte> bytes_;
+  std::size_t element_bytes_ = 0;
+  std::size_t length_ = 0;     // 0: each entry has its own
+  std::size_t row_bytes_ = 0;  // where lengths are equal
+  std::span<const std::uint64_t> keys_;
+  const std::byte* rows_ = nullptr;
+  // where each entry has its own length
   std::vector<std::uint32_t> lengths_;
   std::vector<std::size_t> offsets_;  // of contents; one more than there are keys
 };
@@ -54,7 +65,12 @@ class ShardReader {
   std::uint64_t entries() const { return trailer_.entries; }
   const std::string& path() const { return file_.path(); }
 
-  ShardBlock read(const BlockRecord& block) const;
+  void read(const BlockRecord& record, ShardBlock& block) const;
+  ShardBlock read(const BlockRecord& record) const {
+    ShardBlock block;
+    read(record, block);
+    return block;
+  }
 
  private:
   void read_header();

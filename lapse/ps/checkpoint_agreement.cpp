@@ -94,8 +94,7 @@ void CheckpointAgreement::throw_everywhere(const std::exception_ptr& error) {
   std::rethrow_exception(error);
 }
 
-void CheckpointAgreement::require_equal(const std::string& text) {
-  const std::vector<std::string> texts = exchange([&] { return text; });
+void CheckpointAgreement::require_equal(const std::vector<std::string>& texts) {
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     if (texts[rank] == texts[0]) continue;
     throw_everywhere(std::make_exception_ptr(CollectiveMismatch(fmt::format(

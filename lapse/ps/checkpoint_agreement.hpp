@@ -41,7 +41,11 @@ class CheckpointAgreement {
     });
   }
   // Collective. Throws CollectiveMismatch on every rank, unless all give one text.
-  void require_equal(const std::string& text);
+  void require_equal(const std::string& text) {
+    require_equal(exchange([&] { return text; }));
+  }
+  // The same where the texts are known, by rank.
+  void require_equal(const std::vector<std::string>& texts);
   // Collective. Throws `error` on every rank, such that the server knows that every rank does.
   [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 

@@ -46,11 +46,12 @@ void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& rec
 }
 
 void CheckpointLoader::read(CheckpointRestorer& restorer) {
+  ShardBlock block;
   for (const Part& part : parts_) {
-    for (const BlockRecord& block : part.blocks) {
-      const ShardBlock content = part.shard->read(block);
-      bytes_read_ += block.bytes;
-      restorer.restore(*part.table, content, part.shard->path());
+    for (const BlockRecord& record : part.blocks) {
+      part.shard->read(record, block);
+      bytes_read_ += record.bytes;
+      restorer.restore(*part.table, block, part.shard->path());
     }
   }
   restorer.finish();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/protocol/table_shard.hpp"
 #include "lapse/ps/worker_core.hpp"
 
 namespace lapse {
@@ -18,6 +19,14 @@ struct RestoredPart {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
 };
+
+constexpr std::size_t kPrefetchAhead = 8;
+
+// Of a key that is restored soon.
+void prefetch(const Store& store, std::span<const std::uint64_t> keys, std::size_t i) {
+  if (i + kPrefetchAhead < keys.size()) store.prefetch_word(Key(keys[i + kPrefetchAhead]));
+  if (store.has(Key(keys[i]))) store.prefetch_value(Key(keys[i]));
+}
 
 template <std::size_t bytes>
 struct RestoreArgument {
@@ -77,10 +86,16 @@ void RestoreFunctions::prepare(ParameterServer& server, std::size_t size) {
 
 void CheckpointRestorer::restore(const CheckpointTable& table, const ShardBlock& block,
                                  const std::string& file) {
+  Store& store = table.handle().state().store();
+  const std::span<const std::uint64_t> keys = block.keys();
   for (std::size_t i = 0; i < block.size(); ++i) {
     const std::span<const std::byte> content = block.content(i);
-    table.require_fit(block.keys()[i], block.length(i), content.size(), file);
-    add(table, Key(block.keys()[i]), content);
+    const Key key(keys[i]);
+    table.require_fit(keys[i], block.length(i), content.size(), file);
+    if (i + kPrefetchAhead < keys.size()) prefetch(store, keys, i + kPrefetchAhead);
+    const Found found =
+        store.update_main(key, [&](std::byte* slot) { std::memcpy(slot, content.data(), content.size()); });
+    if (!found) add(table, key, content);  // On another domain, or not there yet.
   }
   for (std::size_t size = 0; size < batches_.size(); ++size) send(table, size);
 }

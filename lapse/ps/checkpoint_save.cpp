@@ -146,18 +146,26 @@ void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
                                     table.keys, table.entries()));
   }
   request_.folder.commit(manifest);
-  if (request_.keep) remove_older();
+  if (request_.keep) withdraw_older();
 }
 
-void CheckpointSave::remove_older() const {
+void CheckpointSave::withdraw_older() const {
   std::vector<std::uint64_t> others = request_.folder.steps();
   std::erase(others, request_.step);
   for (std::size_t i = 0; i + *request_.keep <= others.size(); ++i) {
     try {
-      request_.folder.remove(others[i]);
+      request_.folder.withdraw(others[i]);
     } catch (const CheckpointError&) {
       // The one that was to be saved is there; what cannot be removed stays.
     }
+  }
+}
+
+void CheckpointSave::remove_left_overs() const noexcept {
+  try {
+    request_.folder.remove_left_overs(request_.step, request_.checkpoint);
+  } catch (const std::exception&) {
+    // The next save tries again.
   }
 }
 

@@ -61,15 +61,18 @@ class CheckpointSave {
   void discard() const noexcept;
   // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
-  // Rank 0, after all ranks: makes the checkpoint appear, and removes older ones. Throws CheckpointError.
+  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Throws
+  // CheckpointError.
   void commit(const std::vector<SavedPart>& parts) const;
+  // Rank 0, after commit, any thread: removes the files of those. Large files take long.
+  void remove_left_overs() const noexcept;
 
  private:
   bool is_first_rank() const { return request_.rank == Rank(0); }
   // What the application has given, in the order in which it is written.
   std::vector<std::span<const std::byte>> blobs() const;
   void write_part();
-  void remove_older() const;
+  void withdraw_older() const;
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;

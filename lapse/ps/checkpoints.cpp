@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/serialization/utility.hpp>
 #include <chrono>
 #include <exception>
 #include <random>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
@@ -72,9 +75,11 @@ class Checkpoints::Impl {
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
+  // Removes the files of checkpoints that are gone.
+  void remove_in_background(std::unique_ptr<CheckpointSave> save);
   // The arguments of a call, as ranks compare them.
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
-  // Takes the lock of the folder, unless this object has it.
+  // Takes the lock of the folder, unless this object has it, and waits until old files are removed.
   void lock();
   // For the text of an error: the checkpoint that can be loaded instead; empty where there is none.
   static std::string other_step(const CheckpointFolder::Newest& other);
@@ -89,6 +94,7 @@ class Checkpoints::Impl {
   CheckpointStaging staging_;
   std::unique_ptr<FolderLock> lock_;      // on rank 0
   std::unique_ptr<CheckpointSave> save_;  // that is not finished
+  std::jthread cleaner_;                  // removes files while the application goes on; on rank 0
 };
 
 Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
@@ -124,6 +130,7 @@ std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const s
 }
 
 void Checkpoints::Impl::lock() {
+  if (cleaner_.joinable()) cleaner_.join();
   if (lock_) return;
   make_folder(folder_.path());
   lock_ = std::make_unique<FolderLock>(folder_.path());
@@ -134,13 +141,18 @@ void Checkpoints::Impl::lock() {
 void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& content, Writing writing) {
   finish();
   CheckpointAgreement agreement(server_, "save_checkpoint");
-  agreement.require_equal(
-      call_text(folder_, fmt::format("step {}, keep {}", step, settings_.keep.value_or(0))));
-  const std::uint64_t checkpoint = agreement.exchange([&]() -> std::uint64_t {
-    if (!is_first_rank()) return 0;
-    lock();
-    return new_checkpoint_number();
-  })[0];
+  std::vector<std::string> texts;
+  std::uint64_t checkpoint = 0;
+  const auto begin_call = [&]() -> std::pair<std::string, std::uint64_t> {
+    const std::string arguments = fmt::format("step {}, keep {}", step, settings_.keep.value_or(0));
+    if (is_first_rank()) lock();
+    return {call_text(folder_, arguments), new_checkpoint_number()};
+  };
+  for (const auto& [text, number] : agreement.exchange(begin_call)) {
+    if (texts.empty()) checkpoint = number;
+    texts.push_back(text);
+  }
+  agreement.require_equal(texts);
   CheckpointSave::Request request{.folder = folder_,
                                   .step = step,
                                   .checkpoint = checkpoint,
@@ -163,7 +175,7 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
 
 void Checkpoints::Impl::finish() {
   if (!save_) return;
-  const std::unique_ptr<CheckpointSave> save = std::move(save_);
+  std::unique_ptr<CheckpointSave> save = std::move(save_);
   CheckpointAgreement agreement(server_, "save_checkpoint");
   std::vector<SavedPart> parts;
   try {
@@ -181,6 +193,16 @@ void Checkpoints::Impl::finish() {
       throw;
     }
   });
+  if (is_first_rank()) remove_in_background(std::move(save));
+}
+
+void Checkpoints::Impl::remove_in_background(std::unique_ptr<CheckpointSave> save) {
+  const std::shared_ptr<const CheckpointSave> of_thread = std::move(save);
+  try {
+    cleaner_ = std::jthread([of_thread] { of_thread->remove_left_overs(); });
+  } catch (const std::system_error&) {
+    of_thread->remove_left_overs();
+  }
 }
 
 // --- loading

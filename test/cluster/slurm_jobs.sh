@@ -68,10 +68,39 @@ job "an unknown launcher" 2 "expected srun or mpirun" env LAUNCHER=ssh "${submit
 OPTIONS="${options[*]}" "$scripts/scaling.sh" scaling 1,2 "$program" "${training[@]}" >submit.txt 2>&1 || fail "scaling: $(cat submit.txt)"
 wait_for "$(sbatch --parsable "${options[@]}" --output=array-%a.out --array=0-7 --export="ALL,TRAIN_SCRIPT=$scripts/train.sbatch" \
   "$scripts/techniques.sbatch" techniques "$program" "${training[@]}" --mode intent)"
-for _ in {1..600}; do
+
+# A signal in the middle: the job saves a checkpoint, is requeued and finishes, with the result of a run without a signal.
+# Only then the job starts that depends on it. With both launchers at the same time.
+long=(--zipf 3000x1000x300000 --epochs 100 --patience 0 --no-baselines --evaluate-every 1)
+declare -A jobs
+for launcher in srun mpirun; do
+  jobs[$launcher]=$(LAUNCHER=$launcher PROGRAM=$program TRAIN_SCRIPT=$scripts/train.sbatch RESUME_SCRIPT=$scripts/resume.sbatch \
+    sbatch --parsable "${options[@]}" --output="$launcher.out" "$scripts/matrix_factorization.sbatch" "${long[@]}" \
+    --output-prefix "$launcher")
+  sbatch --dependency="afterok:${jobs[$launcher]}" --nodes=1 --ntasks=1 --output="after-$launcher.out" \
+    --wrap "cmp whole-rows.npy $launcher-rows.npy && cmp whole-columns.npy $launcher-columns.npy && echo equal" >/dev/null
+done
+for launcher in srun mpirun; do
+  for _ in {1..600}; do
+    grep -q '^epoch   3' "$launcher.out" 2>/dev/null && break
+    sleep 0.1
+  done
+  scancel --batch --signal=USR1 "${jobs[$launcher]}"
+done
+"$program" "${long[@]}" --workers 2 --deterministic --output-prefix whole >whole.out 2>&1 || fail "without Slurm: $(cat whole.out)"
+for _ in {1..900}; do
   [[ -z $(squeue --noheader) ]] && break
   sleep 0.1
 done
+for launcher in srun mpirun; do
+  wait_for "${jobs[$launcher]}"
+  [[ $status == 0 ]] || fail "resumed, $launcher: exit status $status: $(cat "$launcher.out")"
+  for words in '^turn 1 of job' '^stopped: SIGUSR1 on rank' 'is requeued$' '^turn 2 of job' '^resumed from step' '^epoch 100 '; do
+    grep -qE "$words" "$launcher.out" || fail "resumed, $launcher: nothing says '$words': $(cat "$launcher.out")"
+  done
+  grep -q '^equal$' "after-$launcher.out" || fail "the job after it, $launcher: $(cat "after-$launcher.out")"
+done
+
 python3 -B "$scripts/gather.py" techniques >gathered.txt 2>&1 || fail "gathering the techniques: $(cat gathered.txt)"
 [[ $(grep -cE '^\| `[a-z_]+` \| 2 \|' gathered.txt) -eq 8 ]] || fail "not eight techniques: $(cat gathered.txt array-*.out)"
 grep -q "<svg" techniques/bars.svg || fail "no picture of the techniques"

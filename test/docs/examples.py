@@ -13,13 +13,15 @@ from pathlib import Path
 
 BLOCK = re.compile(r"(?:<!-- given\n(?P<given>.*?)-->\n)?```cpp\n(?P<code>.*?)```", re.DOTALL)
 
-FRAGMENTS_HEAD = """#include <cstdint>
+FRAGMENTS_HEAD = """#include <csignal>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "lapse/ps/checkpoints.hpp"
+#include "lapse/ps/job_control.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 

@@ -1,6 +1,6 @@
 lapse_test(test_checkpoints
-  SOURCES checkpoints.cpp checkpoints_copies.cpp checkpoints_damage.cpp checkpoints_errors.cpp
-  DEPENDS lapse::adapm lapse::ps fmt::fmt
+  SOURCES checkpoints.cpp checkpoints_converted.cpp checkpoints_copies.cpp checkpoints_damage.cpp checkpoints_errors.cpp
+  DEPENDS lapse::app_checkpoint_tool lapse::adapm lapse::ps fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank 2
   TIMEOUT 100)

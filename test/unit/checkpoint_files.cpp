@@ -1,6 +1,7 @@
 // Files of checkpoints, and what the operating system refuses.
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 
 #include "lapse/checkpoint/durable_file.hpp"
@@ -82,4 +83,15 @@ TEST_CASE("Reads behind the end of a file") {
   CHECK(thrown_reason([&] { file.read(2, UINT64_MAX); }) == Reason::truncated);
   std::vector<std::byte> bytes(4);
   CHECK(thrown_reason([&] { file.read(8, std::span<std::byte>(bytes)); }) == Reason::truncated);
+}
+
+TEST_CASE("The checksum of pieces is that of all their bytes, and that of the format") {
+  const std::vector<std::byte> bytes = sample_content<std::int64_t>(5, 1000);
+  CHECK(checksum(bytes) == 0x1db38cd7f92df0db);  // By XXH3_64bits.
+  CHECK(checksum(std::span(bytes).first(100)) == 0xe40708f634d1186c);
+  for (const std::size_t middle : {0, 1, 239, 241, 4000, 8000}) {
+    const std::array<std::span<const std::byte>, 3> pieces{
+        std::span(bytes).first(middle), {}, std::span(bytes).subspan(middle)};
+    CHECK(checksum(pieces) == checksum(bytes));
+  }
 }

@@ -205,6 +205,7 @@ inline Manifest write_sample_checkpoint(const CheckpointFolder& folder, std::uin
   file.finish();
   folder.sync_name(step, name);
   folder.commit(manifest);
+  folder.remove_left_overs(step, checkpoint);
   return manifest;
 }
 

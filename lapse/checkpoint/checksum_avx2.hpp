@@ -1,0 +1,12 @@
+// The checksum of checkpoints for processors with AVX2: three times as fast.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lapse {
+
+// Of `count` pieces of memory that follow one another. The processor has AVX2.
+std::uint64_t checksum_avx2(const void* const* pieces, const std::size_t* bytes, std::size_t count);
+
+}  // namespace lapse

@@ -1,0 +1,108 @@
+#!/bin/bash
+# applications_resumed.sh <folder of the programs> <folder of their data> <launcher...>: each application is stopped in the
+# middle by a signal to one of its ranks, goes on in another run, and ends with the files of a run without interruption, bit
+# for bit. Prints what is wrong and exits with 1.
+programs=$1
+set -- none "${@:2}"
+source "$(dirname "${BASH_SOURCE[0]}")/application_program.sh"
+checkpoints=$directory/checkpoints
+
+# Runs the program and sends a signal to a process of it after some epochs; sets `status`.
+run_and_stop() {  # <signal> <epochs> <arguments...>
+  local signal=$1 epochs=$2 launched processes
+  shift 2
+  : >"$directory/out"
+  "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null &
+  launched=$!
+  mkfifo "$directory/never"
+  exec 4<>"$directory/never"
+  rm "$directory/never"
+  while [[ $(grep -c '^epoch ' "$directory/out") -lt $epochs ]] && builtin kill -0 "$launched" 2>/dev/null; do
+    read -r -t 0.01 -u 4
+  done
+  exec 4<&-
+  # The last of the launcher's processes: on one host, the last rank.
+  read -ra processes <"/proc/$launched/task/$launched/children"
+  builtin kill "-$signal" "${processes[-1]:-$launched}"
+  wait "$launched"
+  status=$?
+}
+
+# <what> <signal> <files> <option of the files> <end of its value> <arguments...>
+resumes() {
+  local what=$1 signal=$2 files=$3 output=$4 end=$5 attempt file
+  shift 5
+  run "$@" "$output" "$directory/whole$end" || fail "$what: $(cat "$directory/err")"
+  grep -E '^ *(test RMSE|valid MRR)|^loss ' "$directory/out" >"$directory/whole-result"
+  for attempt in 1 2 3; do  # Until the signal does not come too late.
+    rm -rf "$checkpoints"
+    run_and_stop "$signal" 2 "$@" "$output" "$directory/parts$end" --checkpoint-dir "$checkpoints" --checkpoint-every 1epoch
+    [[ $status -eq 75 ]] && break
+  done
+  [[ $status -eq 75 ]] || fail "$what: exit status $status after the signal, expected 75: $(cat "$directory/out" "$directory/err")"
+  grep -q "^stopped: SIG$signal on rank [0-9]*; --resume goes on from step" "$directory/out" ||
+    fail "$what: nothing says that it has stopped: $(cat "$directory/out")"
+  for file in $files; do
+    [[ ! -e $directory/parts$file ]] || fail "$what: unfinished work has written $file"
+  done
+  run "$@" "$output" "$directory/parts$end" --checkpoint-dir "$checkpoints" --resume || fail "$what, resumed: $(cat "$directory/err")"
+  grep -q "^resumed from step [0-9]* in $checkpoints" "$directory/out" || fail "$what: it did not resume: $(cat "$directory/out")"
+  grep -q '^epoch   1 ' "$directory/out" && fail "$what: it began anew: $(cat "$directory/out")"
+  grep -E '^ *(test RMSE|valid MRR)|^loss ' "$directory/out" >"$directory/parts-result"
+  cmp "$directory/whole-result" "$directory/parts-result" || fail "$what: other results: $(cat "$directory/parts-result")"
+  for file in $files; do
+    cmp "$directory/whole$file" "$directory/parts$file" || fail "$what: another $file"
+    rm -f "$directory/whole$file" "$directory/parts$file"
+  done
+}
+
+program=$programs/matrix_factorization
+ratings=$data/movietweetings/ratings.tsv
+head -n 30000 "$ratings" >"$directory/ratings"
+factorization=("$directory/ratings" --epochs 60 --patience 0 --no-baselines --schedule bold_driver --deterministic)
+resumes "matrix factorization" USR1 "-rows.npy -columns.npy" --output-prefix "" "${factorization[@]}" --workers 2
+
+# What must not differ is named; a folder with checkpoints is not taken for another training.
+refuses "--rank is 5, but 16 in the checkpoint that is to be resumed, step" \
+  "${factorization[@]}" --rank 5 --checkpoint-dir "$checkpoints" --resume
+refuses "the number of rows is|in the checkpoint" "$ratings" "${factorization[@]:1}" --checkpoint-dir "$checkpoints" --resume
+refuses "has checkpoints: add --resume" "${factorization[@]}" --checkpoint-dir "$checkpoints"
+refuses "--resume applies only with --checkpoint-dir" "${factorization[@]}" --resume
+refuses "--deterministic applies only with --mode blocking" "${factorization[@]}" --mode classic
+refuses "--checkpoint-every|expected such as 5epochs" "${factorization[@]}" --checkpoint-dir "$checkpoints" --checkpoint-every 5
+
+# Without a checkpoint a resumed training begins. A job whose time is over saves one and stops at once.
+rm -rf "$checkpoints"
+SLURM_JOB_END_TIME=1000 run "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --stop-status 7
+status=$?
+[[ $status -eq 7 ]] || fail "the time of the job: exit status $status, expected 7: $(cat "$directory/err")"
+grep -q "^no checkpoint in $checkpoints: the training starts" "$directory/out" || fail "nothing says that there is no checkpoint"
+grep -q "^stopped: the time of the job ends" "$directory/out" || fail "the time of the job: $(cat "$directory/out")"
+
+head -n 3000 <(xz -dc "$data/wn18rr/train.txt.xz") >"$directory/train"
+head -n 100 "$directory/train" >"$directory/valid"
+program=$programs/knowledge_graph_embeddings
+resumes "knowledge graph" USR1 "-entities.npy -relations.npy" --output-prefix "" "$directory/train" --valid "$directory/valid" \
+  --dim 16 --negatives 2 --epochs 20 --evaluate-every 2 --workers 2 --deterministic --entity-dropout 0.1 --patience 3 --technique adaptive
+
+program=$programs/word_vectors
+xz -dc "$data/words/factbook.txt.xz" | head -n 20000 >"$directory/text"
+words=("$directory/text" --dim 20 --progress 0)
+resumes "word vectors" USR1 -vectors.bin --output -vectors.bin "${words[@]}" --epochs 5 --deterministic
+
+# Another number of workers goes on with the same curve, in the middle of an epoch.
+words+=(--epochs 16)
+run "${words[@]}" || fail "word vectors: $(cat "$directory/err")"
+loss() { sed -n 's/^epoch *16 *loss *\([0-9.]*\) .*/\1/p' "$directory/out"; }
+expected=$(loss)
+for attempt in 1 2 3; do
+  rm -rf "$checkpoints"
+  run_and_stop TERM 2 "${words[@]}" --checkpoint-dir "$checkpoints"
+  [[ $status -eq 75 ]] && break
+done
+[[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
+run "${words[@]}" --checkpoint-dir "$checkpoints" --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
+awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.95 * b && a < 1.05 * b) }' ||
+  fail "more workers: loss $(loss), expected $expected"
+
+exit $((failures > 0))

@@ -28,7 +28,7 @@ STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1,
 # The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
 PATIENCE = 30
 MARK = "LAPSE_TEST_KILLS"
-DATA = ["--zipf", "2000x1000x200000", "--no-baselines"]
+DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
 # Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
 TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"]}
 # What the launchers print about the rank that was killed.

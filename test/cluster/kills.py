@@ -28,7 +28,7 @@ STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1,
 # The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
 PATIENCE = 30
 MARK = "LAPSE_TEST_KILLS"
-DATA = ["--zipf", "2000x1000x200000", "--no-baselines"]
+DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
 # Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
 TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"]}
 # What the launchers print about the rank that was killed.
@@ -195,10 +195,10 @@ class Kills:
             command = self.training(way, 100000)
         else:
             command = [self.arguments.program, folder, "1000"]
-        job = Job(self.launcher, RANKS, command, domain)
-        ready = True
-        if stage != "training":
-            ready = job.read_until(f"^stage {stage}$", self.random.randint(1, 3))
+        sign = "^[0-9]+ x [0-9]+ matrix" if stage == "training" else f"^stage {stage}$"
+        count = 1 if stage == "training" else self.random.randint(1, 3)
+        job = self.start(RANKS, command, domain, sign, count)
+        ready = job.read_until(sign, count)
         end = time.monotonic() + PATIENCE
         while len(job.ranks()) < RANKS and time.monotonic() < end and job.read(0.01):
             pass
@@ -243,7 +243,7 @@ class Kills:
 
     def resume(self, number, newest, way):
         """The application goes on for an epoch; what it reaches is noted."""
-        job = self.start_again(RANKS, self.training(way, newest + 1), "rank", "^(resumed|epoch)", 1)
+        job = self.start(RANKS, self.training(way, newest + 1), "rank", "^(resumed|epoch)", 1)
         launcher, _ = job.end()
         resumed = re.search(r"^resumed from step (\d+) ", job.text, re.MULTILINE)
         epochs = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
@@ -262,15 +262,15 @@ class Kills:
             return
         last = max(map(int, self.curve))
         command = [self.arguments.application, *DATA, *TRAINING["deterministic"], "--epochs", str(last)]
-        job = self.start_again(RANKS, command, "rank", "^epoch", 1)
+        job = self.start(RANKS, command, "rank", "^epoch", 1)
         job.end()
         expected = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
         for epoch, reached in self.curve.items():
             if expected.get(epoch) != reached:
                 self.fail(f"epoch {epoch}: a resumed run has reached {reached}, one that was not killed {expected.get(epoch)}")
 
-    def start_again(self, ranks, command, domain, pattern, count):
-        """A job. With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone: it is tried once more."""
+    def start(self, ranks, command, domain, pattern, count):
+        """A job that prints the pattern. With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone: it is tried once more."""
         job = Job(self.launcher, ranks, command, domain)
         if self.launcher.testbed and not job.read_until(pattern, count):
             job.end()
@@ -281,7 +281,7 @@ class Kills:
         """A job of another size loads the newest checkpoint, checks all sums, and saves further ones."""
         ranks = self.random.randint(2, 4)
         domain = self.random.choice(["rank", "2"])
-        job = self.start_again(ranks, [self.arguments.program, folder, "1"], domain, "^process ", ranks)
+        job = self.start(ranks, [self.arguments.program, folder, "1"], domain, "^process ", ranks)
         launcher, _ = job.end()
         loaded = re.search(r"^loaded (\d+)$", job.text, re.MULTILINE)
         if launcher is None or job.process.returncode != 0 or (newest and (loaded is None or int(loaded[1]) != newest)):

@@ -45,8 +45,8 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
   return found;
 }
 
-std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> except) {
-  const CheckpointFolder::Newest other = folder.newest(CheckpointFolder::Check::structure, except);
+std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> before) {
+  const CheckpointFolder::Newest other = folder.newest(CheckpointFolder::Check::structure, before);
   return other.manifest ? fmt::format("; step {} can be loaded", other.manifest->step) : std::string();
 }
 

@@ -29,8 +29,8 @@ struct FoundCheckpoint {
 // naming another one that can be loaded, where there is any.
 FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
-// For the text of an error: "; step 3 can be loaded", the newest whole checkpoint but that of step `except`;
+// For the text of an error: "; step 3 can be loaded", the newest whole checkpoint, of a step below `before`;
 // empty where there is none. Throws CheckpointError.
-std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> except = {});
+std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> before = {});
 
 }  // namespace lapse

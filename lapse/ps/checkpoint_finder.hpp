@@ -29,4 +29,8 @@ struct FoundCheckpoint {
 // naming another one that can be loaded, where there is any.
 FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
+// The content of the application: that of rank 0, which may be empty, then those of the workers. Throws
+// CheckpointError.
+std::vector<std::string> read_blobs(const CheckpointFolder& folder, const Manifest& manifest);
+
 }  // namespace lapse

@@ -1,5 +1,5 @@
 lapse_test(test_checkpoints
-  SOURCES checkpoints.cpp checkpoints_copies.cpp checkpoints_errors.cpp checkpoints_parts.cpp
+  SOURCES checkpoints.cpp checkpoints_copies.cpp checkpoints_errors.cpp checkpoints_local.cpp checkpoints_parts.cpp
   DEPENDS lapse::adapm lapse::ps fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank 2

@@ -117,16 +117,16 @@ void CheckpointFolder::sync_name(std::uint64_t step, const std::string& file) co
     sync_folder(fs::path(file_path(step, file)).parent_path().string());
 }
 
-void CheckpointFolder::commit(const Manifest& manifest) const {
+void CheckpointFolder::commit(const Manifest& manifest, const std::string& file) const {
   const std::string folder = step_path(manifest.step);
   sync_folder(folder);
-  const std::string temporary = file_path(manifest.step, std::string(kTemporaryManifest));
+  const std::string temporary = file_path(manifest.step, file + std::string(kTemporaryExtension));
   const std::string text = manifest.to_text();
   try {
     DurableFile out(temporary);
     out.write(std::as_bytes(std::span(text)));
     out.finish();
-    const std::string final_path = file_path(manifest.step, std::string(Manifest::kFile));
+    const std::string final_path = file_path(manifest.step, file);
     if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
       throw system_error(Reason::not_writable, final_path, "cannot be renamed", errno);
   } catch (const CheckpointError&) {

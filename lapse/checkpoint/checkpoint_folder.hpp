@@ -38,7 +38,8 @@ class CheckpointFolder {
   void sync_name(std::uint64_t step, const std::string& file) const;
   // Makes the checkpoint appear. Every file that the manifest lists is on the disk. Those of an earlier
   // checkpoint of the step are left over then.
-  void commit(const Manifest& manifest) const;
+  // `file`: what the manifest is called.
+  void commit(const Manifest& manifest, const std::string& file = std::string(Manifest::kFile)) const;
   // Removes files of the step, as far as they are there; and the folder, if it is empty then.
   void discard(std::uint64_t step, const std::vector<std::string>& files) const noexcept;
   // Removes a whole checkpoint, the manifest first.
@@ -48,7 +49,9 @@ class CheckpointFolder {
 
   // --- reading
 
-  // The steps that have a manifest, in rising order; empty when the folder is missing.
+  // The steps that have a folder, in rising order; empty when there is none.
+  std::vector<std::uint64_t> all_steps() const;
+  // Those that have a manifest.
   std::vector<std::uint64_t> steps() const;
   // Throws with reason missing where the step has none.
   Manifest manifest(std::uint64_t step) const;
@@ -77,7 +80,6 @@ class CheckpointFolder {
   void remove_empty(std::uint64_t step) const noexcept;
   // As they are named in manifests: what this library has written, but manifests.
   std::vector<std::string> own_files(std::uint64_t step) const;
-  std::vector<std::uint64_t> all_steps() const;
 
   std::string path_;
 };

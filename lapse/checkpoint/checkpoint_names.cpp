@@ -31,7 +31,7 @@ bool is_checkpoint_subfolder(std::string_view name) {
 }
 
 bool is_checkpoint_file(std::string_view name) {
-  return name == kTemporaryManifest || name.ends_with(kCheckpointFileExtension);
+  return name.ends_with(".json.tmp") || name.ends_with(kCheckpointFileExtension);
 }
 
 }  // namespace lapse

@@ -10,7 +10,7 @@ namespace lapse {
 // So many files are in one folder at most.
 inline constexpr std::uint64_t kMaxFilesInFolder = 256;
 inline constexpr std::string_view kCheckpointFileExtension = ".shards";
-inline constexpr std::string_view kTemporaryManifest = "manifest.json.tmp";
+inline constexpr std::string_view kTemporaryExtension = ".tmp";
 
 // Of the file `index` of `files`, within the folder of the checkpoint with this number:
 // "0123456789abcdef-7.shards", or "001/0123456789abcdef-300.shards" where there are many.

@@ -33,4 +33,8 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
 // empty where there is none. Throws CheckpointError.
 std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> before = {});
 
+// The content of the application: that of rank 0, which may be empty, then those of the workers. Throws
+// CheckpointError.
+std::vector<std::string> read_blobs(const CheckpointFolder& folder, const Manifest& manifest);
+
 }  // namespace lapse

@@ -50,36 +50,97 @@ std::vector<std::span<const std::byte>> CheckpointSave::blobs() const {
   return all;
 }
 
-void CheckpointSave::write(const Place& place) {
-  place_ = place;
+void CheckpointSave::attempt(void (CheckpointSave::*step)()) {
   try {
-    write_part();
+    if (!failure_) (this->*step)();
   } catch (...) {
     failure_ = std::current_exception();
   }
+}
+
+void CheckpointSave::write(const Place& place) {
+  stage(place);
+  flush();
+}
+
+void CheckpointSave::stage(const Place& place) {
+  place_ = place;
+  name_ = checkpoint_file_name(request_.checkpoint, place_.file, place_.files);
+  for (const Clock clock : request_.content.clocks) part_.add_clock(clock.value());
+  attempt(request_.local ? &CheckpointSave::write_local : &CheckpointSave::write_directly);
   rows_.clear();
+  staged_.store(true, std::memory_order_release);
+}
+
+void CheckpointSave::flush() {
+  if (request_.local) attempt(&CheckpointSave::copy_from_local);
   done_.store(true, std::memory_order_release);
 }
 
 void CheckpointSave::write_in_background(const Place& place) {
+  begin_thread([this, place] { write(place); });
+}
+
+void CheckpointSave::flush_in_background() {
+  begin_thread([this] { flush(); });
+}
+
+void CheckpointSave::begin_thread(std::function<void()> f) {
   try {
-    thread_ = std::thread([this, place] { write(place); });
+    thread_ = std::thread(std::move(f));
   } catch (const std::system_error&) {
     failure_ = std::current_exception();
+    staged_.store(true, std::memory_order_release);
     done_.store(true, std::memory_order_release);
   }
 }
 
-void CheckpointSave::write_part() {
-  for (const Clock clock : request_.content.clocks) part_.add_clock(clock.value());
-  const std::string name = checkpoint_file_name(request_.checkpoint, place_.file, place_.files);
-  part_.set_file(name);
-  request_.folder.make_step(request_.step, name);
-  if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
-  const auto all_blobs = blobs();
-  if (bytes_ == 0 && all_blobs.empty()) return;
+void CheckpointSave::write_directly() {
+  prepare_folder();
+  if (!has_bytes()) return;
+  DurableFile file(request_.folder.file_path(request_.step, name_), place_.offset);
+  part_.set_file(name_);
+  write_part(file);
+  // On every host: each has its own view of the folder.
+  request_.folder.sync_name(request_.step, name_);
+}
 
-  DurableFile file(request_.folder.file_path(request_.step, name), place_.offset);
+void CheckpointSave::write_local() {
+  const CheckpointFolder& folder = request_.local->folder();
+  const std::string name = LocalCheckpoints::file_name(request_.checkpoint, request_.rank);
+  folder.make_step(request_.step, name);
+  DurableFile file(folder.file_path(request_.step, name));
+  part_.set_file(name);
+  write_part(file);
+  Manifest manifest = empty_manifest();
+  part_.append_to(manifest);
+  request_.local->announce(manifest, request_.rank);
+}
+
+void CheckpointSave::copy_from_local() {
+  const ReadableFile from(request_.local->folder().file_path(request_.step, part_.file()));
+  prepare_folder();
+  part_.move_to(name_, place_.offset);
+  if (!has_bytes()) return;
+  DurableFile to(request_.folder.file_path(request_.step, name_), place_.offset);
+  to.reserve(bytes_);
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+  for (std::uint64_t at = 0; at < from.bytes(); at += kPiece)
+    to.write(from.read(at, std::min(kPiece, from.bytes() - at)));
+  to.finish();
+  request_.folder.sync_name(request_.step, name_);
+}
+
+bool CheckpointSave::has_bytes() const {
+  return bytes_ != 0 || !blobs().empty();
+}
+
+void CheckpointSave::prepare_folder() {
+  request_.folder.make_step(request_.step, name_);
+  if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
+}
+
+void CheckpointSave::write_part(DurableFile& file) {
   file.reserve(bytes_);
   for (std::size_t table = 0; table < tables_.size(); ++table) {
     if (rows_[table].keys() == 0) continue;
@@ -89,8 +150,8 @@ void CheckpointSave::write_part() {
     file.align(kAlignment);
   }
   bool is_global = is_first_rank() && !request_.content.global.empty();
-  for (const auto& blob : all_blobs) {
-    const BlobRecord record{.file = name,
+  for (const auto& blob : blobs()) {
+    const BlobRecord record{.file = {},
                             .offset = blob.empty() ? 0 : file.position(),
                             .bytes = blob.size(),
                             .checksum = checksum(blob)};
@@ -103,8 +164,6 @@ void CheckpointSave::write_part() {
         fmt::format("{}: {} bytes were written, expected {}", file.path(), file.written(), bytes_));
   }
   file.finish();
-  // On every host: each has its own view of the folder.
-  request_.folder.sync_name(request_.step, name);
 }
 
 SavedPart CheckpointSave::part() {
@@ -114,7 +173,7 @@ SavedPart CheckpointSave::part() {
 }
 
 void CheckpointSave::discard() const noexcept {
-  request_.folder.discard(request_.step, {part_.file()});
+  request_.folder.discard(request_.step, {name_});
 }
 
 void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept {
@@ -133,12 +192,17 @@ void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept
 
 // --- the manifest
 
-void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
+Manifest CheckpointSave::empty_manifest() const {
   Manifest manifest;
   manifest.checkpoint = request_.checkpoint;
   manifest.step = request_.step;
   manifest.ranks = static_cast<std::uint64_t>(request_.ranks);
   for (const CheckpointTable& table : tables_) manifest.tables.push_back(table.record());
+  return manifest;
+}
+
+void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
+  Manifest manifest = empty_manifest();
   for (const SavedPart& part : parts) part.append_to(manifest);
   for (const TableRecord& table : manifest.tables) {
     if (table.sparse || table.entries() == table.keys) continue;
@@ -162,6 +226,8 @@ void CheckpointSave::withdraw_older() const {
 }
 
 void CheckpointSave::remove_left_overs() const noexcept {
+  if (request_.local && request_.first_of_host) request_.local->remove_others(request_.checkpoint);
+  if (!is_first_rank()) return;
   try {
     request_.folder.remove_left_overs(request_.step, request_.checkpoint);
   } catch (const std::exception&) {

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "lapse/ps/checkpoint_staging.hpp"
 #include "lapse/ps/checkpoint_table.hpp"
 #include "lapse/ps/checkpoints.hpp"
+#include "lapse/ps/local_checkpoints.hpp"
 #include "lapse/ps/saved_part.hpp"
 #include "lapse/ps/saved_rows.hpp"
 
@@ -31,6 +34,8 @@ class CheckpointSave {
     std::int32_t ranks = 0;
     CheckpointContent content;
     std::optional<std::size_t> keep;
+    std::optional<LocalCheckpoints> local;  // written first
+    bool first_of_host = false;             // of the ranks of this host
   };
   // Where this rank writes.
   struct Place {
@@ -51,8 +56,15 @@ class CheckpointSave {
   std::uint64_t bytes() const { return bytes_; }
   // Writes this rank's part.
   void write(const Place& place);
+  // The same in two steps: to the local folder, and from there in a thread.
+  void stage(const Place& place);
+  void flush_in_background();
+  void throw_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
   // A thread writes what was copied; part() throws where there can be none.
   void write_in_background(const Place& place);
+  bool staged() const { return staged_.load(std::memory_order_acquire); }
   bool done() const { return done_.load(std::memory_order_acquire); }
 
   // After write or write_in_background, for which it waits: what was written. Throws CheckpointError.
@@ -64,14 +76,24 @@ class CheckpointSave {
   // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Throws
   // CheckpointError.
   void commit(const std::vector<SavedPart>& parts) const;
-  // Rank 0, after commit, any thread: removes the files of those. Large files take long.
+  // After commit, any thread: removes the files of those, and older local ones. Large files take long.
   void remove_left_overs() const noexcept;
 
  private:
   bool is_first_rank() const { return request_.rank == Rank(0); }
   // What the application has given, in the order in which it is written.
   std::vector<std::span<const std::byte>> blobs() const;
-  void write_part();
+  bool has_bytes() const;
+  void flush();
+  // Keeps the failure of a step; does nothing where there was one.
+  void attempt(void (CheckpointSave::*step)());
+  void begin_thread(std::function<void()> f);
+  void prepare_folder();
+  void write_directly();
+  void write_local();
+  void copy_from_local();
+  void write_part(DurableFile& file);
+  Manifest empty_manifest() const;
   void withdraw_older() const;
 
   const Request request_;
@@ -79,8 +101,10 @@ class CheckpointSave {
   std::vector<SavedRows> rows_;  // by table
   std::uint64_t bytes_ = 0;
   Place place_;
+  std::string name_;  // of the file, in the folder of the step
   SavedPart part_;
   std::exception_ptr failure_;
+  std::atomic<bool> staged_{false};
   std::atomic<bool> done_{false};
   std::thread thread_;
 };

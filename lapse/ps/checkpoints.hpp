@@ -18,7 +18,7 @@ namespace lapse {
 // Where checkpoints are kept, equal on all ranks.
 struct CheckpointSettings {
   std::string folder;             // all ranks see it under this path; the first save makes it
-  std::string local_folder = {};  // on each host's own disk or memory; written first; empty: none
+  std::string local_folder = {};  // on each host's own disk or memory, written first; empty: none
   // How many checkpoints stay at most, the one that is saved and those of the largest steps; nothing: all.
   std::optional<std::size_t> keep = {};
 };
@@ -91,13 +91,17 @@ class Checkpoints {
 
   // Collective. Writes the checkpoint step-<step> into the folder of the settings. When the call returns, the
   // disk has the checkpoint; until then, it does not exist, and an earlier one of this step does. From the
-  // first call on the folder is locked for other jobs, until the object is destroyed.
+  // first call on the folder is locked for other jobs, until the object is destroyed. With a local folder,
+  // the call returns when the hosts have the checkpoint there, and a thread copies it, as in save_async.
   void save(std::uint64_t step, const CheckpointContent& content = {});
 
   // Collective. As save, but returns when this rank has copied its values and states to memory, and a thread
   // writes them while the application goes on. The checkpoint exists when finish() has returned. OutOfMemory
   // where a rank has no room for the copy; its memory is kept for the next one.
   void save_async(std::uint64_t step, const CheckpointContent& content = {});
+  // Not collective: whether this rank's part of the last checkpoint is on a disk: that of the local folder,
+  // if there is one. When every rank's is there, a job that ends now has this checkpoint for the next one.
+  bool staged() const;
   // Not collective: whether finish() will not wait for the disk of this rank. True also after an error, and
   // where there is nothing to finish.
   bool done() const;

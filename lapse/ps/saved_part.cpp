@@ -17,6 +17,15 @@ void SavedPart::append(const std::vector<std::uint64_t>& from, std::vector<BlobR
     to.push_back({.file = file_, .offset = from[i], .bytes = from[i + 1], .checksum = from[i + 2]});
 }
 
+void SavedPart::move_to(const std::string& file, std::uint64_t offset) {
+  file_ = file;
+  for (std::size_t i = 1; i < shards_.size(); i += kNumbersOfShard) shards_[i] += offset;
+  for (std::vector<std::uint64_t>* const blobs : {&global_, &per_worker_}) {
+    for (std::size_t i = 0; i + 1 < blobs->size(); i += kNumbersOfBlob)
+      if ((*blobs)[i + 1] != 0) (*blobs)[i] += offset;  // Empty ones are at 0.
+  }
+}
+
 void SavedPart::append_to(Manifest& manifest) const {
   for (std::size_t i = 0; i + kNumbersOfShard <= shards_.size(); i += kNumbersOfShard) {
     const std::uint64_t* const number = &shards_[i];

@@ -15,6 +15,8 @@ class SavedPart {
   // `file`: within the folder of the checkpoint.
   void set_file(const std::string& file) { file_ = file; }
   const std::string& file() const { return file_; }
+  // The same bytes in another file, where they begin at `offset` and not at 0.
+  void move_to(const std::string& file, std::uint64_t offset);
   // `table`: its number in the manifest. The record's file is that of the part.
   void add(std::uint64_t table, const ShardRecord& shard);
   void add_global(const BlobRecord& blob) { add(global_, blob); }

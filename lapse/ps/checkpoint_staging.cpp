@@ -5,14 +5,9 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/store/available_memory.hpp"
+#include "lapse/store/region.hpp"
 
 namespace lapse {
-
-namespace {
-
-constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
-
-}  // namespace
 
 void CheckpointStaging::begin(std::size_t bytes) {
   taken_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
@@ -10,24 +11,55 @@ namespace lapse {
 
 namespace {
 
-// The first byte of a rank's part, written so that no product overflows.
-std::uint64_t share_begin(std::uint64_t bytes, std::uint64_t rank, std::uint64_t ranks) {
-  return bytes / ranks * rank + bytes % ranks * rank / ranks;
+// How many bytes of a shard have keys of the interval, as far as it can be known without its index.
+double likely_bytes(const ShardRecord& shard, const TableLoad& load) {
+  if (shard.entries == 0 || shard.last_key < load.first_key || shard.first_key > load.last_key) return 0;
+  const double keys = static_cast<double>(shard.last_key - shard.first_key) + 1;
+  const std::uint64_t first = std::max(shard.first_key, load.first_key);
+  const std::uint64_t last = std::min(shard.last_key, load.last_key);
+  return static_cast<double>(shard.bytes) * (static_cast<double>(last - first) + 1) / keys;
+}
+
+// The blocks that have keys of the interval and begin in the given part of them, by bytes: from 0 to 1. Each
+// block begins in one of the parts of an interval that is cut.
+std::vector<BlockRecord> part_of_blocks(std::span<const BlockRecord> blocks, const TableLoad& load,
+                                        double begin, double end) {
+  std::vector<BlockRecord> needed;
+  double bytes = 0;
+  for (const BlockRecord& block : blocks) {
+    if (block.last_key < load.first_key || block.first_key > load.last_key) continue;
+    needed.push_back(block);
+    bytes += static_cast<double>(block.bytes);
+  }
+  double before = 0;
+  std::erase_if(needed, [&](const BlockRecord& block) {
+    const double at = before / bytes;
+    before += static_cast<double>(block.bytes);
+    return at < begin || at >= end;
+  });
+  return needed;
 }
 
 }  // namespace
 
-void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& record) {
-  const std::uint64_t all = record.bytes();
-  const auto ranks = static_cast<std::uint64_t>(ranks_);
-  const std::uint64_t begin = share_begin(all, rank_.index(), ranks);
-  const std::uint64_t end = share_begin(all, rank_.index() + 1, ranks);
-  std::uint64_t shard_begin = 0;
+void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& record, const TableLoad& load) {
+  double all = 0;
+  for (const ShardRecord& shard : record.shards) all += likely_bytes(shard, load);
+  // Equal on all ranks, which compute the same: so no block is between two parts.
+  const auto part_begin = [&](std::size_t rank) {
+    return rank == static_cast<std::size_t>(ranks_) ? 2 * all : all * static_cast<double>(rank) / ranks_;
+  };
+  const double begin = part_begin(rank_.index());
+  const double end = part_begin(rank_.index() + 1);
+  double next = 0;
   for (const ShardRecord& shard : record.shards) {
-    const std::uint64_t first = shard_begin;
-    shard_begin += shard.bytes;
-    if (shard_begin <= begin || first >= end) continue;
+    const double bytes = likely_bytes(shard, load);
+    const double first = next;
+    next += bytes;
+    if (bytes == 0 || next <= begin || first >= end) continue;
     Part part{.table = &table,
+              .record = &record,
+              .load = load,
               .shard = std::make_unique<ShardReader>(folder_.file_path(manifest_.step, shard.file), shard,
                                                      manifest_.checkpoint),
               .blocks = {}};
@@ -39,8 +71,7 @@ void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& rec
     }
     bytes_read_ +=
         part.shard->blocks().size() * BlockRecord::kBytes + ShardTrailer::kBytes + header.to_bytes().size();
-    for (const BlockRecord& block : part.shard->blocks())
-      if (first + block.offset >= begin && first + block.offset < end) part.blocks.push_back(block);
+    part.blocks = part_of_blocks(part.shard->blocks(), load, (begin - first) / bytes, (end - first) / bytes);
     parts_.push_back(std::move(part));
   }
 }
@@ -48,10 +79,11 @@ void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& rec
 void CheckpointLoader::read(CheckpointRestorer& restorer) {
   ShardBlock block;
   for (const Part& part : parts_) {
+    ContentAdapter adapter(*part.table, *part.record, part.load);
     for (const BlockRecord& record : part.blocks) {
       part.shard->read(record, block);
       bytes_read_ += record.bytes;
-      restorer.restore(*part.table, block, part.shard->path());
+      restorer.restore(*part.table, part.load, adapter, block, part.shard->path());
     }
   }
   restorer.finish();

@@ -12,9 +12,10 @@
 
 namespace lapse {
 
-// The shards of a table, one behind the other, are cut into as many parts of equal bytes as there are ranks;
-// a rank reads the blocks that begin in its part. So every block is read once, and a rank opens only the
-// shards that it needs.
+// The shards of a table, one behind the other, are cut into as many parts of about equal bytes as there are
+// ranks; a rank reads the blocks that begin in its part. So every block is read once, and a rank opens only
+// the shards that it needs. Of a part of the keys, each shard counts by the blocks that have them, as far as
+// its first and last key say.
 //
 // Used by one thread at a time.
 class CheckpointLoader {
@@ -24,7 +25,7 @@ class CheckpointLoader {
       : folder_(folder), manifest_(manifest), rank_(rank), ranks_(ranks) {}
 
   // Opens and checks what this rank's share of the table needs. Throws CheckpointError.
-  void open(const CheckpointTable& table, const TableRecord& record);
+  void open(const CheckpointTable& table, const TableRecord& record, const TableLoad& load);
   // Reads the shares of all tables that were opened. Throws CheckpointError.
   void read(CheckpointRestorer& restorer);
 
@@ -33,6 +34,8 @@ class CheckpointLoader {
  private:
   struct Part {
     const CheckpointTable* table;
+    const TableRecord* record;
+    TableLoad load;
     std::unique_ptr<ShardReader> shard;
     std::vector<BlockRecord> blocks;
   };

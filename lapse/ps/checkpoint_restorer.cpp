@@ -24,8 +24,10 @@ constexpr std::size_t kPrefetchAhead = 8;
 
 // Of a key that is restored soon.
 void prefetch(const Store& store, std::span<const std::uint64_t> keys, std::size_t i) {
-  if (i + kPrefetchAhead < keys.size()) store.prefetch_word(Key(keys[i + kPrefetchAhead]));
-  if (store.has(Key(keys[i]))) store.prefetch_value(Key(keys[i]));
+  for (const std::size_t near : {i, i + kPrefetchAhead}) {
+    if (near >= keys.size() || !store.has(Key(keys[near]))) return;
+    near == i ? store.prefetch_value(Key(keys[near])) : store.prefetch_word(Key(keys[near]));
+  }
 }
 
 template <std::size_t bytes>
@@ -35,11 +37,11 @@ struct RestoreArgument {
 };
 
 template <std::size_t size>
-const RegisteredFunction& register_restore(ParameterServer& server) {
+const RegisteredFunction& register_restore(ParameterServer& server, const std::string& label) {
   constexpr std::size_t kBytes = RestoreFunctions::kMinBytes << size;
   // The type is not that of the table: the function writes bytes, those of the state behind the value, too.
   const auto function = server.register_function<float, RestoreArgument<kBytes>>(
-      fmt::format("lapse.restore.{}", kBytes),
+      fmt::format("lapse.restore.{}.{}", label, kBytes),
       [](Key, std::span<float> value, const RestoreArgument<kBytes>& argument) {
         std::memcpy(reinterpret_cast<std::byte*>(value.data()) + argument.part.offset,
                     argument.content.data(), argument.part.bytes);
@@ -48,10 +50,10 @@ const RegisteredFunction& register_restore(ParameterServer& server) {
 }
 
 template <std::size_t... sizes>
-const RegisteredFunction& register_restore(ParameterServer& server, std::size_t size,
-                                           std::index_sequence<sizes...>) {
+const RegisteredFunction& register_restore(ParameterServer& server, const std::string& label,
+                                           std::size_t size, std::index_sequence<sizes...>) {
   const RegisteredFunction* function = nullptr;
-  ((size == sizes ? void(function = &register_restore<sizes>(server)) : void()), ...);
+  ((size == sizes ? void(function = &register_restore<sizes>(server, label)) : void()), ...);
   return *function;
 }
 
@@ -65,7 +67,8 @@ std::size_t RestoreFunctions::size_for(std::size_t bytes) {
   return size;
 }
 
-void RestoreFunctions::prepare(ParameterServer& server, const TableRecord& table) {
+void RestoreFunctions::prepare(ParameterServer& server, const CheckpointTable& of) {
+  const TableRecord table = of.record();
   if (table.length != 0) {
     // A content of several parts ends with one of any size.
     const std::size_t bytes = (table.length + table.state_elements) * element_bytes(table.element);
@@ -79,20 +82,21 @@ void RestoreFunctions::prepare(ParameterServer& server, const TableRecord& table
 
 void RestoreFunctions::prepare(ParameterServer& server, std::size_t size) {
   if (functions_[size] == nullptr)
-    functions_[size] = &register_restore(server, size, std::make_index_sequence<kSizes>());
+    functions_[size] = &register_restore(server, label_, size, std::make_index_sequence<kSizes>());
 }
 
 // --- restoring
 
-void CheckpointRestorer::restore(const CheckpointTable& table, const ShardBlock& block,
-                                 const std::string& file) {
+void CheckpointRestorer::restore(const CheckpointTable& table, const TableLoad& load, ContentAdapter& adapter,
+                                 const ShardBlock& block, const std::string& file) {
   Store& store = table.handle().state().store();
   const std::span<const std::uint64_t> keys = block.keys();
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    const std::span<const std::byte> content = block.content(i);
+  const auto begin = static_cast<std::size_t>(std::ranges::lower_bound(keys, load.first_key) - keys.begin());
+  const auto end = static_cast<std::size_t>(std::ranges::upper_bound(keys, load.last_key) - keys.begin());
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::span<const std::byte> content = adapter.content(block, i, file);
+    if (i + kPrefetchAhead < end) prefetch(store, keys, i + kPrefetchAhead);
     const Key key(keys[i]);
-    table.require_fit(keys[i], block.length(i), content.size(), file);
-    if (i + kPrefetchAhead < keys.size()) prefetch(store, keys, i + kPrefetchAhead);
     const Found found =
         store.update_main(key, [&](std::byte* slot) { std::memcpy(slot, content.data(), content.size()); });
     if (!found) add(table, key, content);  // On another domain, or not there yet.

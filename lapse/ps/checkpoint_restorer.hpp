@@ -10,19 +10,25 @@
 
 #include "lapse/checkpoint/shard_reader.hpp"
 #include "lapse/ps/checkpoint_table.hpp"
+#include "lapse/ps/content_adapter.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace lapse {
 
 // Functions that write a part of a key's value and state where its main copy is, for parts of 64, 128, 256, …
-// bytes: a call's arguments have one size. One object for a server.
+// bytes: a call's arguments have one size.
 class RestoreFunctions {
  public:
+  // `label`: part of the names of functions, equal on all ranks, and no other object's. Where there is one
+  // already, that stays.
+  void set_label(const std::string& label) {
+    if (label_.empty()) label_ = label;
+  }
   static constexpr std::size_t kMinBytes = 64;
   static constexpr std::size_t kSizes = 10;
 
   // Collective. Registers the functions that contents of this table need and that are not registered yet.
-  void prepare(ParameterServer& server, const TableRecord& table);
+  void prepare(ParameterServer& server, const CheckpointTable& table);
   // The number of the size that fits so many bytes; the largest where they take several parts.
   static std::size_t size_for(std::size_t bytes);
   static std::size_t bytes_of_size(std::size_t size) { return kMinBytes << size; }
@@ -31,6 +37,7 @@ class RestoreFunctions {
  private:
   void prepare(ParameterServer& server, std::size_t size);
 
+  std::string label_;
   std::array<const RegisteredFunction*, kSizes> functions_{};
 };
 
@@ -40,8 +47,10 @@ class CheckpointRestorer {
   CheckpointRestorer(Worker& worker, const RestoreFunctions& functions)
       : worker_(worker), functions_(functions) {}
 
-  // Throws CheckpointError where an entry does not fit the table; keys before it may have been restored.
-  void restore(const CheckpointTable& table, const ShardBlock& block, const std::string& file);
+  // The entries whose keys are in the given interval. Throws CheckpointError where one does not fit the
+  // table; keys before it may have been restored.
+  void restore(const CheckpointTable& table, const TableLoad& load, ContentAdapter& adapter,
+               const ShardBlock& block, const std::string& file);
   // Returns when everything is restored. Throws UserCodeFailed or OutOfMemory where a key could not be made.
   void finish();
   // After an error: waits until nothing is in flight. Throws PeerFailed alone.

@@ -27,6 +27,10 @@ CheckpointElement checkpoint_element(ElementType type) {
   return CheckpointElement::int64;
 }
 
+bool is_integer(CheckpointElement element) {
+  return element == CheckpointElement::int32 || element == CheckpointElement::int64;
+}
+
 std::string length_text(std::uint64_t length) {
   return length == 0 ? "a length for each key" : fmt::format("{} elements", length);
 }
@@ -50,7 +54,8 @@ TableRecord CheckpointTable::record() const {
   return record;
 }
 
-void CheckpointTable::require_fit(const TableRecord& given, const std::string& file) const {
+void CheckpointTable::require_fit(const TableRecord& given, const TableLoad& load,
+                                  const std::string& file) const {
   const TableRecord own = record();
   const auto refuse = [&](const std::string& in_checkpoint, const std::string& in_server) {
     throw CheckpointError(CheckpointError::Reason::mismatch, file,
@@ -61,12 +66,14 @@ void CheckpointTable::require_fit(const TableRecord& given, const std::string& f
     return one.sparse ? "any 64-bit keys" : fmt::format("{} keys", one.keys);
   };
   if (given.sparse != own.sparse || given.keys != own.keys) refuse(keys_text(given), keys_text(own));
-  if (given.element != own.element) {
+  const bool converts = load.convert && is_integer(given.element) == is_integer(own.element);
+  if (given.element != own.element && !converts) {
     refuse(fmt::format("elements of type {}", element_name(given.element)),
            fmt::format("elements of type {}", element_name(own.element)));
   }
   if (given.length != own.length) refuse(length_text(given.length), length_text(own.length));
-  if (given.update_rule != own.update_rule || given.state_elements != own.state_elements) {
+  const bool same_rule = given.update_rule == own.update_rule && given.state_elements == own.state_elements;
+  if (load.state && !same_rule) {
     refuse(
         fmt::format("the update rule {} with {} elements of state", given.update_rule, given.state_elements),
         fmt::format("the update rule {} with {} elements of state", own.update_rule, own.state_elements));
@@ -79,20 +86,17 @@ void CheckpointTable::require_fit(const TableRecord& given, const std::string& f
   }
 }
 
-void CheckpointTable::require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,
-                                  const std::string& file) const {
+void CheckpointTable::require_fit(std::uint64_t key, std::size_t length, const std::string& file) const {
   if (!table_.has(Key(key))) {
     throw CheckpointError(CheckpointError::Reason::damaged, file,
                           fmt::format("has key {}, but table '{}' has {} keys", key, name_, table_.keys()));
   }
-  const ValueSizes& sizes = table_.state().sizes();
-  if (sizes.length(Key(key)) == length && sizes.content_bytes(Key(key)) == content_bytes) return;
+  const std::size_t own = table_.state().sizes().length(Key(key));
+  if (own == length) return;
   throw CheckpointError(
       CheckpointError::Reason::mismatch, file,
-      fmt::format(
-          "the value of key {} of table '{}' has {} elements, {} bytes with state, in the checkpoint, "
-          "but {} elements, {} bytes in the server",
-          key, name_, length, content_bytes, sizes.length(Key(key)), sizes.content_bytes(Key(key))));
+      fmt::format("the value of key {} of table '{}' has {} elements in the checkpoint, but {} in the server",
+                  key, name_, length, own));
 }
 
 ShardHeader CheckpointTable::header(std::uint64_t checkpoint) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/ps/checkpoints.hpp"
 #include "lapse/ps/table.hpp"
 
 namespace lapse {
@@ -23,12 +24,11 @@ class CheckpointTable {
   const std::string& name() const { return name_; }
   // What a manifest records of the table, without shards.
   TableRecord record() const;
-  // Throws CheckpointError with reason mismatch, as `file`, where values and states of the given record
-  // cannot be those of the table.
-  void require_fit(const TableRecord& given, const std::string& file) const;
-  // As above, for one value.
-  void require_fit(std::uint64_t key, std::size_t length, std::size_t content_bytes,
-                   const std::string& file) const;
+  // Throws CheckpointError with reason mismatch, as `file`, where what is asked for of the given record
+  // cannot become values and states of the table.
+  void require_fit(const TableRecord& given, const TableLoad& load, const std::string& file) const;
+  // As above, for the lengths of one key.
+  void require_fit(std::uint64_t key, std::size_t length, const std::string& file) const;
 
   // Of the shards of checkpoint number `checkpoint`.
   ShardHeader header(std::uint64_t checkpoint) const;

@@ -18,6 +18,7 @@
 #include "lapse/core/random.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
+#include "lapse/ps/checkpoint_finder.hpp"
 #include "lapse/ps/checkpoint_loader.hpp"
 #include "lapse/ps/checkpoint_restorer.hpp"
 #include "lapse/ps/checkpoint_save.hpp"
@@ -28,20 +29,6 @@ namespace lapse {
 
 namespace {
 
-// What rank 0 has found in the folder.
-struct FoundCheckpoint {
-  std::uint64_t step = 0;
-  std::string manifest;
-  std::vector<std::string> problems;
-  std::string global;
-  std::vector<std::string> per_worker;
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& step& manifest& problems& global& per_worker;
-  }
-};
-
 std::uint64_t new_checkpoint_number() {
   std::random_device random;
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
@@ -51,10 +38,6 @@ std::uint64_t new_checkpoint_number() {
 std::size_t ranks_of_host(const ParameterServer& server) {
   const std::vector<std::int32_t> hosts = server.hosts();
   return static_cast<std::size_t>(std::ranges::count(hosts, hosts[server.rank().index()]));
-}
-
-std::string to_string(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -75,15 +58,18 @@ class Checkpoints::Impl {
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
+  struct ChosenTable {
+    const CheckpointTable* table;
+    TableLoad load;
+  };
+  // Throws UsageError where the request names what there is not.
+  std::vector<ChosenTable> chosen(const LoadRequest& request) const;
   // Removes the files of checkpoints that are gone.
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
   // The arguments of a call, as ranks compare them.
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
   // Takes the lock of the folder, unless this object has it, and waits until old files are removed.
   void lock();
-  // For the text of an error: the checkpoint that can be loaded instead; empty where there is none.
-  static std::string other_step(const CheckpointFolder::Newest& other);
-  FoundCheckpoint find(const CheckpointFolder& folder, std::optional<std::uint64_t> step) const;
 
   ParameterServer& server_;
   const CheckpointSettings settings_;
@@ -212,25 +198,36 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   const std::optional<std::uint64_t> step = request.step;
   finish();
   CheckpointAgreement agreement(server_, "load_checkpoint");
-  agreement.require_equal(call_text(folder, step ? fmt::format("step {}", *step) : "the newest step"));
-  FoundCheckpoint found =
-      agreement.exchange([&] { return is_first_rank() ? find(folder, step) : FoundCheckpoint(); })[0];
+  std::string arguments = step ? fmt::format("step {}", *step) : "the newest step";
+  for (const TableLoad& one : request.tables)
+    arguments += fmt::format(", table '{}' keys {} to {}{}{}", one.table, one.first_key, one.last_key,
+                             one.state ? "" : " without state", one.convert ? " converted" : "");
+  agreement.require_equal(call_text(folder, arguments));
+  std::vector<ChosenTable> loads;
+  agreement.run([&] { loads = chosen(request); });
+  FoundCheckpoint found = agreement.exchange([&] {
+    FoundCheckpoint own;
+    if (is_first_rank()) own = find_checkpoint(folder, step);
+    own.call = new_checkpoint_number();
+    return own;
+  })[0];
+  functions_.set_label(fmt::format("{:016x}", found.call));
   const std::string manifest_file = folder.file_path(found.step, std::string(Manifest::kFile));
   Manifest manifest;
   CheckpointLoader loader(folder, manifest, server_.rank(), server_.ranks());
   agreement.run([&] {
     manifest = Manifest::from_text(found.manifest, manifest_file);
-    for (const CheckpointTable& table : tables_) {
-      const TableRecord* const record = manifest.table(table.name());
+    for (const auto& [table, load] : loads) {
+      const TableRecord* const record = manifest.table(table->name());
       if (record == nullptr) {
         throw CheckpointError(CheckpointError::Reason::mismatch, manifest_file,
-                              fmt::format("has no table '{}'", table.name()));
+                              fmt::format("has no table '{}'", table->name()));
       }
-      table.require_fit(*record, manifest_file);
-      loader.open(table, *record);
+      table->require_fit(*record, load, manifest_file);
+      loader.open(*table, *record, load);
     }
   });
-  for (const CheckpointTable& table : tables_) functions_.prepare(server_, *manifest.table(table.name()));
+  for (const ChosenTable& one : loads) functions_.prepare(server_, *one.table);
 
   // An error of the worker would end the server: it is kept until the phase is over.
   std::exception_ptr failure;
@@ -253,7 +250,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
     // Every rank has this error.
     const std::vector<std::string> others = agreement.exchange([&]() -> std::string {
       if (!is_first_rank()) return {};
-      return other_step(folder.newest(CheckpointFolder::Check::structure, manifest.step));
+      return other_checkpoint(folder, manifest.step);
     });
     agreement.throw_everywhere(
         std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
@@ -270,39 +267,21 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   return loaded;
 }
 
-std::string Checkpoints::Impl::other_step(const CheckpointFolder::Newest& other) {
-  return other.manifest ? fmt::format("; step {} can be loaded", other.manifest->step) : std::string();
-}
-
-FoundCheckpoint Checkpoints::Impl::find(const CheckpointFolder& folder,
-                                        std::optional<std::uint64_t> step) const {
-  FoundCheckpoint found;
-  Manifest manifest;
-  if (step) {
-    try {
-      manifest = folder.manifest(*step);
-      folder.check(manifest, CheckpointFolder::Check::structure);
-    } catch (const CheckpointError& error) {
-      const std::string other = other_step(folder.newest(CheckpointFolder::Check::structure));
-      if (other.empty()) throw;
-      throw CheckpointError(error.reason(), error.file(), error.problem() + other);
+std::vector<Checkpoints::Impl::ChosenTable> Checkpoints::Impl::chosen(const LoadRequest& request) const {
+  std::vector<ChosenTable> loads;
+  for (const TableLoad& load : request.tables) {
+    const auto table = std::ranges::find(tables_, load.table, &CheckpointTable::name);
+    if (table == tables_.end()) throw UsageError(fmt::format("no table '{}' was added", load.table));
+    if (load.first_key > load.last_key) {
+      throw UsageError(
+          fmt::format("keys {} to {} of table '{}' cannot be loaded: the first is behind the last",
+                      load.first_key, load.last_key, load.table));
     }
-  } else {
-    CheckpointFolder::Newest newest = folder.newest(CheckpointFolder::Check::structure);
-    if (!newest.manifest) {
-      std::string problem = "has no whole checkpoint";
-      for (const std::string& one : newest.problems) problem += "; " + one;
-      throw CheckpointError(CheckpointError::Reason::missing, folder.path(), problem);
-    }
-    manifest = std::move(*newest.manifest);
-    found.problems = std::move(newest.problems);
+    loads.push_back({&*table, load});
   }
-  found.step = manifest.step;
-  found.manifest = manifest.to_text();
-  if (manifest.global) found.global = to_string(folder.read_blob(manifest, *manifest.global));
-  for (const BlobRecord& blob : manifest.per_worker)
-    found.per_worker.push_back(to_string(folder.read_blob(manifest, blob)));
-  return found;
+  if (request.tables.empty())
+    for (const CheckpointTable& table : tables_) loads.push_back({&table, {.table = table.name()}});
+  return loads;
 }
 
 // --- the interface

@@ -41,13 +41,26 @@ struct LoadedCheckpoint {
   std::uint64_t bytes_read = 0;       // by this rank, of shards
 };
 
+// What is loaded of one table. What does not fit, and is not asked for here, is an error that says so.
+struct TableLoad {
+  std::string table;            // its name in the checkpoint, one of those that were added
+  std::uint64_t first_key = 0;  // up to last_key, both included
+  std::uint64_t last_key = UINT64_MAX;
+  // false: the state of the update rule begins as that of a value that was set; the rule may be another one.
+  bool state = true;
+  // Elements of float may become double, int32 int64, and the other way; a value that has no such element is
+  // an error that names its key. The state is converted likewise.
+  bool convert = false;
+};
+
 // What is loaded.
 struct LoadRequest {
   std::optional<std::uint64_t> step = {};  // nothing: the newest checkpoint of which all files are there
   std::string folder = {};                 // with checkpoints of another job; empty: that of the settings
+  std::vector<TableLoad> tables = {};      // empty: all that were added, whole
 };
 
-// One object for a server on each rank. Calls are made between those of run_workers, when everything is
+// One object on each rank, for one folder. Calls are made between those of run_workers, when everything is
 // synced: what is saved is each key's main copy with the state of the update rule, once. Keys may be anywhere
 // and have copies. docs/checkpoints.md is the page for users, docs/checkpoint-format.md that of the files.
 //
@@ -96,11 +109,11 @@ class Checkpoints {
   // Not collective. Gives the memory of the last copy back to the system, unless it is still being written.
   void release_memory();
 
-  // Collective. Replaces values and states of all keys that the checkpoint has of the tables that were added;
-  // it must have all of these. Element type, keys, lengths and the name of the update rule must be those that
-  // were saved; parameters of the rule, initialiser, homes and domains need not. Keys of a sparse table that
-  // the checkpoint does not have stay as they are. When a block turns out to be damaged, the tables are
-  // partly loaded: load another checkpoint, or end.
+  // Collective. Replaces values and states of all keys that the checkpoint has of the tables that were added,
+  // or of what is asked for; it must have all of these tables. Element type, keys, lengths and the name of
+  // the update rule must be those that were saved, unless the request says otherwise; parameters of the rule,
+  // initialiser, homes and domains need not. Other keys stay as they are. When a block turns out to be
+  // damaged, or a value cannot be converted, the tables are partly loaded: load another checkpoint, or end.
   LoadedCheckpoint load(const LoadRequest& request = {});
 
  private:

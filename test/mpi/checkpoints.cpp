@@ -3,6 +3,9 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <set>
+
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "test/mpi/checkpoints_tables.hpp"
 #include "test/support/catch.hpp"
@@ -95,7 +98,7 @@ void expect_loaded(int ranks, bool alone, const std::string& folder, const Obser
 
 TEST_CASE("Values and states are loaded by more, fewer and as many ranks, with other domains") {
   const SharedFolder folder;
-  for (const int savers : {world_ranks(), 1}) {
+  for (const int savers : std::set<int>{1, std::min(2, world_ranks()), world_ranks()}) {
     const std::string path = folder.path() + std::to_string(savers);
     const Observed saved = save_on(savers, path);
     for (int ranks = 1; ranks <= world_ranks(); ++ranks)

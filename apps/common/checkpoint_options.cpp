@@ -122,6 +122,10 @@ void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionCon
                       "Checkpoints that stay, the newest; 0: all")
                    ->check(integer_from_0())
                    ->default_str("2"));
+  needs_folder(app.add_option("--checkpoint-local", options.local_folder,
+                              "Write checkpoints first to this folder on each host's own disk or memory, and "
+                              "copy them to --checkpoint-dir meanwhile")
+                   ->check(file_name()));
   needs_folder(app.add_flag("--resume", options.resume,
                             "Go on from the newest checkpoint in the folder; where there is none, start"));
   needs_folder(app.add_option("--stop-status", options.stop_status,

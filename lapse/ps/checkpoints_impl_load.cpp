@@ -31,7 +31,10 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
     try {
       of_rank = find_checkpoint(folder, step);
     } catch (const CheckpointError& error) {
-      if (!own) throw;
+      if (!own && problems.empty()) throw;
+      if (!own)
+        throw CheckpointError(error.reason(), error.file(),
+                              fmt::format("{}; {}", error.problem(), fmt::join(problems, "; ")));
       of_rank.problems.emplace_back(error.what());
     }
     of_rank.call = new_checkpoint_number();

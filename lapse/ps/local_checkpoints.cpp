@@ -24,7 +24,7 @@ std::string part_name(std::uint64_t checkpoint, std::uint64_t rank) {
 }
 
 // The rank of "0123456789abcdef-r7.part.json".
-std::optional<std::uint64_t> rank_of(std::string_view name) {
+std::optional<std::uint64_t> rank_of_part(std::string_view name) {
   const std::size_t at = name.find("-r");
   if (at == std::string_view::npos || !name.ends_with(kPartExtension)) return std::nullopt;
   const std::string_view digits = name.substr(at + 2, name.size() - at - 2 - kPartExtension.size());
@@ -74,7 +74,7 @@ LocalCheckpoints::Listing LocalCheckpoints::list() const {
   Listing listing;
   for (const std::uint64_t step : folder_.all_steps()) {
     for (const std::string& name : names_in(folder_.step_path(step))) {
-      const auto rank = rank_of(name);
+      const auto rank = rank_of_part(name);
       if (!rank) continue;
       try {
         const std::string file = folder_.file_path(step, name);

@@ -115,6 +115,8 @@ TEST_CASE("A job that ends before the files are copied leaves its checkpoint on 
   if (job.server().ranks() > 1) {
     REQUIRE(loaded.problems.size() == 1);
     CHECK(contains(loaded.problems[0], "parts in the local folders of these hosts"));
+    CHECK(contains(thrown_text<CheckpointError>([&] { job.checkpoints().load({.step = 2}); }),
+                   "parts in the local folders of these hosts"));
   }
 }
 

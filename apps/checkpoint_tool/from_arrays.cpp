@@ -149,6 +149,7 @@ void convert_from_arrays(const CheckpointFolder& folder, const FromArrays& reque
     folder.discard(request.step, {file});
     throw;
   }
+  folder.remove_left_overs(request.step, header.checkpoint);  // of the one that was replaced
 }
 
 }  // namespace lapse::apps

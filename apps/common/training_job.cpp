@@ -10,6 +10,7 @@
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/ps/local_checkpoints.hpp"
 
 namespace lapse::apps {
 
@@ -52,7 +53,7 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
 bool TrainingJob::has_checkpoints(const CheckpointOptions& options) const {
   return holds_anywhere(server_, "the look for checkpoints", [&] {
     const bool local =
-        !options.local_folder.empty() && !CheckpointFolder(options.local_folder).steps().empty();
+        !options.local_folder.empty() && !LocalCheckpoints(options.local_folder).list().manifests.empty();
     return local || (server_.rank() == Rank(0) && !CheckpointFolder(options.folder).steps().empty());
   });
 }
@@ -110,14 +111,19 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
     }
     return false;
   }
-  checkpoints_.save(next_step_, content(state()));
+  save(next_step_, state());
   stop_text_ = fmt::format("stopped: {}; --resume goes on from step {} in {}", control_.stop_reason(),
                            next_step_, options_.folder);
   return true;
 }
 
 void TrainingJob::finish(const std::function<SavedState()>& state) {
-  checkpoints_.save(next_step_++, content(state()));
+  save(next_step_++, state());
+}
+
+void TrainingJob::save(std::uint64_t step, const SavedState& state) {
+  checkpoints_.save(step, content(state));
+  checkpoints_.finish();  // With a local folder, the folder of all ranks has it from here on.
 }
 
 }  // namespace lapse::apps

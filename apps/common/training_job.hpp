@@ -43,6 +43,8 @@ class TrainingJob {
     return control_.stop_requested() || control_.checkpoint_due() ||
            (clocks_left_ && clocks >= *clocks_left_);
   }
+  // Whether a worker should return early for the first of these reasons.
+  bool stop_requested() const { return control_.stop_requested(); }
   // Collective. Saves a checkpoint if one is due, or if the job is to stop: then returns true.
   bool pause(const JobProgress& progress, const std::function<SavedState()>& state);
   // Collective. Saves a last checkpoint.
@@ -55,6 +57,8 @@ class TrainingJob {
   bool has_checkpoints(const CheckpointOptions& options) const;
   CheckpointContent content(const SavedState& state) const;
   void finish_written();
+  // Collective. The checkpoint exists in the folder of all ranks when the call returns.
+  void save(std::uint64_t step, const SavedState& state);
   void begin_interval(const JobProgress& progress);
 
   ParameterServer& server_;

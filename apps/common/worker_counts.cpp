@@ -35,4 +35,11 @@ std::size_t total_workers(WorkerCounts counts, std::int32_t ranks) {
   return total;
 }
 
+std::string worker_text(WorkerCounts counts, std::int32_t ranks) {
+  std::string text;
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    text += fmt::format("{}{}", rank == 0 ? "" : ",", workers_of(counts, Rank(rank)));
+  return text;
+}
+
 }  // namespace lapse::apps

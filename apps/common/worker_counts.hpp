@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "lapse/core/types.hpp"
 
@@ -19,5 +20,7 @@ std::int32_t workers_of(WorkerCounts counts, Rank rank);
 // The workers on the ranks below this one.
 std::size_t workers_before(WorkerCounts counts, Rank rank);
 std::size_t total_workers(WorkerCounts counts, std::int32_t ranks);
+// Such as "2,2", one number per rank.
+std::string worker_text(WorkerCounts counts, std::int32_t ranks);
 
 }  // namespace lapse::apps

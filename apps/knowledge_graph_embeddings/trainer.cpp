@@ -184,6 +184,8 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, Train
     has_stopped_ = job != nullptr && job->pause(progress(), state);
     if (has_stopped_) return;
   }
+  // A resumed training may end before its first evaluation.
+  if (stops_early() && !epochs_.empty() && !schedule_.state().best) evaluate_epoch();
   if (job != nullptr) job->finish(state);
   if (stops_early() && !epochs_.empty()) restore_best();
 }

@@ -102,6 +102,8 @@ RunIdentity Trainer::identity() const {
   run.add("--batch", std::uint64_t{runner.batch});
   run.add("--seed", options_.seed);
   run.add("--deterministic", runner.deterministic);
+  if (runner.deterministic)
+    run.add("the number of workers of each rank", worker_text(options_.workers, manager_.ranks()));
   return run;
 }
 

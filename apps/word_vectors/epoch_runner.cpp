@@ -24,7 +24,7 @@ EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
       inputs_(task.tables.inputs.length()),
       outputs_(task.tables.outputs.length()) {}
 
-void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress) {
+void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress, const ShallLeave& shall_leave) {
   epoch_ = epoch;
   const std::uint64_t stream = 3 * (epoch * task_.workers + task_.worker);
   reader_.emplace(task_.corpus, io::FilePart{static_cast<std::uint32_t>(task_.worker),
@@ -35,7 +35,8 @@ void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress) {
                    RandomEngine(options_.seed, stream + 1));
   WindowBatch done;
   if (progress.batches != 0) {
-    for (std::uint64_t batch = 0; batch < progress.batches && batcher_.fill(done); ++batch) continue;
+    for (std::uint64_t batch = 0; batch < progress.batches && batcher_.fill(done); ++batch)
+      if (shall_leave && shall_leave(0)) return;  // run() will return at once, too
     return;
   }
   for (std::uint64_t words = 0; words < progress.words && batcher_.fill(done); ++progress.batches)
@@ -44,7 +45,7 @@ void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress) {
 
 void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
                       const ShallLeave& shall_leave, const OnProgress& on_progress) {
-  if (!progress.ended) restart(epoch, progress);
+  if (!progress.ended) restart(epoch, progress, shall_leave);
   const std::uint64_t begin = progress.batches;
   // Where keys may be remote, the first are on their way while the loader makes the batches behind them.
   io::PrefetchingLoader<WindowBatch> loader(

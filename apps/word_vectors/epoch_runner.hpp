@@ -78,8 +78,8 @@ class EpochRunner {
   static constexpr std::size_t kLocalizeAhead = 4;  // batches
 
   bool localizes() const { return task_.technique == adapm::Technique::localize; }
-  // Begins to read the text, and leaves out what is done.
-  void restart(std::uint64_t epoch, EpochProgress& progress);
+  // Begins to read the text, and leaves out what is done, unless the worker is to leave.
+  void restart(std::uint64_t epoch, EpochProgress& progress, const ShallLeave& shall_leave);
   // False at the end of the text. `number`: of the batch in the epoch; `clock`: when it is used.
   bool make(WindowBatch& batch, std::uint64_t number, const adapm::IntentHandle& intents, Clock clock);
   void localize(adapm::Worker& worker, const WindowBatch& batch) const;

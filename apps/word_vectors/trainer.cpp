@@ -116,8 +116,6 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, const
 bool Trainer::run_part(const OnProgress& on_progress, const TrainingJob* job) {
   using Time = std::chrono::steady_clock;
   const std::uint64_t epoch = epochs_.size();
-  ShallLeave shall_leave;
-  if (job != nullptr) shall_leave = [job](std::uint64_t batches) { return job->shall_leave(batches); };
   part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {
     const Time::time_point begin = Time::now();
     const std::uint64_t words_before = positions_[worker.local_index()].words;
@@ -130,6 +128,13 @@ bool Trainer::run_part(const OnProgress& on_progress, const TrainingJob* job) {
       };
     }
     const std::size_t local = worker.local_index();
+    ShallLeave shall_leave;
+    if (job != nullptr) {
+      // What is done must be read again behind a checkpoint: the more it is, the later the next one.
+      shall_leave = [job, done = positions_[local].batches](std::uint64_t batches) {
+        return job->stop_requested() || (batches >= done && job->shall_leave(batches));
+      };
+    }
     runners_[local]->run(worker, epoch, positions_[local], shall_leave, report);
   });
   // Losses, contexts, words, batches, workers that have not ended.

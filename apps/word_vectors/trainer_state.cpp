@@ -69,6 +69,8 @@ RunIdentity Trainer::identity() const {
   run.add("--shuffle", std::uint64_t{runner.shuffle});
   run.add("--seed", runner.seed);
   run.add("--deterministic", runner.deterministic);
+  if (runner.deterministic)
+    run.add("the number of workers of each rank", worker_text(options_.workers, manager_.ranks()));
   return run;
 }
 

@@ -97,7 +97,9 @@ void CheckpointFolder::remove_empty(std::uint64_t step) const noexcept {
 void CheckpointFolder::remove_left_overs(std::uint64_t step, const std::string& kept, Empty empty) const {
   std::set<std::string> listed;
   std::error_code error;
-  if (fs::exists(file_path(step, std::string(Manifest::kFile)), error)) {
+  const bool has_manifest = fs::exists(file_path(step, std::string(Manifest::kFile)), error);
+  if (error) return;  // Whether there is one is not known.
+  if (has_manifest) {
     try {
       for (std::string& file : manifest(step).files()) listed.insert(std::move(file));
     } catch (const CheckpointError&) {
@@ -171,7 +173,8 @@ std::vector<std::uint64_t> CheckpointFolder::steps() const {
   std::vector<std::uint64_t> found = all_steps();
   std::erase_if(found, [this](std::uint64_t step) {
     std::error_code error;
-    return !fs::exists(file_path(step, std::string(Manifest::kFile)), error);
+    const bool has_manifest = fs::exists(file_path(step, std::string(Manifest::kFile)), error);
+    return !has_manifest && !error;  // Where it is not known, reading says what is wrong.
   });
   return found;
 }

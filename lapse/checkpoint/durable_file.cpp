@@ -54,8 +54,12 @@ DurableFile::~DurableFile() {
 void DurableFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return;
   int number = EINTR;
-  while (number == EINTR)
-    number = ::posix_fallocate(descriptor_, static_cast<off_t>(begin_), static_cast<off_t>(bytes));
+  while (number == EINTR) {
+    const int result = ::fallocate(descriptor_, 0, static_cast<off_t>(begin_), static_cast<off_t>(bytes));
+    number = result == 0 ? 0 : errno;
+  }
+  // posix_fallocate would write to every block there, and fail where another rank has written behind it.
+  if (number == EOPNOTSUPP || number == ENOSYS) return;
   if (number != 0) refuse_write(path_, fmt::format("{} bytes cannot be reserved", bytes), number);
   reserved_ = bytes;
 }

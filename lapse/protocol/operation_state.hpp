@@ -126,8 +126,8 @@ struct OperationState : Submission, ValueOperation {
   // What its items and updates have room for.
   std::size_t kept_bytes() const { return items.capacity() * sizeof(Item) + payload.capacity(); }
   void free_memory() {
-    items = {};
-    payload = {};
+    items = std::vector<Item>();  // `{}` would keep the memory
+    payload = decltype(payload)();
   }
   bool done() const { return remaining.load(std::memory_order_acquire) == 0; }
   void fail(KeyFailure with) {

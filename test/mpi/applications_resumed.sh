@@ -90,17 +90,18 @@ xz -dc "$data/words/factbook.txt.xz" | head -n 20000 >"$directory/text"
 words=("$directory/text" --dim 20 --progress 0)
 resumes "word vectors" USR1 -vectors.bin --output -vectors.bin "${words[@]}" --epochs 5 --deterministic
 
-# Another number of workers goes on with the same curve, in the middle of an epoch.
+# Another number of workers goes on with the same curve, in the middle of an epoch; checkpoints are written to the host first.
 words+=(--epochs 16)
 run "${words[@]}" || fail "word vectors: $(cat "$directory/err")"
 loss() { sed -n 's/^epoch *16 *loss *\([0-9.]*\) .*/\1/p' "$directory/out"; }
 expected=$(loss)
 for attempt in 1 2 3; do
-  rm -rf "$checkpoints"
-  run_and_stop TERM 2 "${words[@]}" --checkpoint-dir "$checkpoints"
+  rm -rf "$checkpoints" "$directory/local"
+  run_and_stop TERM 2 "${words[@]}" --checkpoint-dir "$checkpoints" --checkpoint-local "$directory/local"
   [[ $status -eq 75 ]] && break
 done
 [[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
+rm -rf "$directory/local"  # The hosts are other ones.
 run "${words[@]}" --checkpoint-dir "$checkpoints" --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
 awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.95 * b && a < 1.05 * b) }' ||
   fail "more workers: loss $(loss), expected $expected"

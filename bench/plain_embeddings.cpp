@@ -51,10 +51,12 @@ double PlainEmbeddings::run_epoch() {
   const std::uint64_t stream = 2 * epochs_++;
   RandomEngine order(options_.seed, stream);
   io::shuffle(std::span(triples_), order);
-  RandomEngine random(options_.seed, stream + 1);
   double loss = 0;
+  std::uint64_t batch = 0;
   for (std::span<const apps::Triple> left = triples_; !left.empty();) {
     const std::size_t size = std::min(options_.batch, left.size());
+    // As the application does, which may go on with any batch.
+    RandomEngine random(options_.seed + kGoldenGamma * batch++, stream + 1);
     loss += train(left.first(size), random);
     left = left.subspan(size);
   }

@@ -3,7 +3,6 @@
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <random>
 #include <span>
 
 #include "apps/checkpoint_tool/convert.hpp"
@@ -67,11 +66,6 @@ class KeyColumn {
   std::uint64_t row_ = 0;
   std::uint64_t last_ = 0;
 };
-
-std::uint64_t new_checkpoint_number() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32U | random();
-}
 
 // Writes the shard of the table, row by row.
 ShardRecord write_shard(const std::string& path, const ShardHeader& header, const FromArrays& request,

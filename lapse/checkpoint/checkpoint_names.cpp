@@ -3,8 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <random>
+
+#include "lapse/core/random.hpp"
 
 namespace lapse {
+
+std::uint64_t new_checkpoint_number() {
+  std::random_device random;
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return mix_bits(static_cast<std::uint64_t>(now)) ^ (std::uint64_t{random()} << 32U) ^ random();
+}
 
 std::string checkpoint_file_name(std::uint64_t checkpoint, std::uint64_t index, std::uint64_t files) {
   const std::string name =

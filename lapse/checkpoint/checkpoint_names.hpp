@@ -12,6 +12,8 @@ inline constexpr std::uint64_t kMaxFilesInFolder = 256;
 inline constexpr std::string_view kCheckpointFileExtension = ".shards";
 inline constexpr std::string_view kTemporaryExtension = ".tmp";
 
+// A number that no other checkpoint or call has, almost surely.
+std::uint64_t new_checkpoint_number();
 // Of the file `index` of `files`, within the folder of the checkpoint with this number:
 // "0123456789abcdef-7.shards", or "001/0123456789abcdef-300.shards" where there are many.
 std::string checkpoint_file_name(std::uint64_t checkpoint, std::uint64_t index, std::uint64_t files);

@@ -3,23 +3,15 @@
 #include <fmt/format.h>
 
 #include <boost/serialization/utility.hpp>
-#include <chrono>
 #include <exception>
-#include <random>
 #include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
-#include "lapse/core/random.hpp"
 
 namespace lapse {
-
-std::uint64_t new_checkpoint_number() {
-  std::random_device random;
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  return mix_bits(static_cast<std::uint64_t>(now)) ^ (std::uint64_t{random()} << 32U) ^ random();
-}
 
 Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
     : server_(server),

@@ -89,7 +89,4 @@ class Checkpoints::Impl {
   std::jthread cleaner_;                    // removes files while the application goes on; on rank 0
 };
 
-// A number that no other checkpoint or call has, almost surely.
-std::uint64_t new_checkpoint_number();
-
 }  // namespace lapse

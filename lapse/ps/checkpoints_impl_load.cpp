@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/ps/checkpoint_loader.hpp"
 #include "lapse/ps/checkpoints_impl.hpp"
 

@@ -1,33 +1,18 @@
 #include "adapm/options.hpp"
 
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/environment_variable.hpp"
 
 using adapm::Options;
 using adapm::Technique;
 using Catch::Matchers::Contains;
 using lapse::ConfigurationError;
-
-namespace {
-
-// Sets an environment variable for the life of the object.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
-
-}  // namespace
+using lapse::test::EnvironmentVariable;
 
 TEST_CASE("Options of a manager are set by name and printed") {
   Options options;
@@ -94,22 +79,22 @@ TEST_CASE("Fields of a manager's options that contradict their range are found")
 }
 
 TEST_CASE("The environment sets the options of a manager and of its server") {
-  const Variable technique("ADAPM_TECHNIQUE", "nups");
-  const Variable factor("ADAPM_NUPS_FACTOR", "12.5");
-  const Variable buffers("LAPSE_EAGER_BUFFERS", "128");
-  const Variable other("ADAPM_DATA_SET", "x");
-  const Variable installation("ADAPM_HOME", "/opt/adapm");
+  const EnvironmentVariable technique("ADAPM_TECHNIQUE", "nups");
+  const EnvironmentVariable factor("ADAPM_NUPS_FACTOR", "12.5");
+  const EnvironmentVariable buffers("LAPSE_EAGER_BUFFERS", "128");
+  const EnvironmentVariable other("ADAPM_DATA_SET", "x");
+  const EnvironmentVariable installation("ADAPM_HOME", "/opt/adapm");
   const Options options = Options::from_environment();
   CHECK(options.technique == Technique::nups);
   CHECK(options.nups_factor == 12.5);
   CHECK(options.server.eager_buffers == 128);
   CHECK(options.server.ignored_variables == std::vector<std::string>{"ADAPM_DATA_SET"});
   {
-    const Variable wrong("ADAPM_TECHNIQE", "nups");
+    const EnvironmentVariable wrong("ADAPM_TECHNIQE", "nups");
     CHECK_THROWS_WITH(Options::from_environment(), Contains("did you mean 'ADAPM_TECHNIQUE'"));
   }
   {
-    const Variable wrong("ADAPM_TIMING_QUANTILE", "1");
+    const EnvironmentVariable wrong("ADAPM_TIMING_QUANTILE", "1");
     CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
   }
   const lapse::OptionSources sources({{.name = "adapm.technique", .value = "localize", .place = "file:1"},
@@ -126,7 +111,7 @@ TEST_CASE("The environment sets the options of a manager and of its server") {
   CHECK(adapm::option_states(sources).problems.empty());
   CHECK_THROWS_WITH(Options::from_environment(lapse::OptionSources({{"adapm.tecnique", "nups", "file:1"}})),
                     Contains("file:1: there is no option 'tecnique'"));
-  const Variable wrong("ADAPM_MAX_ROUNDS_PER_SECOND", "many");
+  const EnvironmentVariable wrong("ADAPM_MAX_ROUNDS_PER_SECOND", "many");
   CHECK_THROWS_WITH(Options::from_environment(),
                     Contains("environment variable ADAPM_MAX_ROUNDS_PER_SECOND") && Contains("'many'"));
 }

@@ -1,13 +1,13 @@
 // Options from files and command lines: what is read, what is refused, and which source wins.
 #include "lapse/core/option_sources.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_table.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/environment_variable.hpp"
 
 using Catch::Matchers::Contains;
 using lapse::ConfigurationError;
@@ -15,6 +15,7 @@ using lapse::option_assignment;
 using lapse::Options;
 using lapse::OptionsFile;
 using lapse::OptionSources;
+using lapse::test::EnvironmentVariable;
 
 namespace {
 
@@ -27,16 +28,6 @@ void check_refused(const std::string& text, const std::string& words) {
   CHECK_THROWS_AS(Options::from_environment(sources_of(text)), ConfigurationError);
   CHECK_THROWS_WITH(Options::from_environment(sources_of(text)), Contains(words));
 }
-
-struct Variable {
-  Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 }  // namespace
 
@@ -71,7 +62,7 @@ TEST_CASE("a file that cannot be read is refused") {
   CHECK_THAT(problem_of((folder / "no such file").string()), Contains("No such file"));
   CHECK_THAT(problem_of(folder.string()), Contains("cannot be read: Is a directory"));
   CHECK_THAT(problem_of("/dev/zero"), Contains("more than 1048576 bytes"));
-  const Variable file(OptionsFile::kVariable, "/no/such/file");
+  const EnvironmentVariable file(OptionsFile::kVariable, "/no/such/file");
   CHECK_THROWS_AS(Options::from_environment(), ConfigurationError);
   CHECK_THROWS_WITH(Options::from_environment(),
                     "file of options /no/such/file: cannot be opened: No such "
@@ -81,9 +72,9 @@ TEST_CASE("a file that cannot be read is refused") {
 TEST_CASE("the environment wins over the file, and the command line over both") {
   const std::string path = (std::filesystem::temp_directory_path() / "lapse-core-options").string();
   std::ofstream(path) << "lapse.eager_buffers = 100\nlapse.stall_report = 5\nlapse.domain = 2\n";
-  const Variable file(OptionsFile::kVariable, path);
-  const Variable variable("LAPSE_STALL_REPORT", "6");
-  const Variable second("LAPSE_DOMAIN", "3");
+  const EnvironmentVariable file(OptionsFile::kVariable, path);
+  const EnvironmentVariable variable("LAPSE_STALL_REPORT", "6");
+  const EnvironmentVariable second("LAPSE_DOMAIN", "3");
   const Options options = Options::from_environment();
   CHECK(options.get("eager_buffers") == "100");
   CHECK(options.get("stall_report") == "6");
@@ -107,8 +98,8 @@ TEST_CASE("the environment wins over the file, and the command line over both") 
 }
 
 TEST_CASE("all problems are found at once") {
-  const Variable variable("LAPSE_LOGLEVEL", "info");
-  const Variable second("LAPSE_EAGER_BUFFERS", "many");
+  const EnvironmentVariable variable("LAPSE_LOGLEVEL", "info");
+  const EnvironmentVariable second("LAPSE_EAGER_BUFFERS", "many");
   const auto states = lapse::option_states(sources_of("lapse.rma = perhaps\nlapse.n = 1"));
   CHECK(states.problems.size() == 4);
   CHECK_THROWS_AS(option_assignment("lapse.rma", "--set"), ConfigurationError);

@@ -17,7 +17,7 @@ std::uint64_t new_checkpoint_number() {
 }
 
 std::string checkpoint_file_name(std::uint64_t checkpoint, std::uint64_t index, std::uint64_t files) {
-  const std::string name =
+  std::string name =
       fmt::format("{}{}{}", checkpoint_file_prefix(checkpoint), index, kCheckpointFileExtension);
   if (checkpoint_subfolders(files) == 0) return name;
   return checkpoint_subfolder_name(index / kMaxFilesInFolder) + "/" + name;

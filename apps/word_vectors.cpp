@@ -18,7 +18,7 @@
 #include "apps/word_vectors/load_corpus.hpp"
 #include "apps/word_vectors/options.hpp"
 #include "apps/word_vectors/report.hpp"
-#include "io/shared_inputs.hpp"
+#include "lapse/io/shared_inputs.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "io/shuffle.hpp"
+#include "lapse/io/shuffle.hpp"
 #include "lapse/store/initialiser.hpp"
 
 namespace lapse::bench {

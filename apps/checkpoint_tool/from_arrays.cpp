@@ -6,12 +6,12 @@
 #include <span>
 
 #include "apps/checkpoint_tool/convert.hpp"
-#include "io/npy_input.hpp"
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/checkpoint/shard_writer.hpp"
+#include "lapse/io/npy_input.hpp"
 
 namespace lapse::apps {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "io/file_descriptor.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/file_descriptor.hpp"
 
 namespace lapse::apps {
 

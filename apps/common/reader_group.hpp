@@ -1,7 +1,7 @@
 // The ranks of a program as readers of one set of files.
 #pragma once
 
-#include "io/reader_group.hpp"
+#include "lapse/io/reader_group.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/worker.hpp"
 

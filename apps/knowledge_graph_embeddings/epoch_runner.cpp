@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "io/prefetching_loader.hpp"
-#include "io/shuffle.hpp"
+#include "lapse/io/prefetching_loader.hpp"
+#include "lapse/io/shuffle.hpp"
 
 namespace lapse::apps {
 

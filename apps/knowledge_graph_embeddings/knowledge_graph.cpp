@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "apps/common/required_memory.hpp"
-#include "io/file_descriptor.hpp"
-#include "io/shared_inputs.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/shared_inputs.hpp"
 
 namespace lapse::apps {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "io/reader_group.hpp"
-#include "io/triple_file.hpp"
-#include "io/vocabulary.hpp"
+#include "lapse/io/reader_group.hpp"
+#include "lapse/io/triple_file.hpp"
+#include "lapse/io/vocabulary.hpp"
 
 namespace lapse::apps {
 

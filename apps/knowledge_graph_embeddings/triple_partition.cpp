@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "io/shuffle.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/shuffle.hpp"
 
 namespace lapse::apps {
 

@@ -4,8 +4,8 @@
 #include <deque>
 #include <numeric>
 
-#include "io/prefetching_loader.hpp"
-#include "io/shuffle.hpp"
+#include "lapse/io/prefetching_loader.hpp"
+#include "lapse/io/shuffle.hpp"
 
 namespace lapse::apps {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "apps/common/required_memory.hpp"
-#include "io/rating_file.hpp"
-#include "io/shared_inputs.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/rating_file.hpp"
+#include "lapse/io/shared_inputs.hpp"
 
 namespace lapse::apps {
 

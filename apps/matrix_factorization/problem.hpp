@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "io/coordinate_matrix.hpp"
-#include "io/reader_group.hpp"
-#include "io/zipf_matrix.hpp"
+#include "lapse/io/coordinate_matrix.hpp"
+#include "lapse/io/reader_group.hpp"
+#include "lapse/io/zipf_matrix.hpp"
 
 namespace lapse::apps {
 

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "io/shuffle.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/shuffle.hpp"
 
 namespace lapse::apps {
 

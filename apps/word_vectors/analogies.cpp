@@ -6,11 +6,11 @@
 
 #include "apps/word_vectors/lower_case.hpp"
 #include "apps/word_vectors/word_splitter.hpp"
-#include "io/file_descriptor.hpp"
-#include "io/line_reader.hpp"
-#include "io/text_fields.hpp"
-#include "io/utf8.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/line_reader.hpp"
+#include "lapse/io/text_fields.hpp"
+#include "lapse/io/utf8.hpp"
 #include "lapse/store/kernels.hpp"
 
 namespace lapse::apps {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "apps/word_vectors/word_splitter.hpp"
-#include "io/file_descriptor.hpp"
-#include "io/line_reader.hpp"
-#include "io/shared_inputs.hpp"
-#include "io/text_fields.hpp"
-#include "io/utf8.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/line_reader.hpp"
+#include "lapse/io/shared_inputs.hpp"
+#include "lapse/io/text_fields.hpp"
+#include "lapse/io/utf8.hpp"
 
 namespace lapse::apps {
 

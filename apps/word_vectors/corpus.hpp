@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "io/file_part.hpp"
-#include "io/reader_group.hpp"
-#include "io/vocabulary.hpp"
-#include "io/vocabulary_merge.hpp"
+#include "lapse/io/file_part.hpp"
+#include "lapse/io/reader_group.hpp"
+#include "lapse/io/vocabulary.hpp"
+#include "lapse/io/vocabulary_merge.hpp"
 
 namespace lapse::apps {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "io/prefetching_loader.hpp"
+#include "lapse/io/prefetching_loader.hpp"
 
 namespace lapse::apps {
 

@@ -16,7 +16,7 @@
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
-#include "io/shuffle_buffer.hpp"
+#include "lapse/io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
 

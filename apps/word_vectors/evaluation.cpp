@@ -7,9 +7,9 @@
 #include <span>
 
 #include "apps/common/manager_program.hpp"
-#include "io/file_descriptor.hpp"
-#include "io/shared_inputs.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/shared_inputs.hpp"
 
 namespace lapse::apps {
 

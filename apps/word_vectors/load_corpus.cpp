@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/common/reader_group.hpp"
-#include "io/vocabulary_merge.hpp"
+#include "lapse/io/vocabulary_merge.hpp"
 
 namespace lapse::apps {
 

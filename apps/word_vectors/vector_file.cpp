@@ -14,12 +14,12 @@
 
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/word_splitter.hpp"
-#include "io/file_descriptor.hpp"
-#include "io/input_error.hpp"
-#include "io/input_stream.hpp"
-#include "io/text_fields.hpp"
-#include "io/utf8.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/file_descriptor.hpp"
+#include "lapse/io/input_error.hpp"
+#include "lapse/io/input_stream.hpp"
+#include "lapse/io/text_fields.hpp"
+#include "lapse/io/utf8.hpp"
 
 namespace lapse::apps {
 

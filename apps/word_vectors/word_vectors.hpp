@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "io/vocabulary.hpp"
+#include "lapse/io/vocabulary.hpp"
 
 namespace lapse::apps {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "io/shuffle.hpp"
-#include "io/zipf_distribution.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_table.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/shuffle.hpp"
+#include "lapse/io/zipf_distribution.hpp"
 
 namespace lapse::bench {
 

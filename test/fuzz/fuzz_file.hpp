@@ -13,8 +13,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/byte_source.hpp"
-#include "io/input.hpp"
+#include "lapse/io/byte_source.hpp"
+#include "lapse/io/input.hpp"
 
 namespace lapse::test {
 

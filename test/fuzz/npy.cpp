@@ -2,9 +2,9 @@
 #include <cstring>
 #include <string>
 
-#include "io/npy_reader.hpp"
-#include "io/npy_writer.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/npy_reader.hpp"
+#include "lapse/io/npy_writer.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

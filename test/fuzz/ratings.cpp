@@ -2,8 +2,8 @@
 #include <optional>
 #include <string>
 
-#include "io/rating_file.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/rating_file.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "io/line_reader.hpp"
-#include "io/utf8.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/line_reader.hpp"
+#include "lapse/io/utf8.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "io/triple_file.hpp"
+#include "lapse/io/triple_file.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -1,10 +1,10 @@
 // Vocabularies as text files, and as the bytes that ranks exchange.
 #include <string>
 
-#include "io/vocabulary_file.hpp"
-#include "io/vocabulary_merge.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/vocabulary_file.hpp"
+#include "lapse/io/vocabulary_merge.hpp"
 #include "test/fuzz/fuzz_check.hpp"
 #include "test/fuzz/fuzz_file.hpp"
 #include "test/fuzz/fuzz_input.hpp"

@@ -73,7 +73,7 @@ twin. Twin
 echo "twin. Twin" {"x" * 120}
 ```
 """,
-    "io/comments.cpp": f"""// {"x" * 100}
+    "lapse/io/comments.cpp": f"""// {"x" * 100}
 // two words.
 // then a sentence that begins in lower case after a full stop
 // {"x" * 40}
@@ -90,7 +90,7 @@ BAD = {
         ("lapse/core/bad.cpp", '#include "lapse/core/none.hpp"\n', "does not exist"),
         ("lapse/store/bad.cpp", '#include "b.hpp"\n', "is no full path"),
         ("lapse/store/bad.cpp", "#include <lapse/core/a.hpp>\n", "belongs to the project"),
-        ("io/bad.cpp", '#  include "lapse/transport/c.hpp"\n', "io must not include"),
+        ("lapse/io/bad.cpp", '#  include "lapse/transport/c.hpp"\n', "lapse/io must not include"),
         ("lapse/ps/bad.cpp", '#include "test/support/catch.hpp"\n', "lapse/ps must not include"),
         ("lapse/new/bad.cpp", '#include "lapse/core/a.hpp"\n', "lies in no folder"),
     ],
@@ -98,16 +98,16 @@ BAD = {
         ("lapse/core/bad.hpp", "#include <mpi.h>\n", "includes <mpi.h>"),
         ("lapse/ps/bad.cpp", '#include "mpi.h"\n', "includes <mpi.h>"),
         ("lapse/transport/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
-        ("io/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
+        ("lapse/io/bad.cpp", "#include <mpi.h>\n", "includes <mpi.h>"),
     ],
     "public_headers": [
         ("lapse/ps/parameter_server.hpp", '#include "lapse/transport/c.hpp"\n', "sees this inner header", "lapse/transport/c.hpp"),
         ("lapse/ps/parameter_server.hpp", "\n" * (include_rules.MAX_PUBLIC_LINES + 1), "lines of the project: at most"),
         ("lapse/ps/parameter_server.hpp", "".join(f'#include "lapse/many/{i}.hpp"\n' for i in range(25)), "27 headers"),
     ],
-    "file_length": [("io/bad.cpp", "\n" * 351, "has 351 lines")],
+    "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines")],
     "unfinished": [
-        ("io/bad.cpp", "// TO" + "DO: later\n", "finish it"),
+        ("lapse/io/bad.cpp", "// TO" + "DO: later\n", "finish it"),
         ("docs/bad.md", "FIX" + "ME\n", "finish it"),
     ],
     "sleeps": [
@@ -139,12 +139,12 @@ BAD = {
         ("docs/bad.md", "Nobody waits.\n", "the term is the name of the actor"),
     ],
     "comments": [
-        ("io/bad.cpp", "  // " + "x" * 106 + "\n", "a comment line of 111 columns"),
+        ("lapse/io/bad.cpp", "  // " + "x" * 106 + "\n", "a comment line of 111 columns"),
         ("apps/bad.hpp", "int a;  // " + "x " * 50 + "\n", "a comment line of 111 columns"),
-        ("io/bad.cpp", "// " + "x" * 100 + "\n// kept\n//     while absent\n", "a torn comment"),
-        ("io/bad.cpp", "  // " + "x" * 90 + "\n  // three stray words\n  // go on\n", "a torn comment"),
+        ("lapse/io/bad.cpp", "// " + "x" * 100 + "\n// kept\n//     while absent\n", "a torn comment"),
+        ("lapse/io/bad.cpp", "  // " + "x" * 90 + "\n  // three stray words\n  // go on\n", "a torn comment"),
     ],
-    "format": [("io/bad.cpp", "int  f( ) ;\n", "is not formatted")],
+    "format": [("lapse/io/bad.cpp", "int  f( ) ;\n", "is not formatted")],
     "locks": [
         ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { ++size_; }\n', "requires holding mutex 'mutex_'"),
         ("lapse/ps/f.cpp", '#include "lapse/ps/f.hpp"\nvoid F::add() { grow(); }\n', "requires holding mutex 'mutex_'"),
@@ -152,7 +152,7 @@ BAD = {
         ("lapse/ps/bad.cpp", '#include "lapse/ps/f.hpp"\nvoid f(F& g) { g.send(); }\n', "requires holding role 'role'"),
         ("lapse/ps/bad.hpp", '#include "lapse/ps/f.hpp"\ninline void f(F& g) { g.send(); }\n', "requires holding role 'role'"),
     ],
-    "headers": [("io/bad.hpp", "#pragma once\nstd::vector<int> f();\n", "does not compile alone")],
+    "headers": [("lapse/io/bad.hpp", "#pragma once\nstd::vector<int> f();\n", "does not compile alone")],
 }
 
 
@@ -190,16 +190,16 @@ class SelfTest(unittest.TestCase):
             self.skipTest("git or clang-tidy is missing")
         shutil.copy(ROOT / ".clang-tidy", self.root)
         fault = "int* {}_pointer() {{\n  return 0;\n}}\n"
-        self.write("io/old.cpp", fault.format("old"))
+        self.write("lapse/io/old.cpp", fault.format("old"))
         self.commit()
         with self.assertRaises(compiler_rules.Skipped):  # There is nothing to compare with.
             list(lint.CHECKS["tidy"](self.root))
         self.commit("--allow-empty")
         self.assertEqual(list(lint.CHECKS["tidy"](self.root)), [])
-        self.write("io/new.cpp", fault.format("new"))
+        self.write("lapse/io/new.cpp", fault.format("new"))
         self.commit()
         found = list(lint.CHECKS["tidy"](self.root))
-        self.assertEqual([problem.path for problem in found], ["io/new.cpp"])
+        self.assertEqual([problem.path for problem in found], ["lapse/io/new.cpp"])
         self.assertIn("modernize-use-nullptr", str(found[0]))
 
     def test_nothing_is_found_in_a_good_tree(self):
@@ -220,7 +220,7 @@ class SelfTest(unittest.TestCase):
                     self.assertIn(mention, str(found[0]))
 
     def test_words_are_found_in_names_of_sources(self):
-        self.write("io/names.hpp", "#pragma once\nstruct LandingRing;\nint kMostKeys = hand_over(wishes);  // told\n")
+        self.write("lapse/io/names.hpp", "#pragma once\nstruct LandingRing;\nint kMostKeys = hand_over(wishes);  // told\n")
         found = [str(problem) for problem in word_rules.check_words(self.root, (".hpp",))]
         self.assertEqual(len(found), 5)
         for term in ("RMA receive ring", "max", "transfer ownership", "pending re-localize", "notify or report"):
@@ -228,13 +228,13 @@ class SelfTest(unittest.TestCase):
 
     def test_the_cache_forgets_headers_whose_includes_changed(self):
         cache = self.root / "headers.json"
-        self.write("io/user.hpp", '#pragma once\n\n#include "lapse/core/a.hpp"\n\ninline auto b() { return a(); }\n')
+        self.write("lapse/io/user.hpp", '#pragma once\n\n#include "lapse/core/a.hpp"\n\ninline auto b() { return a(); }\n')
         for _ in range(2):
             self.assertEqual(list(compiler_rules.check_headers(self.root, cache=cache)), [])
         self.write("lapse/core/a.hpp", "#pragma once\n")
         for _ in range(2):
             found = list(compiler_rules.check_headers(self.root, cache=cache))
-            self.assertEqual([problem.path for problem in found], ["io/user.hpp"])
+            self.assertEqual([problem.path for problem in found], ["lapse/io/user.hpp"])
 
 
 if __name__ == "__main__":

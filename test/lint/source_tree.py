@@ -3,7 +3,7 @@ import dataclasses
 import os
 import pathlib
 
-FOLDERS = ("lapse", "adapm", "io", "apps", "bench", "examples", "test", "tools", "slurm", "cmake", "docs")
+FOLDERS = ("lapse", "adapm", "apps", "bench", "examples", "test", "tools", "slurm", "cmake", "docs")
 CPP = (".cpp", ".hpp", ".c", ".h")
 IGNORED_FOLDERS = frozenset({"data", "results", "__pycache__"})
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
-#include "io/shuffle.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/shuffle.hpp"
 
 namespace lapse::test {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/compression.hpp"
+#include "lapse/io/compression.hpp"
 
 namespace lapse::test {
 

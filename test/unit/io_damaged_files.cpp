@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "io/line_reader.hpp"
-#include "io/npy_reader.hpp"
-#include "io/npy_writer.hpp"
-#include "io/rating_file.hpp"
-#include "io/triple_file.hpp"
-#include "io/vocabulary_file.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/line_reader.hpp"
+#include "lapse/io/npy_reader.hpp"
+#include "lapse/io/npy_writer.hpp"
+#include "lapse/io/rating_file.hpp"
+#include "lapse/io/triple_file.hpp"
+#include "lapse/io/vocabulary_file.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_temporary_file.hpp"

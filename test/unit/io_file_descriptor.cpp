@@ -1,5 +1,5 @@
 // Inputs of the operating system, and waiting for their bytes.
-#include "io/file_descriptor.hpp"
+#include "lapse/io/file_descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

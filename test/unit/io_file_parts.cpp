@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "io/file_part.hpp"
-#include "io/line_reader.hpp"
-#include "io/rating_file.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/file_part.hpp"
+#include "lapse/io/line_reader.hpp"
+#include "lapse/io/rating_file.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_standard_input.hpp"

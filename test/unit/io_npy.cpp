@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "io/npy_reader.hpp"
-#include "io/npy_writer.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/npy_reader.hpp"
+#include "lapse/io/npy_writer.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_temporary_file.hpp"
 

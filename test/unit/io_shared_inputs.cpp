@@ -1,6 +1,6 @@
 // Inputs that several ranks need: streams are read by the first and reach all of them whole, files are read
 // by each.
-#include "io/shared_inputs.hpp"
+#include "lapse/io/shared_inputs.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "io/input_stream.hpp"
-#include "io/line_reader.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/input_stream.hpp"
+#include "lapse/io/line_reader.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_reader_threads.hpp"

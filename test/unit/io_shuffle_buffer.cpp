@@ -1,5 +1,5 @@
 // Shuffling within a buffer.
-#include "io/shuffle_buffer.hpp"
+#include "lapse/io/shuffle_buffer.hpp"
 
 #include <algorithm>
 #include <cstdint>

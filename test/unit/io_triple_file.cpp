@@ -1,14 +1,14 @@
 // Triple files: names and ids, unknown names, parts, the bundled data,
 // and what a damaged file is answered with.
-#include "io/triple_file.hpp"
+#include "lapse/io/triple_file.hpp"
 
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "io/vocabulary_merge.hpp"
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/vocabulary_merge.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
 #include "test/unit/io_temporary_file.hpp"

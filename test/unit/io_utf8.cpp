@@ -1,5 +1,5 @@
 // Validity of UTF-8.
-#include "io/utf8.hpp"
+#include "lapse/io/utf8.hpp"
 
 #include <string>
 #include <utility>

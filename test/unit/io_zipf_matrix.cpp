@@ -1,5 +1,5 @@
 // Synthetic matrices: the same for the same seed, with the promised frequencies and values.
-#include "io/zipf_matrix.hpp"
+#include "lapse/io/zipf_matrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "io/shuffle.hpp"
-#include "io/zipf_distribution.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/io/shuffle.hpp"
+#include "lapse/io/zipf_distribution.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::io::make_zipf_matrix;

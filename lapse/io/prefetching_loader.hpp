@@ -1,0 +1,78 @@
+// Batches that a thread makes ahead of their use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lapse/io/batch_ring.hpp"
+
+namespace lapse::io {
+
+struct LoaderOptions {
+  std::size_t ahead = 64;  // batches that are made ahead of those in use, at most
+  // So many batches are made before the first is given: a parameter manager, say, brings their keys near
+  // meanwhile. From 1 to `ahead`.
+  std::size_t ahead_of_first = 1;
+  std::size_t held = 1;  // batches that are in use at a time: of those that were given, the last
+};
+
+// Reads, shuffles and makes batches on a thread of its own, in the order in which they are used. The batches
+// are recycled: a batch is filled again when it has been used, and keeps the memory of its arrays.
+//
+// Used by one thread, which is not the thread that makes the batches: that one calls the function.
+template <class Batch>
+class PrefetchingLoader {
+ public:
+  // Fills a batch, whatever it holds; false at the end of the input, without a batch. Batches are numbered
+  // from 0. An application signals the intents of the batch here.
+  using Make = std::function<bool(Batch& batch, std::uint64_t number)>;
+
+  // Throws UsageError when nothing is to be made ahead, before the first, or held.
+  PrefetchingLoader(const LoaderOptions& options, Make make)
+      : ring_(options.ahead + options.held, options.held, options.ahead_of_first),
+        batches_(options.ahead + options.held),
+        make_(std::move(make)),
+        thread_([this] { run(); }) {}
+  // Waits until the batch that is being made is complete.
+  ~PrefetchingLoader() {
+    ring_.stop();
+    thread_.join();
+  }
+  PrefetchingLoader(const PrefetchingLoader&) = delete;
+  PrefetchingLoader& operator=(const PrefetchingLoader&) = delete;
+
+  // The next batch, valid until `held` further calls; null at the end. Waits for it. What the function has
+  // thrown is thrown here, after the batches that were made before.
+  Batch* next() {
+    const std::optional<std::uint64_t> number = ring_.next();
+    return number ? &batch(*number) : nullptr;
+  }
+
+ private:
+  Batch& batch(std::uint64_t number) { return batches_[number % batches_.size()]; }
+
+  void run() noexcept {
+    try {
+      while (const std::optional<std::uint64_t> number = ring_.begin()) {
+        if (!make_(batch(*number), *number)) break;
+        ring_.end();
+      }
+      ring_.finish();
+    } catch (...) {
+      ring_.finish(std::current_exception());
+    }
+  }
+
+  BatchRing ring_;
+  std::vector<Batch> batches_;
+  Make make_;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace lapse::io

@@ -12,8 +12,8 @@
 //   load from disk         2    bandwidth  as load, where the files have to come from the disk
 //   read                   2    bandwidth  as load; reads and checks, without bringing values to their keys
 //
-// Pauses are those of the slower rank. Files are in the cache of the system when they are read, unless said. A
-// baseline follows each run, so that both find the disk as busy.
+// Pauses are those of the slower rank. Files are in the cache of the system when they are read, unless said.
+// A baseline follows each run, so that both find the disk as busy.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>

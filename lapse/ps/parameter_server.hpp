@@ -3,10 +3,13 @@
 
 #include <mpi.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +19,9 @@
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/function.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -41,9 +46,10 @@ struct RoundTimes;
 // A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
 class ParameterServer {
  public:
-  // Collective. Duplicates the communicator, which stays the caller's. MPI must be initialised with at least
-  // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
-  // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
+  // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with
+  // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication, and with
+  // MPI_THREAD_SINGLE (plain MPI_Init) there is only run_here. Throws MpiStateError, ConfigurationError (also
+  // when the ranks have different options), MpiError.
   ParameterServer(MPI_Comm communicator, const Options& options);
   // With Options::from_environment; where the environment of a rank is wrong, every rank throws. Rank 0 reads
   // the file that its environment names, for all.
@@ -92,7 +98,32 @@ class ParameterServer {
   // kMaxWorkers, at least one in all. UsageError otherwise (PeerFailed on the other ranks). Returns when all
   // workers of all ranks have returned and everything is quiet. When a worker throws, on any rank, every rank
   // throws PeerFailed with its text, and the server can only be asked for statistics and closed.
+  // MpiStateError where MPI was initialised with MPI_THREAD_SINGLE.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+
+  // --- in place of run_workers, as each rank likes: threads of the application (docs/embedding.md) ---
+
+  // Collective. The calling thread is this rank's only worker. Its waits handle the messages of the rank;
+  // while it computes, this rank answers no other, see progress().
+  void run_here(const std::function<void(Worker&)>& f);
+  // Collective. Begins a phase, in which threads of the application take `workers` places. A thread of the
+  // server handles messages; with MPI_THREAD_FUNNELED the calling thread does, in progress() and where a
+  // worker that it has attached waits.
+  void start_progress(std::int32_t workers);
+  // Collective. Ends this phase, as run_workers ends. UsageError, before anything happens, while a worker is
+  // attached.
+  void stop_progress();
+  // For libraries on top of the server: throws what stop_progress() would throw before anything happens.
+  void check_detached(std::string_view call) const;
+  // Any thread, between start_progress and stop_progress. This thread takes a place, a given one or the first
+  // that is free; the local index of the worker is its number. Collective calls of workers wait for all
+  // places. UsageError where it is taken.
+  AttachedWorker attach(std::optional<std::size_t> place = {});
+  // Within a phase: handles what messages have come. Where no thread of the server does, and nothing has
+  // come, waits at most so long. UsageError by a thread that must not call MPI.
+  void progress(std::chrono::microseconds wait = {});
+  // For the application's own calls of MPI while workers run. UsageError as progress().
+  MpiCalls mpi_calls();
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();

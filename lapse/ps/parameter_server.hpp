@@ -90,6 +90,10 @@ class ParameterServer {
         register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
   }
 
+  // For interfaces to other languages: a function without its types, and which server it belongs to.
+  const RegisteredFunction& register_function(RegisteredFunction function);
+  const void* identity() const;
+
   // Each worker is a thread with a stack, memory for its operations and a part in each barrier, and waits for
   // its core: more than any host has are a mistake, which the system would answer by killing the job.
   static constexpr std::int32_t kMaxWorkers = 4096;
@@ -166,9 +170,7 @@ class ParameterServer {
   static std::unique_ptr<Impl> make_impl(MPI_Comm communicator, const Options& options,
                                          const std::exception_ptr& problem);
   TableShard& create_table(const TableOptions& options, ElementType type);
-  const RegisteredFunction& register_function(RegisteredFunction function);
   static MemoryUse memory_use(const TableShard& table);
-  const void* identity() const;
 
   std::unique_ptr<Impl> impl_;
 };

@@ -218,6 +218,14 @@ class Worker {
   // Collective over all workers. Every worker gets the bytes of worker `root`; all give spans of one length.
   void broadcast(std::span<std::byte> bytes, std::size_t root = 0);
 
+  // For interfaces to other languages: a function without its types. `arguments` and `results` have as many
+  // bytes as it needs for each key.
+  Operation call(const TableHandle& table, const RegisteredFunction& function, const void* function_server,
+                 std::span<const Key> keys, const std::byte* arguments, std::byte* results) {
+    return begin_call(table, keys, function, function_server, {arguments, keys.size(), keys.size()},
+                      {results, keys.size(), keys.size()});
+  }
+
   // For the library.
   static constexpr std::uint64_t kReadsPerSample = 256;  // of a copy: of so many, one is looked at
   WorkerCore& core() { return *core_; }

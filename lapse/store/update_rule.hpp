@@ -39,6 +39,9 @@ class UpdateRule {
   requires CustomRule<R, T>
   static UpdateRule custom(R rule) { return from_functions(custom_rule_functions<T>(std::move(rule))); }
 
+  // For interfaces to other languages: a user's own rule without its type.
+  static UpdateRule from_functions(CustomRuleFunctions functions);
+
   UpdateRule() : UpdateRule(add()) {}
 
   UpdateRuleKind kind() const;
@@ -62,7 +65,6 @@ class UpdateRule {
  private:
   explicit UpdateRule(std::shared_ptr<const RuleDefinition> definition)
       : definition_(std::move(definition)) {}
-  static UpdateRule from_functions(CustomRuleFunctions functions);
 
   std::shared_ptr<const RuleDefinition> definition_;
 };

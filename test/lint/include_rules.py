@@ -27,15 +27,18 @@ ALLOWED = {
     "test": [*_LIBRARIES, "apps", "bench"],
 }
 
+# The name of a header for programs in C is short.
+_OF_FOLDER = {"lapse/lapse.h": "lapse/c/lapse.h"}
+
 # In these folders <mpi.h> may be included by these files or folders only.
 MPI_RESTRICTED = ("lapse/", "adapm/")
-MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp")
+MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c/server.h", "lapse/c/server.cpp")
 
 # What a program that uses the server includes. All headers of the project that it sees then: at most so many, with
 # at most so many lines together, and none of the library's inner parts.
 PUBLIC_HEADERS = ("lapse/ps/parameter_server.hpp", "lapse/transport/mpi/environment.hpp")
 MAX_PUBLIC_HEADERS = 26
-MAX_PUBLIC_LINES = 2280
+MAX_PUBLIC_LINES = 2295
 _PUBLIC_PROTOCOL = ("lapse/protocol/registered_function.hpp", "lapse/protocol/unanswered_count.hpp")
 _PUBLIC_DIRECTORY = ("lapse/directory/home_map_kind.hpp",)
 _INNER_FOLDERS = {
@@ -50,6 +53,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 def _folder(path):
     """The folder of the table that a path lies in; None for other places."""
+    path = _OF_FOLDER.get(path, path)
     matches = [folder for folder in ALLOWED if path.startswith(folder + "/")]
     return max(matches, key=len) if matches else None
 
@@ -93,7 +97,7 @@ def check_arrows(root):
             yield Problem(path, number, f'"{header}" does not exist')
         if own is None:
             yield Problem(path, number, f"{path} lies in no folder of the table of allowed dependencies")
-        elif target != own and not any((header + "/").startswith(folder + "/") for folder in ALLOWED[own]):
+        elif target != own and not any(_OF_FOLDER.get(header, header).startswith(folder + "/") for folder in ALLOWED[own]):
             yield Problem(path, number, f'{own} must not include "{header}": allowed are {", ".join(ALLOWED[own]) or "none"}')
 
 

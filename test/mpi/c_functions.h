@@ -74,7 +74,7 @@ static int mean_initialise(void* context, const void* value, size_t length, void
 static int mean_apply(void* context, void* value, void* state, const void* update, size_t length,
                       size_t states, float scale) {
   size_t i;
-  double* const count = state;
+  double* const count = (double*)state;
   (void)context;
   (void)states;
   if (scale != 1.0F) return 9;

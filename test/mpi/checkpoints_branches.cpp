@@ -156,7 +156,7 @@ TEST_CASE("Ranks that save differently are told so") {
   server.close();
 }
 
-TEST_CASE("A length function that throws anything while a checkpoint is loaded") {
+TEST_CASE("Tables that do not fit, and a length function that throws anything") {
   const SharedFolder folder;
   std::atomic<bool> fails{false};
   const auto length = [&fails](Key key) -> std::uint32_t {
@@ -177,6 +177,13 @@ TEST_CASE("A length function that throws anything while a checkpoint is loaded")
         if (worker.index() == 0) worker.push(table, {Key(3)}, std::vector<float>{1});
       });
       checkpoints.save(1);
+      checkpoints.save(2);
+      // Of another step there is no more hope.
+      Checkpoints others(server, {.folder = folder.path()});
+      others.add(table, "none");
+      const std::string text = thrown_text<CheckpointError>([&] { others.load(); });
+      CHECK(contains(text, "has no table 'none'"));
+      CHECK(!contains(text, "can be loaded"));
     }
     server.close();
   }

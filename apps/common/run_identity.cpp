@@ -30,7 +30,7 @@ Json RunIdentity::to_json() const {
 void RunIdentity::require_equal(const Json& saved, std::string_view checkpoint) const {
   for (const auto& [name, value] : entries_) {
     const auto found = saved.find(name);
-    const std::string before = found == saved.end()    ? "not given"
+    const std::string before = found == saved.end() ? "not given"
                                : found->is_string() ? found->get<std::string>()
                                                     : found->dump();
     if (before == value) continue;

@@ -20,7 +20,7 @@ class FolderLock {
   FolderLock& operator=(const FolderLock&) = delete;
 
   std::uint64_t number() const { return number_; }
-  // Where the file system has no locks, so that nothing keeps other jobs away: what to tell the user.
+  // Where the file system has no locks, so that nothing keeps other jobs away: a message for the user.
   const std::string& warning() const { return warning_; }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace lapse {
 
-// Keeps the last files open that were asked for: a checkpoint of many ranks may have more files than a process
-// may open. Used by one thread.
+// Keeps the last files open that were asked for: a checkpoint of many ranks may have more files than a
+// process may open. Used by one thread.
 class ReadableFiles {
  public:
   static constexpr std::size_t kMaxOpen = 8;

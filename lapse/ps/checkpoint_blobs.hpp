@@ -19,8 +19,8 @@ struct CheckpointBlobs {
 // Of a folder that this rank sees. Throws CheckpointError.
 CheckpointBlobs read_blobs(const CheckpointFolder& folder, const Manifest& manifest);
 
-// Collective. Each blob is read by the rank that has listed its part, from `folder`, the local one, and reaches
-// the others in pieces, however many bytes there are. Throws CheckpointError on every rank.
+// Collective. Each blob is read by the rank that has listed its part, from `folder`, the local one, and
+// reaches the others in pieces, however many bytes there are. Throws CheckpointError on every rank.
 CheckpointBlobs gather_blobs(CheckpointAgreement& agreement, const LocalCheckpoint& checkpoint,
                              const CheckpointFolder& folder, Rank rank);
 

@@ -67,9 +67,9 @@ struct LocalCheckpoint {
   Manifest manifest(std::optional<std::size_t> lister = {}) const;
 };
 
-// The newest that is complete, or that of the step; `problems` gets newer ones that are not. Those from before
-// `latest`, in the folder of all ranks, are left out: of smaller steps they are older, of larger ones they
-// belong to a branch of the training that a later job has abandoned. `listings`: by rank.
+// The newest that is complete, or that of the step; `problems` gets newer ones that are not. Those from
+// before `latest`, in the folder of all ranks, are left out: of smaller steps they are older, of larger ones
+// they belong to a branch of the training that a later job has abandoned. `listings`: by rank.
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
                                             std::optional<std::uint64_t> step,
                                             const CheckpointFolder::Latest& latest,

@@ -137,7 +137,7 @@ TEST_CASE("A bad copy on a host does not hide the good one in the folder of all 
   table.expect_values(2);
 }
 
-TEST_CASE("Ranks that save differently are told so") {
+TEST_CASE("Ranks that save differently get an error on each") {
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<float>({.name = "table", .keys = 5});

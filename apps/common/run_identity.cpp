@@ -29,7 +29,10 @@ Json RunIdentity::to_json() const {
 
 void RunIdentity::require_equal(const Json& saved, std::string_view checkpoint) const {
   for (const auto& [name, value] : entries_) {
-    const std::string before = saved.value(name, std::string("not given"));
+    const auto found = saved.find(name);
+    const std::string before = found == saved.end() ? "not given"
+                               : found->is_string() ? found->get<std::string>()
+                                                    : found->dump();
     if (before == value) continue;
     throw ConfigurationError(fmt::format(
         "{} is {}, but {} in the checkpoint that is to be resumed, {}: give it the same value, or "

@@ -32,7 +32,8 @@ class TrainingJob {
   }
 
   // Collective. Loads the tables of the newest checkpoint, if there is one and it is to be resumed; returns
-  // its state. Throws ConfigurationError where it is of another run, CheckpointError.
+  // its state. Where that turns out to be damaged, the one before is taken, with a warning. Throws
+  // ConfigurationError where it is of another run, CheckpointError.
   std::optional<SavedState> begin(RunIdentity identity);
   // How far the training is at the beginning, for the interval of checkpoints.
   void set_progress(const JobProgress& progress) { begin_interval(progress); }
@@ -54,8 +55,17 @@ class TrainingJob {
   const std::string& stop_text() const { return stop_text_; }
 
  private:
+  // Collective. In the folder of all ranks alone; and in local folders, too.
+  bool has_steps() const;
   bool has_checkpoints(const CheckpointOptions& options) const;
+  // Collective. The state of the checkpoint of this step, or of the newest. Sets `tried` to its step.
+  SavedState resume(std::optional<std::uint64_t>& tried);
+  // Collective. The newest whole checkpoint in the folder of all ranks, of a step below `before`.
+  std::optional<std::uint64_t> older_step(std::optional<std::uint64_t> before);
   CheckpointContent content(const SavedState& state) const;
+  // Collective. f saves in the background; where that fails, the next interval tries again, a few times.
+  void try_to_save(const std::function<void()>& f);
+  void warn(const std::string& text) const;
   void finish_written();
   // Collective. The checkpoint exists in the folder of all ranks when the call returns.
   void save(std::uint64_t step, const SavedState& state);
@@ -68,6 +78,8 @@ class TrainingJob {
   RunIdentity identity_;
   bool exist_;  // checkpoints, before the start
   std::uint64_t next_step_ = 1;
+  bool is_saving_ = false;                         // in the background
+  int failed_saves_ = 0;                           // in a row
   std::uint64_t interval_clocks_ = 0;              // where the interval has begun
   std::optional<std::uint64_t> clocks_left_ = {};  // of the interval
   std::string stop_text_;

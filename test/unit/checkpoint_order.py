@@ -62,6 +62,9 @@ def problems_of(events):
         for synced in sorted({str(Path(path).parent) for _, path in files if path.endswith(".shards")} | {folder}):
             if not any(event[1:] == ("fsync", synced) for event in before[shards_end:manifest_begin]):
                 yield f"{synced}: not synced between its files and the manifest"
+        # That of all checkpoints: an earlier job may have made the folder of the step.
+        if not any(event[1:] == ("fsync", str(Path(folder).parent)) for event in before[shards_end:]):
+            yield f"{Path(folder).parent}: not synced before the manifest is renamed"
         if not any(event[1:] == ("fsync", folder) for event in after):
             yield f"{folder}: not synced after the rename"
 

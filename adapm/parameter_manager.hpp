@@ -14,6 +14,7 @@
 #include "adapm/options.hpp"
 #include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace adapm {
@@ -21,7 +22,7 @@ namespace adapm {
 class Management;
 
 // Of all ranks. Plain data.
-struct Statistics {
+struct LAPSE_EXPORT Statistics {
   lapse::Statistics server;
   IntentStatistics intents;
 
@@ -35,7 +36,7 @@ struct Statistics {
 // MPI_Finalize, what the destructor does.
 //
 // Thread safety: one thread, as ParameterServer.
-class ParameterManager {
+class LAPSE_EXPORT ParameterManager {
  public:
   // Collective. Throws as lapse::ParameterServer does, also ConfigurationError when the ranks have different
   // options of the manager.
@@ -99,7 +100,7 @@ class ParameterManager {
   void close();
 
  private:
-  class Phase;
+  class LAPSE_HIDDEN Phase;
 
   // The rest of the constructors; `problem`: why this rank has no options, or null.
   void start(const std::exception_ptr& problem);

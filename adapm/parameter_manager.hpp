@@ -18,6 +18,7 @@
 #include "adapm/options.hpp"
 #include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace adapm {
@@ -25,7 +26,7 @@ namespace adapm {
 class Management;
 
 // Of all ranks. Plain data.
-struct Statistics {
+struct LAPSE_EXPORT Statistics {
   lapse::Statistics server;
   IntentStatistics intents;
 
@@ -39,7 +40,7 @@ struct Statistics {
 // MPI_Finalize, what the destructor does.
 //
 // Thread safety: one thread, as ParameterServer.
-class ParameterManager {
+class LAPSE_EXPORT ParameterManager {
  public:
   // Collective. Throws as lapse::ParameterServer does, also ConfigurationError when the ranks have different
   // options of the manager.
@@ -111,7 +112,7 @@ class ParameterManager {
   void close();
 
  private:
-  class Phase;
+  class LAPSE_HIDDEN Phase;
 
   // What a worker of the phase does.
   void work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
@@ -44,7 +45,7 @@ struct RoundTimes;
 // runs, and the application may use MPI freely.
 //
 // A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
-class ParameterServer {
+class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with
   // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication, and with
@@ -165,7 +166,7 @@ class ParameterServer {
   void close();
 
  private:
-  class Impl;
+  class LAPSE_HIDDEN Impl;
 
   static std::unique_ptr<Impl> make_impl(MPI_Comm communicator, const Options& options,
                                          const std::exception_ptr& problem);

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,7 +52,7 @@ class MpiCommunicator {
   void find_host() LAPSE_EXCLUDES(mpi_role);
 
   int thread_level_;
-  std::shared_ptr<MpiLock> lock_;
+  MpiLock* lock_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   MPI_Comm host_ = MPI_COMM_NULL;
   Transport::Job job_;

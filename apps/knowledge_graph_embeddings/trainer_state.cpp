@@ -128,7 +128,6 @@ SavedState Trainer::saved_state() const {
             {"failures", schedule_.state().failures},
             {"plateau_rate", schedule_.state().plateau_rate},
             {"clocks", clocks_},
-            {"clocks_of_part", part_clocks_},
             {"epochs", Json::array()}};
   if (schedule_.state().best) json["best"] = *schedule_.state().best;
   for (const EpochRecord& record : epochs_) json["epochs"].push_back(record_json(record));
@@ -146,7 +145,6 @@ void Trainer::set_state(const SavedState& state) {
   part_cost_ = phase_cost(json.at("cost_of_part"));
   best_epoch_ = json.at("best_epoch").get<std::size_t>();
   clocks_ = json.at("clocks").get<std::uint64_t>();
-  part_clocks_ = json.at("clocks_of_part").get<std::uint64_t>();
   TrainingSchedule::State schedule{.failures = json.at("failures").get<std::uint64_t>(),
                                    .plateau_rate = json.at("plateau_rate").get<double>()};
   if (json.contains("best")) schedule.best = json.at("best").get<double>();
@@ -165,6 +163,8 @@ void Trainer::set_state(const SavedState& state) {
     loss += workers.back().at("loss").get<double>();
   }
   const double share = all == 0 ? 0 : done / all;
+  // As many batches by another number of workers are another number of clocks.
+  part_clocks_ = static_cast<std::uint64_t>(done) / partition_.workers();
   const std::size_t first = workers_before(options_.workers, manager_.rank());
   for (std::size_t i = 0; i < runners_.size(); ++i) {
     const std::size_t batches = runners_[i]->batches();

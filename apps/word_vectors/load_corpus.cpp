@@ -47,6 +47,8 @@ Corpus load_corpus(ParameterServer& server, std::int32_t workers, const CorpusOp
       counted[i] = {};
     }
     corpus = make_corpus(options, rank, all_gather_of(worker));
+    if (worker.index() == 0) corpus.files_checksum = checksum_of(corpus.files);
+    worker.broadcast(std::as_writable_bytes(std::span(&corpus.files_checksum, 1)), 0);
   });
   return corpus;
 }

@@ -90,11 +90,13 @@ xz -dc "$data/words/factbook.txt.xz" | head -n 20000 >"$directory/text"
 words=("$directory/text" --dim 20 --progress 0)
 resumes "word vectors" USR1 -vectors.bin --output -vectors.bin "${words[@]}" --epochs 5 --deterministic
 
-# Another number of workers goes on with the same curve, in the middle of an epoch; checkpoints are written to the host first.
+# A text in another order has the same words; where a worker is in the epoch would be another place.
+tac "$directory/text" >"$directory/other"
+refuses "the checksum of the files is|in the checkpoint" "$directory/other" "${words[@]:1}" --epochs 5 --deterministic \
+  --checkpoint-dir "$checkpoints" --resume
+
+# Checkpoints are written to the host first.
 words+=(--epochs 16)
-run "${words[@]}" || fail "word vectors: $(cat "$directory/err")"
-loss() { sed -n 's/^epoch *16 *loss *\([0-9.]*\) .*/\1/p' "$directory/out"; }
-expected=$(loss)
 for attempt in 1 2 3; do
   rm -rf "$checkpoints" "$directory/local"
   run_and_stop TERM 2 "${words[@]}" --checkpoint-dir "$checkpoints" --checkpoint-local "$directory/local"
@@ -102,8 +104,38 @@ for attempt in 1 2 3; do
 done
 [[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
 rm -rf "$directory/local"  # The hosts are other ones.
-run "${words[@]}" --checkpoint-dir "$checkpoints" --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
-awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.95 * b && a < 1.05 * b) }' ||
-  fail "more workers: loss $(loss), expected $expected"
+run "${words[@]}" --checkpoint-dir "$checkpoints" --resume || fail "from another host: $(cat "$directory/err")"
+grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$directory/out")"
+
+# Another number of workers trains what is left of the epoch, once. The checkpoint is one in the middle of an epoch, of the first
+# worker to have so many batches.
+words=("$directory/text" --dim 8 --progress 0 --epochs 1 --batch 100 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
+rm -rf "$checkpoints"
+run "${words[@]}" --checkpoint-every 300clocks || fail "word vectors, clocks: $(cat "$directory/err")"
+rm -rf "$checkpoints"/step-[2-9]*
+run "${words[@]}" --resume --workers 3 --summary-json "$directory/summary" || fail "more workers: $(cat "$directory/err")"
+grep -q "^resumed from step 1 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
+expected=$(sed -n 's/^\([0-9]*\) words, .*/\1/p' "$directory/out")
+trained=$(sed -n 's/.*"epoch": 1, .*"words": \([0-9]*\),.*/\1/p' "$directory/summary")
+# A batch has a few words more than 100, and each of six workers has found the end of one.
+awk -v a="$trained" -v b="$expected" 'BEGIN { exit !(a > b - 1200 && a < b + 1200) }' ||
+  fail "more workers: $trained words in the epoch, expected about $expected"
+
+# One worker has nine tenths of the triples. The interval of clocks is its own: four checkpoints in each epoch, and one in the end.
+# The loss of an epoch is a sum over its triples: it differs where many are trained twice, or not at all.
+awk 'BEGIN { OFS = "\t"; for (i = 0; i < 400; ++i) print "e" i % 50, i < 360 ? "r" : "s", "e" i * 7 % 53 }' >"$directory/train"
+program=$programs/knowledge_graph_embeddings
+graph=("$directory/train" --mode clustering --dim 8 --negatives 2 --batch 1 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
+loss() { sed -n 's/^epoch *1 *loss *\([0-9.]*\) .*/\1/p' "$directory/out"; }
+rm -rf "$checkpoints"
+run "${graph[@]}" --epochs 2 --checkpoint-every 80clocks || fail "knowledge graph, clocks: $(cat "$directory/err")"
+steps=("$checkpoints"/step-*)
+[[ ${#steps[@]} -eq 9 ]] || fail "knowledge graph, clocks: checkpoints ${steps[*]}, expected 9"
+expected=$(loss)
+rm -rf "$checkpoints"/step-[3-9]
+run "${graph[@]}" --epochs 1 --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
+grep -q "^resumed from step 2 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
+awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }' ||
+  fail "knowledge graph, more workers: loss $(loss), expected $expected"
 
 exit $((failures > 0))

@@ -111,7 +111,7 @@ grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$direc
 # worker to have so many batches.
 words=("$directory/text" --dim 8 --progress 0 --epochs 1 --batch 100 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
 rm -rf "$checkpoints"
-run "${words[@]}" --checkpoint-every 300clocks || fail "word vectors, clocks: $(cat "$directory/err")"
+run "${words[@]}" --checkpoint-every 300clocks --summary-json "$directory/whole" || fail "word vectors, clocks: $(cat "$directory/err")"
 rm -rf "$checkpoints"/step-[2-9]*
 run "${words[@]}" --resume --workers 3 --summary-json "$directory/summary" || fail "more workers: $(cat "$directory/err")"
 grep -q "^resumed from step 1 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
@@ -120,6 +120,9 @@ trained=$(sed -n 's/.*"epoch": 1, .*"words": \([0-9]*\),.*/\1/p' "$directory/sum
 # A batch has a few words more than 100, and each of six workers has found the end of one.
 awk -v a="$trained" -v b="$expected" 'BEGIN { exit !(a > b - 1200 && a < b + 1200) }' ||
   fail "more workers: $trained words in the epoch, expected about $expected"
+pulls() { grep -o '"local_pulls": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*$'; }  # of the first table, of this job alone
+awk -v a="$(pulls "$directory/summary")" -v b="$(pulls "$directory/whole")" 'BEGIN { exit !(a > 0.05 * b && a < 0.6 * b) }' ||
+  fail "more workers: $(pulls "$directory/summary") pulls for the rest of an epoch of $(pulls "$directory/whole")"
 
 # One worker has nine tenths of the triples. The interval of clocks is its own: four checkpoints in each epoch, and one in the end.
 # The loss of an epoch is a sum over its triples: it differs where many are trained twice, or not at all.

@@ -17,8 +17,8 @@ namespace {
 io::AllGather all_gather_of(Worker& worker) {
   return [&worker](std::vector<std::byte> own) {
     std::vector<std::vector<std::byte>> all(worker.count());
+    all[worker.index()] = std::move(own);
     for (std::size_t root = 0; root < all.size(); ++root) {
-      if (root == worker.index()) all[root] = std::move(own);
       std::uint64_t bytes = all[root].size();
       worker.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
       all[root].resize(bytes);

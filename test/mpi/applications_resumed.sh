@@ -65,6 +65,7 @@ resumes "matrix factorization" USR1 "-rows.npy -columns.npy" --output-prefix "" 
 # What must not differ is named; a folder with checkpoints is not taken for another training.
 refuses "--rank is 5, but 16 in the checkpoint that is to be resumed, step" \
   "${factorization[@]}" --rank 5 --checkpoint-dir "$checkpoints" --resume
+refuses "the number of workers is 6, but 4|in the checkpoint" "${factorization[@]}" --workers 3 --checkpoint-dir "$checkpoints" --resume
 refuses "the number of rows is|in the checkpoint" "$ratings" "${factorization[@]:1}" --checkpoint-dir "$checkpoints" --resume
 refuses "has checkpoints: add --resume" "${factorization[@]}" --checkpoint-dir "$checkpoints"
 refuses "--resume applies only with --checkpoint-dir" "${factorization[@]}" --resume
@@ -140,5 +141,15 @@ run "${graph[@]}" --epochs 1 --resume --workers 3 || fail "more workers: $(cat "
 grep -q "^resumed from step 2 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
 awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }' ||
   fail "knowledge graph, more workers: loss $(loss), expected $expected"
+
+# Where the newest checkpoint is as far, no other one is saved: what has ended, and what stops at once.
+steps=("$checkpoints"/step-*)
+run "${graph[@]}" --epochs 1 --resume || fail "ended: $(cat "$directory/err")"
+SLURM_JOB_END_TIME=1000 run "${graph[@]}" --epochs 2 --resume
+status=$?
+[[ $status -eq 75 ]] || fail "stopped at once: exit status $status, expected 75: $(cat "$directory/err")"
+grep -q "goes on from step 3 in .*; nothing was trained since then" "$directory/out" || fail "stopped at once: $(cat "$directory/out")"
+now=("$checkpoints"/step-*)
+[[ ${now[*]} == "${steps[*]}" ]] || fail "nothing was trained: checkpoints ${now[*]}, expected ${steps[*]}"
 
 exit $((failures > 0))

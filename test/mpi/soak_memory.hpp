@@ -37,8 +37,8 @@ class SoakMemory {
                                                {"its files", 1, 0}}};
   using Numbers = std::array<std::int64_t, kKinds.size()>;
 
-  // Of this process, and of the file system /dev/shm, as far as this process has mapped it, or a name there is
-  // one of this job.
+  // Of this process, and of the file system /dev/shm: what this process has mapped there, and the names
+  // of this job.
   static Numbers of_process() {
     const struct mallinfo2 heap = mallinfo2();
     const auto files = std::filesystem::directory_iterator("/proc/self/fd");
@@ -68,7 +68,8 @@ class SoakMemory {
     std::string text;
     const std::size_t quarter = all_.size() / 4;
     if (quarter < 2)
-      return "not checked: " + std::to_string(all_.size()) + " reports, expected at least 8: it must run longer";
+      return "not checked: " + std::to_string(all_.size()) +
+             " reports, expected at least 8: it must run longer";
     for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
       std::int64_t before = 0;
       std::int64_t after = INT64_MAX;

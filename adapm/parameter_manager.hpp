@@ -100,9 +100,9 @@ class LAPSE_EXPORT ParameterManager {
   void run_here(const std::function<void(Worker&)>& f);
   void start_progress(std::int32_t workers);
   void stop_progress();
-  AttachedWorker attach(std::optional<std::size_t> place = {});
+  [[nodiscard]] AttachedWorker attach(std::optional<std::size_t> place = {});
   void progress(std::chrono::microseconds wait = {}) { server_->progress(wait); }
-  lapse::MpiCalls mpi_calls() { return server_->mpi_calls(); }
+  [[nodiscard]] lapse::MpiCalls mpi_calls() { return server_->mpi_calls(); }
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();

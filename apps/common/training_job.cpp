@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/common/held_signals.hpp"
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
@@ -22,13 +23,6 @@ CheckpointSettings settings(const CheckpointOptions& options) {
   return {.folder = options.folder, .local_folder = options.local_folder, .keep = options.keep};
 }
 
-// A signal that comes behind the last handler would end a program whose work is done or saved, with another
-// exit status: launchers send some to the other ranks when the first has ended.
-const std::vector<int>& ignored_otherwise(const std::vector<int>& signals) {
-  for (const int signal : signals) std::signal(signal, SIG_IGN);
-  return signals;
-}
-
 // Collective. Whether it holds on some rank.
 bool holds_anywhere(ParameterServer& server, std::string_view call, const std::function<bool()>& condition) {
   const auto answers = server.exchange(call, [&] { return std::string(condition() ? "1" : "0"); });
@@ -40,11 +34,19 @@ bool holds_anywhere(ParameterServer& server, std::string_view call, const std::f
 TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& options)
     : server_(server),
       options_(options),
+      signals_(options.signals),
       checkpoints_(server, settings(options)),
-      control_(server, {.signals = ignored_otherwise(options.signals),
+      control_(server, {.signals = options.signals,
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
-      exist_(has_checkpoints(options)) {
+      exist_(has_checkpoints(options)),
+      termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end()) {
+  // A signal that comes behind the last handler would end a program whose work is done or saved, with another
+  // exit status: launchers send some to the other ranks when the first has ended.
+  signals_.ignore_afterwards();
+  release_signals();
+  // One that has come before the control was there comes once more.
+  if (const auto signal = signals_.received()) std::raise(*signal);
   if (exist_ && !options.resume)
     throw ConfigurationError(
         fmt::format("{} has checkpoints: add --resume to go on from the newest, or choose another "
@@ -80,6 +82,7 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
       return resume(step);
     } catch (const CheckpointError& error) {
       // Every rank has this error.
+      saved_.reset();
       const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
                                 error.reason() == Reason::missing || error.reason() == Reason::foreign;
       if (options_.resume_step || !may_be_older) throw;
@@ -142,6 +145,7 @@ void TrainingJob::try_to_save(const std::function<void()>& f) {
     f();
   } catch (const CheckpointError& error) {
     // Every rank has this error.
+    saved_.reset();
     if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
     warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
   }
@@ -158,6 +162,21 @@ void TrainingJob::finish_written() {
   });
 }
 
+void TrainingJob::set_progress(const JobProgress& progress) {
+  saved_ = progress;
+  begin_interval(progress);
+  termination_.begin();
+}
+
+bool TrainingJob::shall_leave(std::uint64_t clocks) {
+  termination_.progressed();
+  if (clocks_left_ && clocks >= *clocks_left_) {
+    clocks_over_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  return control_.stop_requested() || control_.checkpoint_due();
+}
+
 void TrainingJob::begin_interval(const JobProgress& progress) {
   control_.begin_interval(progress);
   interval_clocks_ = progress.clocks;
@@ -165,34 +184,57 @@ void TrainingJob::begin_interval(const JobProgress& progress) {
 }
 
 bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedState()>& state) {
+  termination_.progressed();
   finish_written();
   if (!control_.should_stop()) {
-    if (control_.need_checkpoint(progress)) {
+    // Workers that have more to do than others have left for their own clocks, behind the mean of all.
+    const bool clocks_over = clocks_left_ && holds_anywhere(server_, "the look at the clocks", [this] {
+                               return clocks_over_.exchange(false, std::memory_order_relaxed);
+                             });
+    if (control_.need_checkpoint(progress) || clocks_over) {
       is_saving_ = false;
       try_to_save([&] {
         checkpoints_.save_async(next_step_++, content(state()));
         is_saving_ = true;
+        saved_ = progress;
       });
       begin_interval(progress);
     } else if (clocks_left_) {
-      clocks_left_ = interval_clocks_ + *options_.interval.clocks - progress.clocks;
+      // Below the interval, else a checkpoint would have been needed.
+      const std::uint64_t passed = progress.clocks - std::min(progress.clocks, interval_clocks_);
+      clocks_left_ = *options_.interval.clocks - std::min(passed, *options_.interval.clocks - 1);
     }
     return false;
   }
-  save(next_step_, state());
-  stop_text_ = fmt::format("stopped: {}; --resume goes on from step {} in {}", control_.stop_reason(),
-                           next_step_, options_.folder);
+  termination_.agreed();
+  const bool trained = !is_saved(progress);
+  save(progress, state);
+  stop_text_ = fmt::format("stopped: {}; ", control_.stop_reason());
+  if (next_step_ == 1) {
+    stop_text_ += "nothing was trained, and there is no checkpoint";
+  } else {
+    stop_text_ += fmt::format("--resume goes on from step {} in {}", next_step_ - 1, options_.folder);
+    if (!trained) stop_text_ += "; nothing was trained since then";
+  }
   return true;
 }
 
-void TrainingJob::finish(const std::function<SavedState()>& state) {
-  save(next_step_++, state());
+void TrainingJob::finish(const JobProgress& progress, const std::function<SavedState()>& state) {
+  termination_.agreed();
+  save(progress, state);
 }
 
-void TrainingJob::save(std::uint64_t step, const SavedState& state) {
+void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
   if (std::exchange(is_saving_, false)) try_to_save([this] { checkpoints_.finish(); });
-  checkpoints_.save(step, content(state));
+  if (!is_saved(progress)) checkpoints_.save(next_step_++, content(state()));
+  saved_ = progress;
   checkpoints_.finish();  // With a local folder, the folder of all ranks has it from here on.
+}
+
+void make_training_job(std::optional<TrainingJob>& job, ParameterServer& server,
+                       const CheckpointOptions& options) {
+  if (options.folder.empty()) return release_signals();
+  job.emplace(server, options);
 }
 
 }  // namespace lapse::apps

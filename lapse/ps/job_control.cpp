@@ -20,6 +20,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kDeadlineVariable = "SLURM_JOB_END_TIME";
+// In the year 2255: nanoseconds until then can be counted.
+constexpr std::int64_t kLastSecond = 9'000'000'000;
 
 // Nanoseconds until the job is to stop. Throws ConfigurationError.
 std::optional<std::int64_t> time_to_stop(const JobControlOptions& options) {
@@ -33,7 +35,7 @@ std::optional<std::int64_t> time_to_stop(const JobControlOptions& options) {
     if (error != std::errc{} || end != digits.data() + digits.size() || seconds < 0)
       throw ConfigurationError(
           fmt::format("{} is '{}', expected seconds since 1970", kDeadlineVariable, digits));
-    deadline = system_clock::time_point(std::chrono::seconds(seconds));
+    deadline = system_clock::time_point(std::chrono::seconds(std::min(seconds, kLastSecond)));
   }
   if (!deadline) return std::nullopt;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(*deadline - options.grace - system_clock::now())

@@ -123,12 +123,12 @@ class LAPSE_EXPORT ParameterServer {
   // Any thread, between start_progress and stop_progress. This thread takes a place, a given one or the first
   // that is free; the local index of the worker is its number. Collective calls of workers wait for all
   // places. UsageError where it is taken.
-  AttachedWorker attach(std::optional<std::size_t> place = {});
+  [[nodiscard]] AttachedWorker attach(std::optional<std::size_t> place = {});
   // Within a phase: handles what messages have come. Where no thread of the server does, and nothing has
   // come, waits at most so long. UsageError by a thread that must not call MPI.
   void progress(std::chrono::microseconds wait = {});
   // For the application's own calls of MPI while workers run. UsageError as progress().
-  MpiCalls mpi_calls();
+  [[nodiscard]] MpiCalls mpi_calls();
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();

@@ -32,7 +32,6 @@ class MpiCommunicator {
 
   MPI_Comm get() const { return communicator_; }
   MpiLock& lock() const { return *lock_; }
-  std::shared_ptr<MpiLock> shared_lock() const { return lock_; }
   Rank rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   std::int32_t host_ranks() const { return host_ranks_; }

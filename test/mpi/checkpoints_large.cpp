@@ -2,7 +2,9 @@
 #include <mpi.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>

@@ -236,7 +236,7 @@ ShardReader CheckpointFolder::open(const Manifest& manifest, const ShardRecord& 
 
 std::vector<std::byte> CheckpointFolder::read_blob(const Manifest& manifest, const BlobRecord& blob) const {
   const ReadableFile file(file_path(manifest.step, blob.file));
-  const std::vector<std::byte> bytes = file.read(blob.offset, blob.bytes);
+  std::vector<std::byte> bytes = file.read(blob.offset, blob.bytes);
   if (checksum(bytes) != blob.checksum)
     throw CheckpointError(
         Reason::damaged, file.path(),

@@ -16,7 +16,7 @@ namespace lapse {
 namespace {
 
 // An exchange has at most 2 GiB, of which the archive takes a little.
-constexpr std::uint64_t kPieceBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kBlobPieceBytes = std::uint64_t{16} << 20;
 
 // A blob of one rank's part, and where it goes.
 struct ListedBlob {
@@ -31,7 +31,7 @@ template <class F>
 void for_each_in_piece(const std::vector<ListedBlob>& blobs, std::uint64_t begin, F&& f) {
   for (const ListedBlob& blob : blobs) {
     const std::uint64_t first = std::max(blob.begin, begin);
-    const std::uint64_t last = std::min(blob.begin + blob.record.bytes, begin + kPieceBytes);
+    const std::uint64_t last = std::min(blob.begin + blob.record.bytes, begin + kBlobPieceBytes);
     if (first < last) f(blob, first - blob.begin, last - first);
   }
 }
@@ -67,7 +67,7 @@ CheckpointBlobs gather_blobs(CheckpointAgreement& agreement, const LocalCheckpoi
     for (const BlobRecord& blob : part.manifest.per_worker)
       add(part.lister, blob, result.per_worker[worker++]);
   }
-  for (std::uint64_t begin = 0; begin < all; begin += kPieceBytes) {
+  for (std::uint64_t begin = 0; begin < all; begin += kBlobPieceBytes) {
     const std::vector<std::string> pieces = agreement.exchange([&] {
       std::string own;
       for_each_in_piece(blobs, begin, [&](const ListedBlob& blob, std::uint64_t at, std::uint64_t bytes) {

@@ -207,6 +207,7 @@ void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept
     // It was renamed before the failure.
     if (has_manifest && request_.folder.manifest(request_.step).checkpoint == request_.checkpoint) return;
     std::vector<std::string> files;
+    files.reserve(parts.size());
     for (const SavedPart& part : parts) files.push_back(part.file());
     request_.folder.discard(request_.step, files);
   } catch (const std::exception&) {

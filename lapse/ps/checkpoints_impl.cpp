@@ -106,6 +106,7 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
   CheckpointAgreement agreement(server_, "save_checkpoint");
   const std::vector<Beginning> beginnings = agreement.exchange([&] { return beginning(step, writing); });
   std::vector<std::string> texts;
+  texts.reserve(beginnings.size());
   for (const Beginning& one : beginnings) texts.push_back(one.text);
   agreement.require_equal(texts);
   CheckpointSave::Request request{.folder = folder_,

@@ -166,8 +166,8 @@ std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::
     for (std::size_t i = 0; i < listing.ranks.size(); ++i) {
       Manifest part = Manifest::from_text(listing.manifests[i], "a local part");
       if (step && part.step != *step) continue;
-      found[{part.step, part.order, part.checkpoint}].try_emplace(
-          listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
+      const Place place{part.step, part.order, part.checkpoint};
+      found[place].try_emplace(listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
     }
   }
   for (auto one = found.rbegin(); one != found.rend(); ++one) {

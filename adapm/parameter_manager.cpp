@@ -171,17 +171,16 @@ std::shared_ptr<SamplerState> ParameterManager::make_sampler(const lapse::TableH
 
 // --- phases
 
-// From the call of run_workers to its end.
+// From the call that begins a phase to its end.
 class ParameterManager::Phase {
  public:
   Phase(ParameterManager& manager, std::int32_t workers) : manager_(manager) {
     if (manager.running_) {
-      throw lapse::UsageError(
-          fmt::format("run_workers on rank {} while workers run", manager.rank().value()));
+      throw lapse::UsageError(fmt::format("a phase on rank {} while workers run", manager.rank().value()));
     }
     // The server refuses numbers of workers that are out of range.
-    const std::int32_t possible = std::clamp(workers, 0, lapse::ParameterServer::kMaxWorkers);
-    number_ = manager.management_->begin_phase(static_cast<std::size_t>(possible));
+    workers_ = static_cast<std::size_t>(std::clamp(workers, 0, lapse::ParameterServer::kMaxWorkers));
+    number_ = manager.management_->begin_phase(workers_);
     manager.running_ = true;
   }
   ~Phase() {
@@ -192,9 +191,14 @@ class ParameterManager::Phase {
   Phase& operator=(const Phase&) = delete;
 
   std::uint64_t number() const { return number_; }
+  // Their intents end.
+  void end_workers() const {
+    for (std::size_t worker = 0; worker < workers_; ++worker) manager_.management_->end_worker(worker);
+  }
 
  private:
   ParameterManager& manager_;
+  std::size_t workers_ = 0;
   std::uint64_t number_ = 0;
 };
 
@@ -216,15 +220,50 @@ class WorkerPhase {
 
 }  // namespace
 
+void ParameterManager::work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f) {
+  const WorkerPhase worker_phase(*management_, base.local_index());
+  Worker worker(base, management_->handle(phase.number(), base));
+  f(worker);
+}
+
 void ParameterManager::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   {
     const Phase phase(*this, workers);
-    server_->run_workers(workers, [&](lapse::Worker& base) {
-      const WorkerPhase worker_phase(*management_, base.local_index());
-      Worker worker(base, management_->handle(phase.number(), base));
-      f(worker);
-    });
+    server_->run_workers(workers, [&](lapse::Worker& base) { work(phase, base, f); });
   }
+  choose_frequent();
+}
+
+void ParameterManager::run_here(const std::function<void(Worker&)>& f) {
+  {
+    const Phase phase(*this, 1);
+    server_->run_here([&](lapse::Worker& base) { work(phase, base, f); });
+  }
+  choose_frequent();
+}
+
+void ParameterManager::start_progress(std::int32_t workers) {
+  auto phase = std::make_unique<Phase>(*this, workers);
+  server_->start_progress(workers);
+  attached_phase_ = std::move(phase);
+}
+
+void ParameterManager::stop_progress() {
+  // Throws before anything happens where workers are attached still.
+  server_->check_detached("stop_progress");
+  const std::unique_ptr<Phase> phase = std::move(attached_phase_);
+  phase->end_workers();
+  server_->stop_progress();
+  choose_frequent();
+}
+
+AttachedWorker ParameterManager::attach(std::optional<std::size_t> place) {
+  lapse::AttachedWorker base = server_->attach(place);
+  IntentHandle intents = management_->handle(attached_phase_->number(), *base);
+  return {std::move(base), std::move(intents)};
+}
+
+void ParameterManager::choose_frequent() {
   management_->choose_frequent([this](const std::string& mine) {
     return server_->exchange("the choice of frequent keys", [&] { return mine; });
   });

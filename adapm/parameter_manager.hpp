@@ -2,18 +2,23 @@
 // where workers announce what they will access (AdaPM).
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "adapm/attached_worker.hpp"
 #include "adapm/intent_counters.hpp"
 #include "adapm/options.hpp"
 #include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace adapm {
@@ -21,7 +26,7 @@ namespace adapm {
 class Management;
 
 // Of all ranks. Plain data.
-struct Statistics {
+struct LAPSE_EXPORT Statistics {
   lapse::Statistics server;
   IntentStatistics intents;
 
@@ -35,7 +40,7 @@ struct Statistics {
 // MPI_Finalize, what the destructor does.
 //
 // Thread safety: one thread, as ParameterServer.
-class ParameterManager {
+class LAPSE_EXPORT ParameterManager {
  public:
   // Collective. Throws as lapse::ParameterServer does, also ConfigurationError when the ranks have different
   // options of the manager.
@@ -90,6 +95,14 @@ class ParameterManager {
   // Collective. As ParameterServer::run_workers. The clock of a worker goes on from that of the last phase of
   // the worker with its number on this rank, from 0; intents end with their phase.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+  // As the calls of ParameterServer, which see. What a thread has signaled in a place stays when it detaches;
+  // the next thread in the place goes on from its clock.
+  void run_here(const std::function<void(Worker&)>& f);
+  void start_progress(std::int32_t workers);
+  void stop_progress();
+  AttachedWorker attach(std::optional<std::size_t> place = {});
+  void progress(std::chrono::microseconds wait = {}) { server_->progress(wait); }
+  lapse::MpiCalls mpi_calls() { return server_->mpi_calls(); }
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
@@ -99,8 +112,11 @@ class ParameterManager {
   void close();
 
  private:
-  class Phase;
+  class LAPSE_HIDDEN Phase;
 
+  // What a worker of the phase does.
+  void work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f);
+  void choose_frequent();
   // The rest of the constructors; `problem`: why this rank has no options, or null.
   void start(const std::exception_ptr& problem);
   static lapse::TableOptions with_consistency(const lapse::TableOptions& options);
@@ -115,6 +131,7 @@ class ParameterManager {
   std::unique_ptr<Management> management_;
   std::unique_ptr<lapse::ParameterServer> server_;
   bool running_ = false;
+  std::unique_ptr<Phase> attached_phase_;  // between start_progress and stop_progress
   std::uint64_t samplers_ = 0;
 };
 

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "apps/common/held_signals.hpp"
+#include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/local_checkpoints.hpp"
 
@@ -52,24 +54,57 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
                     options.folder));
 }
 
+bool TrainingJob::has_steps() const {
+  return holds_anywhere(server_, "the look for steps", [this] {
+    return server_.rank() == Rank(0) && !CheckpointFolder(options_.folder).steps().empty();
+  });
+}
+
 bool TrainingJob::has_checkpoints(const CheckpointOptions& options) const {
   return holds_anywhere(server_, "the look for checkpoints", [&] {
-    const bool local =
-        !options.local_folder.empty() && !LocalCheckpoints(options.local_folder).list().manifests.empty();
+    const bool local = !options.local_folder.empty() && !LocalCheckpoints(options.local_folder)
+                                                             .list(folder_number(options.folder).value_or(0))
+                                                             .manifests.empty();
     return local || (server_.rank() == Rank(0) && !CheckpointFolder(options.folder).steps().empty());
   });
 }
 
 std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
+  using Reason = CheckpointError::Reason;
   identity_ = std::move(identity);
   const bool reports = server_.rank() == Rank(0);
-  if (!exist_) {
+  if (!exist_ && !options_.resume_step) {
     if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
     return std::nullopt;
   }
+  for (std::optional<std::uint64_t> step = options_.resume_step;;) {
+    try {
+      return resume(step);
+    } catch (const CheckpointError& error) {
+      // Every rank has this error.
+      const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
+                                error.reason() == Reason::missing || error.reason() == Reason::foreign;
+      if (options_.resume_step || !may_be_older) throw;
+      const std::optional<std::uint64_t> older = older_step(step);
+      if (!older && !has_steps()) {
+        warn(fmt::format("no whole checkpoint in {} or on the hosts: the training starts: {}",
+                         options_.folder, error.what()));
+        return std::nullopt;
+      }
+      if (!older) throw;
+      warn(fmt::format("{} cannot be resumed: {}; going back to step {} in {}",
+                       step ? fmt::format("step {}", *step) : "the newest checkpoint", error.what(), *older,
+                       options_.folder));
+      step = older;
+    }
+  }
+}
+
+SavedState TrainingJob::resume(std::optional<std::uint64_t>& tried) {
   // Without tables: another run is to be recognised by its options, not by the lengths of its tables.
   Checkpoints without_tables(server_, settings(options_));
-  LoadedCheckpoint loaded = without_tables.load();
+  LoadedCheckpoint loaded = without_tables.load({.step = tried});
+  tried = loaded.step;
   const std::string name = fmt::format("step {} in {}", loaded.step, options_.folder);
   const Json global = loaded.global.empty() ? Json() : parse_state(loaded.global);
   if (!global.is_object() || !global.contains("run") || !global.contains("state"))
@@ -77,13 +112,31 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   identity_.require_equal(global.at("run"), name);
   checkpoints_.load({.step = loaded.step});
   next_step_ = loaded.step + 1;
-  if (reports) {
-    for (const std::string& problem : loaded.problems)
-      fmt::print(stderr, "warning: passed over: {}\n", problem);
+  // One that is on the hosts alone is to be saved again before the job ends.
+  only_local_ = !holds_anywhere(server_, "the look for the checkpoint", [&] {
+    const auto steps = CheckpointFolder(options_.folder).steps();
+    return server_.rank() == Rank(0) && std::ranges::find(steps, loaded.step) != steps.end();
+  });
+  saved_step_ = only_local_ ? 0 : loaded.step;
+  for (const std::string& problem : loaded.problems) warn("passed over: " + problem);
+  if (server_.rank() == Rank(0)) {
     fmt::print("resumed from {}\n", name);
     std::fflush(stdout);
   }
-  return SavedState{global.at("state").dump(), std::move(loaded.per_worker)};
+  return {global.at("state").dump(), std::move(loaded.per_worker)};
+}
+
+std::optional<std::uint64_t> TrainingJob::older_step(std::optional<std::uint64_t> before) {
+  const auto found = server_.exchange("the look for an older checkpoint", [&]() -> std::string {
+    if (server_.rank() != Rank(0)) return {};
+    const auto newest = CheckpointFolder(options_.folder).newest(CheckpointFolder::Check::structure, before);
+    return newest.manifest ? std::to_string(newest.manifest->step) : std::string();
+  });
+  return found[0].empty() ? std::nullopt : std::optional<std::uint64_t>(std::stoull(found[0]));
+}
+
+void TrainingJob::warn(const std::string& text) const {
+  if (server_.rank() == Rank(0)) fmt::print(stderr, "warning: {}\n", text);
 }
 
 CheckpointContent TrainingJob::content(const SavedState& state) const {
@@ -91,13 +144,30 @@ CheckpointContent TrainingJob::content(const SavedState& state) const {
   return {.global = global.dump(), .per_worker = state.per_worker};
 }
 
+void TrainingJob::try_to_save(const std::function<void()>& f) {
+  constexpr int kMaxFailures = 3;
+  try {
+    f();
+  } catch (const CheckpointError& error) {
+    // Every rank has this error.
+    if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
+    warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
+  }
+}
+
 void TrainingJob::finish_written() {
-  if (!holds_anywhere(server_, "the look after a checkpoint", [this] { return !checkpoints_.done(); }))
-    checkpoints_.finish();
+  if (!is_saving_ ||
+      holds_anywhere(server_, "the look after a checkpoint", [this] { return !checkpoints_.done(); }))
+    return;
+  is_saving_ = false;
+  try_to_save([this] {
+    finish_save(saving_);
+    failed_saves_ = 0;
+  });
 }
 
 void TrainingJob::set_progress(const JobProgress& progress) {
-  saved_ = progress;
+  if (!only_local_) saved_ = progress;
   begin_interval(progress);
   termination_.begin();
 }
@@ -126,8 +196,12 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
                                return clocks_over_.exchange(false, std::memory_order_relaxed);
                              });
     if (control_.need_checkpoint(progress) || clocks_over) {
-      checkpoints_.save_async(next_step_++, content(state()));
-      saved_ = progress;
+      is_saving_ = false;
+      try_to_save([&] {
+        checkpoints_.save_async(next_step_++, content(state()));
+        is_saving_ = true;
+        saving_ = progress;
+      });
       begin_interval(progress);
     } else if (clocks_left_) {
       // Below the interval, else a checkpoint would have been needed.
@@ -137,14 +211,14 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
     return false;
   }
   termination_.agreed();
-  const bool trained = !is_saved(progress);
+  const std::uint64_t before = next_step_;
   save(progress, state);
   stop_text_ = fmt::format("stopped: {}; ", control_.stop_reason());
-  if (next_step_ == 1) {
+  if (saved_step_ == 0) {
     stop_text_ += "nothing was trained, and there is no checkpoint";
   } else {
-    stop_text_ += fmt::format("--resume goes on from step {} in {}", next_step_ - 1, options_.folder);
-    if (!trained) stop_text_ += "; nothing was trained since then";
+    stop_text_ += fmt::format("--resume goes on from step {} in {}", saved_step_, options_.folder);
+    if (next_step_ == before) stop_text_ += "; nothing was trained since then";
   }
   return true;
 }
@@ -155,9 +229,16 @@ void TrainingJob::finish(const JobProgress& progress, const std::function<SavedS
 }
 
 void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
-  if (!is_saved(progress)) checkpoints_.save(next_step_++, content(state()));
-  saved_ = progress;
+  if (std::exchange(is_saving_, false)) try_to_save([this] { finish_save(saving_); });
+  if (is_saved(progress)) return;
+  checkpoints_.save(next_step_++, content(state()));
+  finish_save(progress);
+}
+
+void TrainingJob::finish_save(const JobProgress& progress) {
   checkpoints_.finish();  // With a local folder, the folder of all ranks has it from here on.
+  saved_ = progress;
+  saved_step_ = next_step_ - 1;
 }
 
 void make_training_job(std::optional<TrainingJob>& job, ParameterServer& server,

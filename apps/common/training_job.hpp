@@ -35,7 +35,8 @@ class TrainingJob {
   }
 
   // Collective. Loads the tables of the newest checkpoint, if there is one and it is to be resumed; returns
-  // its state. Throws ConfigurationError where it is of another run, CheckpointError.
+  // its state. Where that turns out to be damaged, the one before is taken, with a warning. Throws
+  // ConfigurationError where it is of another run, CheckpointError.
   std::optional<SavedState> begin(RunIdentity identity);
   // How far the training is at the beginning: the newest checkpoint, if there is one, is as far.
   void set_progress(const JobProgress& progress);
@@ -58,14 +59,24 @@ class TrainingJob {
   const std::string& stop_text() const { return stop_text_; }
 
  private:
+  // Collective. In the folder of all ranks alone; and in local folders, too.
+  bool has_steps() const;
   bool has_checkpoints(const CheckpointOptions& options) const;
+  // Collective. The state of the checkpoint of this step, or of the newest. Sets `tried` to its step.
+  SavedState resume(std::optional<std::uint64_t>& tried);
+  // Collective. The newest whole checkpoint in the folder of all ranks, of a step below `before`.
+  std::optional<std::uint64_t> older_step(std::optional<std::uint64_t> before);
   CheckpointContent content(const SavedState& state) const;
+  // Collective. f saves in the background; where that fails, the next interval tries again, a few times.
+  void try_to_save(const std::function<void()>& f);
+  void warn(const std::string& text) const;
   void finish_written();
   // Collective. The checkpoint exists in the folder of all ranks when the call returns.
   void save(const JobProgress& progress, const std::function<SavedState()>& state);
+  void finish_save(const JobProgress& progress);
   void begin_interval(const JobProgress& progress);
   bool is_saved(const JobProgress& progress) const {
-    return progress.epochs == saved_.epochs && progress.clocks == saved_.clocks;
+    return saved_ && progress.epochs == saved_->epochs && progress.clocks == saved_->clocks;
   }
 
   ParameterServer& server_;
@@ -76,7 +87,12 @@ class TrainingJob {
   RunIdentity identity_;
   bool exist_;  // checkpoints, before the start
   std::uint64_t next_step_ = 1;
-  JobProgress saved_;                              // of the newest checkpoint, or nothing is done
+  bool only_local_ = false;                        // what was loaded: other hosts lack it
+  std::optional<JobProgress> saved_ = {};          // of the newest checkpoint, or nothing is done
+  std::uint64_t saved_step_ = 0;                   // its number; 0: there is none
+  JobProgress saving_;                             // of what is saved in the background
+  bool is_saving_ = false;                         // in the background
+  int failed_saves_ = 0;                           // in a row
   std::uint64_t interval_clocks_ = 0;              // where the interval has begun
   std::optional<std::uint64_t> clocks_left_ = {};  // of the interval
   std::atomic<bool> clocks_over_ = false;          // a worker has left because of them

@@ -10,6 +10,7 @@ enum class WorkerActivity : std::uint32_t {
   operations,   // waits for answers, arrivals or leases
   collective,   // waits for other workers
   returned,     // from its function
+  detached,     // no thread of the application has its place
 };
 
 }  // namespace lapse

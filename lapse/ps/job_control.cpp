@@ -110,9 +110,12 @@ JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options
   if (first.has_end) end_ = SteadyClock::now() + std::chrono::nanoseconds(first.nanoseconds);
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     const auto other = from_archive<StartOfJob>(texts[rank]);
-    if (other.interval != first.interval)
+    if (other.interval == first.interval) continue;
+    // By an exchange, so that the server learns that every rank throws.
+    server.exchange("the making of a job control", [&]() -> std::string {
       throw CollectiveMismatch(fmt::format("the interval of checkpoints is {} on rank 0 and {} on rank {}",
                                            first.interval, other.interval, rank));
+    });
   }
 }
 

@@ -41,14 +41,21 @@ ParameterServer::ParameterServer(MPI_Comm communicator, const OptionSources& sou
 }
 
 ParameterServer::ParameterServer(std::unique_ptr<Transport> transport, const Options& options, bool helping)
-    : impl_(std::make_unique<Impl>(std::move(transport), options, nullptr, helping)) {}
+    : impl_(std::make_unique<Impl>(std::move(transport), options, nullptr,
+                                   helping ? ThreadSupport::serialized : ThreadSupport::funneled)) {}
 
 std::unique_ptr<ParameterServer::Impl> ParameterServer::make_impl(MPI_Comm communicator,
                                                                   const Options& options,
                                                                   const std::exception_ptr& problem) {
   auto transport = std::make_unique<MpiTransport>(communicator, transport_settings(options));
-  const bool helping = transport->communicator().thread_level() != MPI_THREAD_FUNNELED;
-  return std::make_unique<Impl>(std::move(transport), options, problem, helping);
+  const int level = transport->communicator().thread_level();
+  const ThreadSupport threads = level == MPI_THREAD_SINGLE     ? ThreadSupport::single
+                                : level == MPI_THREAD_FUNNELED ? ThreadSupport::funneled
+                                                               : ThreadSupport::serialized;
+  std::shared_ptr<MpiLock> lock = transport->communicator().shared_lock();
+  auto impl = std::make_unique<Impl>(std::move(transport), options, problem, threads);
+  impl->set_mpi_lock(std::move(lock));
+  return impl;
 }
 
 ParameterServer::~ParameterServer() = default;
@@ -79,6 +86,28 @@ const RegisteredFunction& ParameterServer::register_function(RegisteredFunction 
 
 void ParameterServer::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   impl_->run_workers(workers, f);
+}
+
+void ParameterServer::run_here(const std::function<void(Worker&)>& f) {
+  impl_->run_here(f);
+}
+void ParameterServer::start_progress(std::int32_t workers) {
+  impl_->start_progress(workers);
+}
+void ParameterServer::stop_progress() {
+  impl_->stop_progress();
+}
+void ParameterServer::check_detached(std::string_view call) const {
+  impl_->check_detached(call);
+}
+AttachedWorker ParameterServer::attach(std::optional<std::size_t> place) {
+  return impl_->attach(place);
+}
+void ParameterServer::progress(std::chrono::microseconds wait) {
+  impl_->progress(wait);
+}
+MpiCalls ParameterServer::mpi_calls() {
+  return impl_->mpi_calls();
 }
 
 Statistics ParameterServer::statistics() {

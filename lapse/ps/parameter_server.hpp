@@ -3,20 +3,26 @@
 
 #include <mpi.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/ps/attached_worker.hpp"
 #include "lapse/ps/function.hpp"
+#include "lapse/ps/mpi_calls.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -39,11 +45,12 @@ struct RoundTimes;
 // runs, and the application may use MPI freely.
 //
 // A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
-class ParameterServer {
+class LAPSE_EXPORT ParameterServer {
  public:
-  // Collective. Duplicates the communicator, which stays the caller's. MPI must be initialised with at least
-  // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication. Throws
-  // MpiStateError, ConfigurationError (also when the ranks have different options), MpiError.
+  // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with
+  // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication, and with
+  // MPI_THREAD_SINGLE (plain MPI_Init) there is only run_here. Throws MpiStateError, ConfigurationError (also
+  // when the ranks have different options), MpiError.
   ParameterServer(MPI_Comm communicator, const Options& options);
   // With Options::from_environment; where the environment of a rank is wrong, every rank throws. Rank 0 reads
   // the file that its environment names, for all.
@@ -84,6 +91,10 @@ class ParameterServer {
         register_function(make_function<T, Argument, Result>(std::move(name), std::move(f))), identity());
   }
 
+  // For interfaces to other languages: a function without its types, and which server it belongs to.
+  const RegisteredFunction& register_function(RegisteredFunction function);
+  const void* identity() const;
+
   // Each worker is a thread with a stack, memory for its operations and a part in each barrier, and waits for
   // its core: more than any host has are a mistake, which the system would answer by killing the job.
   static constexpr std::int32_t kMaxWorkers = 4096;
@@ -92,7 +103,32 @@ class ParameterServer {
   // kMaxWorkers, at least one in all. UsageError otherwise (PeerFailed on the other ranks). Returns when all
   // workers of all ranks have returned and everything is quiet. When a worker throws, on any rank, every rank
   // throws PeerFailed with its text, and the server can only be asked for statistics and closed.
+  // MpiStateError where MPI was initialised with MPI_THREAD_SINGLE.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+
+  // --- in place of run_workers, as each rank likes: threads of the application (docs/embedding.md) ---
+
+  // Collective. The calling thread is this rank's only worker. Its waits handle the messages of the rank;
+  // while it computes, this rank answers no other, see progress().
+  void run_here(const std::function<void(Worker&)>& f);
+  // Collective. Begins a phase, in which threads of the application take `workers` places. A thread of the
+  // server handles messages; with MPI_THREAD_FUNNELED the calling thread does, in progress() and where a
+  // worker that it has attached waits.
+  void start_progress(std::int32_t workers);
+  // Collective. Ends this phase, as run_workers ends. UsageError, before anything happens, while a worker is
+  // attached.
+  void stop_progress();
+  // For libraries on top of the server: throws what stop_progress() would throw before anything happens.
+  void check_detached(std::string_view call) const;
+  // Any thread, between start_progress and stop_progress. This thread takes a place, a given one or the first
+  // that is free; the local index of the worker is its number. Collective calls of workers wait for all
+  // places. UsageError where it is taken.
+  AttachedWorker attach(std::optional<std::size_t> place = {});
+  // Within a phase: handles what messages have come. Where no thread of the server does, and nothing has
+  // come, waits at most so long. UsageError by a thread that must not call MPI.
+  void progress(std::chrono::microseconds wait = {});
+  // For the application's own calls of MPI while workers run. UsageError as progress().
+  MpiCalls mpi_calls();
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
@@ -130,14 +166,12 @@ class ParameterServer {
   void close();
 
  private:
-  class Impl;
+  class LAPSE_HIDDEN Impl;
 
   static std::unique_ptr<Impl> make_impl(MPI_Comm communicator, const Options& options,
                                          const std::exception_ptr& problem);
   TableShard& create_table(const TableOptions& options, ElementType type);
-  const RegisteredFunction& register_function(RegisteredFunction function);
   static MemoryUse memory_use(const TableShard& table);
-  const void* identity() const;
 
   std::unique_ptr<Impl> impl_;
 };

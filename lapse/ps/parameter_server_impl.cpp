@@ -25,9 +25,9 @@ constexpr std::string_view kMaking = "the making of a server";
 }  // namespace
 
 ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& options, Transport& transport,
-                                                                bool helping) {
+                                                                ThreadSupport threads) {
   ProgressEngine::Settings settings;
-  settings.helping = helping && options.helping == Helping::on;
+  settings.helping = threads == ThreadSupport::serialized && options.helping == Helping::on;
   settings.polling = transport.ranks() > 1;
   settings.senders_ring = transport.doorbell() != nullptr && transport.host_ranks() == transport.ranks();
   settings.idle.spin = options.progress_spin;
@@ -37,7 +37,7 @@ ProgressEngine::Settings ParameterServer::Impl::engine_settings(const Options& o
 }
 
 ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options& options,
-                            const std::exception_ptr& problem, bool helping)
+                            const std::exception_ptr& problem, ThreadSupport threads)
     : options_(options),
       logger_(transport->rank(), options.log_level),
       transport_(std::move(transport)),
@@ -45,8 +45,9 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
       alone_(DomainMap::of_ranks(transport_->ranks())),
       domains_(alone_),
       exceptions_at_start_(std::uncaught_exceptions()),
+      threads_(threads),
       protocol_(*transport_, router_),
-      engine_(*transport_, protocol_, engine_settings(options, *transport_, helping)),
+      engine_(*transport_, protocol_, engine_settings(options, *transport_, threads)),
       group_(protocol_, engine_),
       stalls_(transport_->rank(), options.stall_report, logger_),
       agreement_(*transport_, &stalls_),
@@ -107,6 +108,7 @@ void ParameterServer::Impl::choose_domains() {
 
 ParameterServer::Impl::~Impl() {
   if (closed_) return;
+  end_server_thread();
   try {
     transport_->throw_if_ended("the destructor of a parameter server");
   } catch (const std::exception& error) {
@@ -190,119 +192,6 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
                        other_rank);
   });
   return protocol_.registry().add(std::move(function));
-}
-
-// --- phases ---
-
-Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers) {
-  const auto loads = agreement_.exchange("run_workers", [&] {
-    if (workers < 0 || workers > kMaxWorkers) {
-      throw UsageError(fmt::format("run_workers with {} workers on rank {}: expected 0 to {}", workers,
-                                   rank().value(), kMaxWorkers));
-    }
-    return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
-  });
-  engine_.set_crowded(
-      is_crowded(loads, transport_->hosts(), rank().index(), topology_.usable_hardware_threads));
-
-  Phase phase{.server = this,
-              .protocol = protocol_,
-              .engine = engine_,
-              .group = group_,
-              .logger = logger_,
-              .options = options_,
-              .rank = rank(),
-              .ranks = ranks(),
-              .local_workers = static_cast<std::size_t>(workers),
-              .stalls = &stalls_,
-              .observer = observer_};
-  std::vector<Rank> participants;
-  for (std::int32_t other = 0; other < ranks(); ++other) {
-    const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
-    if (count > 0) participants.push_back(Rank(other));
-    if (other < rank().value()) phase.first_worker += count;
-    phase.workers += count;
-  }
-  if (phase.workers == 0)
-    agreement_.fail_everywhere(
-        UsageError("run_workers without a worker on any rank: at least one is needed"));
-
-  if (rank().value() == 0 && !warned_of_sharing_) {
-    if (const auto warning = core_sharing_warning(topology_, phase.local_workers, 1))
-      logger_.warning("{}", *warning);
-    warned_of_sharing_ = true;
-  }
-  protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
-  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
-                                      [this](const Bytes& result) {
-                                        progress_role.assert_held();  // By the engine.
-                                        if (waits_for_sync(result))
-                                          protocol_.termination().detect_within_phase(IdleLevel::synced);
-                                      });
-  group_.start(phase.local_workers);
-  protocol_.termination().start();
-  stalls_.begin_phase();
-  return phase;
-}
-
-void ParameterServer::Impl::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
-  throw_if_closed("run_workers");
-  throw_if_running("run_workers");
-  protocol_.failure().check();
-  const Phase phase = agree_on_phase(workers);
-  std::vector<FailureReport> reports(phase.local_workers);
-  std::atomic<std::size_t> working{phase.local_workers};
-  const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
-    WorkerEndpoint& endpoint = *protocol_.registry().workers()[local_index];
-    try {
-      {
-        Worker worker(phase, endpoint);
-        f(worker);
-        // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
-      }
-      Worker(phase, endpoint).wait_all();
-      group_.leave(phase.first_worker + local_index);
-    } catch (...) {
-      // A failure that a remote rank has raised is reported already.
-      if (!protocol_.failure().raised()) {
-        reports[local_index].failure = std::current_exception();
-        reports[local_index].reporter = fmt::format("worker {}", phase.first_worker + local_index);
-        reports[local_index].handler = &protocol_.failures();
-        engine_.submit(reports[local_index]);
-      }
-    }
-    endpoint.set_activity(WorkerActivity::returned);
-    working.fetch_sub(1, std::memory_order_release);
-    engine_.notify();
-  };
-  running_ = true;
-  if (stop_requested()) report_stop();
-  try {
-    pool_.run(phase.local_workers, job);
-  } catch (...) {
-    // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
-    working.store(0, std::memory_order_relaxed);
-    engine_.exclusively(
-        [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
-  }
-  engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
-  end_phase();
-  pool_.wait();
-  running_ = false;
-  protocol_.failure().check();
-}
-
-void ParameterServer::Impl::end_phase() {
-  using SteadyClock = std::chrono::steady_clock;
-  const SteadyClock::time_point start = SteadyClock::now();
-  SteadyClock::time_point reported = start;
-  quiesce(protocol_, engine_, *transport_, [&] {
-    if (options_.stall_report.count() == 0) return;
-    const SteadyClock::time_point now = SteadyClock::now();
-    if (now - reported < options_.stall_report) return;
-    stalls_.report_phase_end(now - start);
-    reported = now;
-  });
 }
 
 // --- the rest ---

@@ -4,15 +4,20 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "lapse/core/topology.hpp"
 #include "lapse/ps/agreement.hpp"
+#include "lapse/ps/attached_places.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase.hpp"
 #include "lapse/ps/stall_reports.hpp"
 #include "lapse/ps/table_maker.hpp"
+#include "lapse/ps/thread_support.hpp"
 #include "lapse/ps/worker_group.hpp"
 #include "lapse/ps/worker_pool.hpp"
 
@@ -22,12 +27,21 @@ class ParameterServer::Impl {
  public:
   // `problem`: why this rank has no options, or null. Throws it, as the other ranks throw PeerFailed.
   Impl(std::unique_ptr<Transport> transport, const Options& options, const std::exception_ptr& problem,
-       bool helping);
+       ThreadSupport threads);
   ~Impl();
+  // Of the MPI that the transport uses.
+  void set_mpi_lock(std::shared_ptr<MpiLock> lock) { mpi_lock_ = std::move(lock); }
 
   TableShard& create_table(const TableOptions& options, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
+  void run_here(const std::function<void(Worker&)>& f);
+  void start_progress(std::int32_t workers);
+  void stop_progress();
+  void check_detached(std::string_view call) const;
+  AttachedWorker attach(std::optional<std::size_t> place);
+  void progress(std::chrono::microseconds wait);
+  MpiCalls mpi_calls();
   Statistics statistics();
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
@@ -42,7 +56,8 @@ class ParameterServer::Impl {
   std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
  private:
-  static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport, bool helping);
+  static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport,
+                                                  ThreadSupport threads);
 
   void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;
@@ -55,8 +70,20 @@ class ParameterServer::Impl {
   void report_start();
   // To the other ranks, once.
   void report_stop();
+  // Throws unless a phase can begin; `call`: of which kind.
+  void check_phase(const char* call) const;
+  // Throws UsageError unless this thread may call MPI.
+  void check_may_call_mpi(const char* call) const;
   // Agrees on the number of workers of each rank; starts the collectives of the phase.
-  Phase agree_on_phase(std::int32_t workers);
+  Phase agree_on_phase(std::int32_t workers, ThreadSupport needed);
+  // What a worker of the phase does, on its thread: f, and what ends it. Reports what f throws.
+  void run_worker(const Phase& phase, std::size_t local_index, const std::function<void(Worker&)>& f,
+                  FailureReport& report);
+  // Of a phase that threads of the application work in.
+  void start_server_thread();
+  void end_server_thread();
+  // Workers may run from now on.
+  void begin_running();
 
   // constant
   Options options_;
@@ -67,6 +94,9 @@ class ParameterServer::Impl {
   DomainMap domains_;  // of ranks that share the memory of dense tables
   Router router_;
   int exceptions_at_start_;
+  ThreadSupport threads_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  std::shared_ptr<MpiLock> mpi_lock_;  // null: none is used
   // own rules
   RankProtocol protocol_;
   ProgressEngine engine_;
@@ -76,11 +106,16 @@ class ParameterServer::Impl {
   PrivateRegionAllocator regions_;
   TableMaker maker_;
   WorkerPool pool_;
+  AttachedPlaces places_;
+  std::atomic<bool> attaching_{false};  // between start_progress and stop_progress
   Submission stop_report_;
   std::atomic<bool> stop_reported_{false};
   // the owner's thread
   KeyObserver* observer_ = nullptr;
-  bool running_ = false;
+  std::optional<Phase> attached_phase_;  // constant while attaching_
+  std::thread server_thread_;            // while attaching_, if this rank has one
+  std::atomic<bool> serving_{false};     // it goes on
+  std::atomic<bool> running_{false};     // a phase; read by any thread
   bool closed_ = false;
   bool warned_of_sharing_ = false;
 };

@@ -185,6 +185,8 @@ std::string_view activity_name(WorkerActivity activity) {
       return "it is about to";
     case WorkerActivity::returned:
       return "it has returned from its function";
+    case WorkerActivity::detached:
+      return "no thread of the application is attached in its place";
   }
   return "it does something else";
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lapse/core/counter_values.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
 #include "lapse/ps/function.hpp"
@@ -51,7 +52,7 @@ enum class Locality : std::uint8_t {
 // Every call checks its arguments before anything is applied: KeyOutOfRange, LengthMismatch, UsageError for a
 // table of another server. Every call throws PeerFailed once this rank has heard of the failure of some rank,
 // also a call that only touches memory.
-class Worker {
+class LAPSE_EXPORT Worker {
  public:
   Worker(const Phase& phase, WorkerEndpoint& endpoint);
   ~Worker();
@@ -217,6 +218,14 @@ class Worker {
   void all_reduce(std::span<std::int64_t> values, Reduce reduce = Reduce::sum);
   // Collective over all workers. Every worker gets the bytes of worker `root`; all give spans of one length.
   void broadcast(std::span<std::byte> bytes, std::size_t root = 0);
+
+  // For interfaces to other languages: a function without its types. `arguments` and `results` have as many
+  // bytes as it needs for each key.
+  Operation call(const TableHandle& table, const RegisteredFunction& function, const void* function_server,
+                 std::span<const Key> keys, const std::byte* arguments, std::byte* results) {
+    return begin_call(table, keys, function, function_server, {arguments, keys.size(), keys.size()},
+                      {results, keys.size(), keys.size()});
+  }
 
   // For the library.
   static constexpr std::uint64_t kReadsPerSample = 256;  // of a copy: of so many, one is looked at

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lapse/core/export.hpp"
 #include "lapse/store/element_type.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "lapse/store/update_rules/optimisers.hpp"
@@ -23,7 +24,7 @@ enum class UpdateRuleKind : std::uint8_t { add, assign, sgd, adagrad, rowwise_ad
 // For add and assign a push carries what is added or assigned; for the optimisers, which need float or
 // double, it carries a gradient, and the value moves against it. A push may carry a scale: it multiplies the
 // learning rate of that push (add: the update).
-class UpdateRule {
+class LAPSE_EXPORT UpdateRule {
  public:
   // value += update; integers wrap around.
   static UpdateRule add();
@@ -38,6 +39,9 @@ class UpdateRule {
   template <Element T, class R>
   requires CustomRule<R, T>
   static UpdateRule custom(R rule) { return from_functions(custom_rule_functions<T>(std::move(rule))); }
+
+  // For interfaces to other languages: a user's own rule without its type.
+  static UpdateRule from_functions(CustomRuleFunctions functions);
 
   UpdateRule() : UpdateRule(add()) {}
 
@@ -62,7 +66,6 @@ class UpdateRule {
  private:
   explicit UpdateRule(std::shared_ptr<const RuleDefinition> definition)
       : definition_(std::move(definition)) {}
-  static UpdateRule from_functions(CustomRuleFunctions functions);
 
   std::shared_ptr<const RuleDefinition> definition_;
 };

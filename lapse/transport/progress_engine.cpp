@@ -103,7 +103,7 @@ bool ProgressEngine::poll_once() {
 
 void ProgressEngine::submit(Submission& submission) {
   queue_.push(submission);
-  if (settings_.helping) {
+  if (may_drive()) {
     drive_submissions();
   } else {
     server_bell_.force_wake();
@@ -111,14 +111,14 @@ void ProgressEngine::submit(Submission& submission) {
 }
 
 bool ProgressEngine::try_submit(Submission& submission) {
-  if (!settings_.helping || !try_enter()) return false;
+  if (!may_drive() || !try_enter()) return false;
   turn_and_leave(&submission);
   drive_submissions();
   return true;
 }
 
 bool ProgressEngine::help(Submission& submission) {
-  if (!settings_.helping) return false;
+  if (!may_drive()) return false;
   give_way();
   if (!try_enter()) {
     help_.ask();
@@ -133,6 +133,34 @@ bool ProgressEngine::help(Submission& submission) {
   if (busy) server_bell_.ring();
   drive_submissions();
   return true;
+}
+
+void ProgressEngine::make_progress(std::chrono::microseconds wait) {
+  constexpr int kMaxTurns = 16;  // Other ranks may send without an end.
+  bool busy = false;
+  const auto make_turn = [&] {
+    if (!try_enter()) return false;
+    const bool progressed = turn();
+    busy = !transport_.idle();
+    leave();
+    drive_submissions();
+    return progressed;
+  };
+  int turns = 0;
+  while (turns < kMaxTurns && make_turn()) ++turns;
+  if (turns > 0 || wait.count() <= 0 || !is_sole_driver()) return;
+  const Clock::time_point end = Clock::now() + wait;
+  IdlePolicy idle(idle_settings());
+  while (Clock::now() < end && !make_turn()) {
+    const IdlePolicy::Step step = idle.failed(&Clock::now);
+    if (step != IdlePolicy::Step::sleep || busy) {
+      pause(step == IdlePolicy::Step::poll ? step : IdlePolicy::Step::yield);
+      continue;
+    }
+    const auto left = std::chrono::ceil<std::chrono::microseconds>(end - Clock::now());
+    const std::chrono::microseconds limit = std::clamp(left, std::chrono::microseconds(0), sleep_limit(idle));
+    server_bell_.sleep(until_deadline(limit), [&] { return !queue_.empty() || poll_once(); });
+  }
 }
 
 void ProgressEngine::give_way() {
@@ -167,7 +195,7 @@ void ProgressEngine::leave_to_server() {
 }
 
 void ProgressEngine::drive_submissions() {
-  if (!settings_.helping) return;
+  if (!may_drive()) return;
   // A thread that fails to get the lock may leave: the holder of the lock checks the queue after releasing
   // it. The fence orders the push (or the release of the lock) before the check of the other thread.
   for (;;) {

@@ -72,7 +72,8 @@ class ProgressEngine {
 
   struct Settings {
     IdleSettings idle;
-    bool helping = true;        // false: only the thread in serve enters the transport (MPI_THREAD_FUNNELED)
+    // False: only the thread in serve, or the sole driver, enters the transport (MPI_THREAD_FUNNELED).
+    bool helping = true;
     bool polling = true;        // false: no packet can come from outside (a single rank)
     bool senders_ring = false;  // every rank that can send a packet wakes the server thread with it
     bool crowded = false;       // see set_crowded
@@ -135,6 +136,13 @@ class ProgressEngine {
   // True when nothing waits in the queue and the transport has nothing in flight.
   bool quiet() const LAPSE_REQUIRES(progress_role) { return queue_.empty() && transport_.idle(); }
 
+  // Before threads wait or serve: no thread will serve. This thread drives the engine where it waits, and the
+  // others do where they help. The thread id of none: a thread serves again.
+  void set_sole_driver(std::thread::id thread) { sole_driver_ = thread; }
+  // For threads that compute: drives the engine while there is something to do. The sole driver, where there
+  // is nothing: waits until something comes, at most so long; other threads do not wait.
+  void make_progress(std::chrono::microseconds wait) LAPSE_EXCLUDES(progress_role);
+
   // Before threads wait or serve: whether there are fewer processors than threads with work. Then a thread
   // that polls without pause takes a processor from the thread for which it waits.
   void set_crowded(bool crowded) { settings_.crowded = crowded; }
@@ -154,6 +162,12 @@ class ProgressEngine {
   // Where all senders ring, only a ring announces packets, unless the MPI library has held back a packet that
   // it was given to send: then it has to be polled soon. So the first sleeps are short in either case.
   static constexpr std::chrono::microseconds kLongSleep{10'000};
+
+  bool is_sole_driver() const {
+    return sole_driver_ != std::thread::id() && sole_driver_ == std::this_thread::get_id();
+  }
+  // Whether this thread may enter the transport, when it does not serve.
+  bool may_drive() const { return settings_.helping || is_sole_driver(); }
 
   bool try_enter() LAPSE_TRY_ACQUIRE(true, mutex_, progress_role) {
     if (!mutex_.try_lock()) return false;
@@ -246,6 +260,7 @@ class ProgressEngine {
   EngineClient& client_;
   Settings settings_;
   Transport::Handler deliver_;
+  std::thread::id sole_driver_;  // constant while threads wait or serve
   // self-synchronised
   SubmissionQueue queue_;
   Doorbell own_bell_;
@@ -260,89 +275,6 @@ class ProgressEngine {
   EngineCounters counters_ LAPSE_GUARDED_BY(progress_role);
 };
 
-template <class Done>
-void ProgressEngine::wait(Doorbell& bell, Done&& done, WaitFor what) {
-  if (leaves_all_to_server(what)) {
-    while (!done()) sleep_beside_server(bell, kLongSleep, done);
-    return;
-  }
-  IdlePolicy idle(idle_settings());
-  while (!done()) {
-    IdlePolicy::Step step = IdlePolicy::Step::poll;
-    if (settings_.helping && try_enter()) {
-      help_.stay();
-      begin_to_help();
-      for (;;) {
-        const bool progressed = turn(1);
-        ++counters_.helper_turns;
-        if (done()) break;
-        if (progressed) {
-          idle.succeeded();
-          continue;
-        }
-        step = idle.failed(&Clock::now);
-        if (step == IdlePolicy::Step::sleep && !transport_.idle()) step = IdlePolicy::Step::yield;
-        if (step != IdlePolicy::Step::poll) break;
-      }
-      help_.end_stay();
-      leave_to_server();
-      drive_submissions();
-      // A thread that stops helping asks a sleeping waiter to help in its place. The server thread may stay
-      // in light sleep a little longer: most helpers come back at once.
-      if (done()) wake_sleeper();
-    } else {
-      step = idle.failed(&Clock::now);
-    }
-    if (step == IdlePolicy::Step::sleep) {
-      std::chrono::microseconds limit = sleep_limit(idle);
-      if (settings_.helping) limit = until_deadline(limit);
-      sleeper_.store(&bell, std::memory_order_relaxed);
-      sleep_beside_server(bell, limit, done);
-      Doorbell* self = &bell;
-      sleeper_.compare_exchange_strong(self, nullptr, std::memory_order_relaxed);
-    } else {
-      pause(step);
-    }
-  }
-}
-
-template <class Stop>
-void ProgressEngine::serve(Stop&& stop) {
-  IdlePolicy idle(idle_settings());
-  HelpRecord::View help(help_);
-  while (!stop()) {
-    bool progressed = false;
-    bool must_stay = false;
-    const bool helped = help.is_helped();
-    if (!helped && try_enter()) {
-      help.take_over();
-      progressed = turn();
-      must_stay = !transport_.idle();
-      leave();
-      drive_submissions();
-    }
-    if (progressed) {
-      idle.succeeded();
-      continue;
-    }
-    const IdlePolicy::Step step = idle.failed(&Clock::now);
-    if (helped) {
-      // Another worker may have helped a moment ago and come back soon: then the light sleep is short.
-      const bool listens = must_listen();
-      const Clock::rep deadline = deadline_.load(std::memory_order_relaxed);
-      // A deadline that has passed is the helper's. It may have lost its processor: then it gets this one.
-      const std::chrono::microseconds limit =
-          until_deadline(listens ? settings_.idle.sleep_min : idle.sleep_length(), deadline);
-      server_bell_.light_sleep(std::max(limit, settings_.idle.sleep_min / 2), [&] {
-        return stop() || (!listens && must_listen()) || help_.awaits_room() ||
-               deadline_.load(std::memory_order_relaxed) != deadline;
-      });
-    } else if (step == IdlePolicy::Step::sleep && !must_stay) {
-      sleep(idle, [&] { return stop() || !queue_.empty() || poll_once(); });
-    } else {
-      pause(step == IdlePolicy::Step::sleep ? IdlePolicy::Step::yield : step);
-    }
-  }
-}
-
 }  // namespace lapse
+
+#include "lapse/transport/progress_engine_inline.hpp"

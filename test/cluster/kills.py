@@ -32,7 +32,8 @@ KILL_WAIT = "120"
 MARK = "LAPSE_TEST_KILLS"
 DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
 # Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
-TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"]}
+TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"],
+            "local": ["--mode", "intent", "--checkpoint-local", "{folder}/host"]}
 # What the launchers print about the rank that was killed.
 NAMES_RANK = {
     "mpirun": r"process rank {rank} with PID \d+ on node \S+ exited on signal 9",
@@ -192,7 +193,8 @@ class Kills:
     def kill_one(self, number):
         stage = list(STAGES)[number % len(STAGES)]
         domain = self.random.choice(["rank", "host", "2"])
-        way = self.random.choice(list(TRAINING))
+        # Virtual nodes have one file system: a local folder would be that of both.
+        way = self.random.choice([way for way in TRAINING if way != "local" or not self.launcher.testbed])
         folder = os.path.join(self.folder, way if stage == "training" else "all")
         if stage == "training":
             command = self.training(way, 100000)
@@ -251,23 +253,26 @@ class Kills:
         print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
 
     def training(self, way, epochs):
-        return [self.arguments.application, *DATA, *TRAINING[way], "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
+        options = [option.format(folder=self.folder) for option in TRAINING[way]]
+        return [self.arguments.application, *DATA, *options, "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
                 "--checkpoint-dir", os.path.join(self.folder, way)]
 
     def resume(self, number, newest, way):
-        """The application goes on for an epoch; what it reaches is noted."""
-        job = self.start(RANKS, self.training(way, newest + 1), "rank", "^(resumed|epoch)", 1)
+        """The application goes on for an epoch; what it reaches is noted. A checkpoint in a local folder may be newer."""
+        last = newest + (5 if way == "local" else 1)
+        job = self.start(RANKS, self.training(way, last), "rank", "^(resumed|epoch)", 1)
         launcher, _ = job.end()
         resumed = re.search(r"^resumed from step (\d+) ", job.text, re.MULTILINE)
         epochs = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
-        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(newest + 1)] or \
-                (newest and (resumed is None or int(resumed[1]) != newest)):
+        first = int(resumed[1]) if resumed else 0
+        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(epoch) for epoch in range(first + 1, last + 1)] or \
+                (first < newest if way == "local" else first != newest):
             self.fail(f"kill {number + 1}: not resumed from step {newest}: status {job.process.poll()}", job.text)
             job.kill()
             return "failed"
         if way == "deterministic":
             self.curve |= epochs
-        return f"{way}, epoch {newest + 1}"
+        return f"{way}, epoch {last}"
 
     def check_curve(self):
         """What resumed runs have reached is what one run reaches that is not killed."""

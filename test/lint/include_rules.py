@@ -27,15 +27,18 @@ ALLOWED = {
     "test": [*_LIBRARIES, "apps", "bench"],
 }
 
+# The name of a header for programs in C is short.
+_OF_FOLDER = {"lapse/lapse.h": "lapse/c/lapse.h"}
+
 # In these folders <mpi.h> may be included by these files or folders only.
 MPI_RESTRICTED = ("lapse/", "adapm/")
-MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp")
+MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c/server.h", "lapse/c/server.cpp")
 
 # What a program that uses the server includes. All headers of the project that it sees then: at most so many, with
 # at most so many lines together, and none of the library's inner parts.
 PUBLIC_HEADERS = ("lapse/ps/parameter_server.hpp", "lapse/transport/mpi/environment.hpp")
-MAX_PUBLIC_HEADERS = 25
-MAX_PUBLIC_LINES = 2190
+MAX_PUBLIC_HEADERS = 27
+MAX_PUBLIC_LINES = 2330
 _PUBLIC_PROTOCOL = ("lapse/protocol/registered_function.hpp", "lapse/protocol/unanswered_count.hpp")
 _PUBLIC_DIRECTORY = ("lapse/directory/home_map_kind.hpp",)
 _INNER_FOLDERS = {
@@ -50,6 +53,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 def _folder(path):
     """The folder of the table that a path lies in; None for other places."""
+    path = _OF_FOLDER.get(path, path)
     matches = [folder for folder in ALLOWED if path.startswith(folder + "/")]
     return max(matches, key=len) if matches else None
 
@@ -93,7 +97,7 @@ def check_arrows(root):
             yield Problem(path, number, f'"{header}" does not exist')
         if own is None:
             yield Problem(path, number, f"{path} lies in no folder of the table of allowed dependencies")
-        elif target != own and not any((header + "/").startswith(folder + "/") for folder in ALLOWED[own]):
+        elif target != own and not any(_OF_FOLDER.get(header, header).startswith(folder + "/") for folder in ALLOWED[own]):
             yield Problem(path, number, f'{own} must not include "{header}": allowed are {", ".join(ALLOWED[own]) or "none"}')
 
 
@@ -104,6 +108,11 @@ def check_mpi(root):
             yield Problem(path, number, f"includes <mpi.h>: allowed are {', '.join(MPI_ALLOWED)}")
 
 
+def is_inner(header):
+    """Whether programs must not see a header."""
+    return header in _INNER_HEADERS or header not in _INNER_FOLDERS.get(_folder(header), (header,))
+
+
 def check_public_headers(root):
     """A user's program sees few headers of the project, and none of its inner parts."""
     for path in PUBLIC_HEADERS:
@@ -112,8 +121,7 @@ def check_public_headers(root):
             return
     seen = sorted({header for path in PUBLIC_HEADERS for header in closure(root, path)})
     for header in seen:
-        folder = _folder(header)
-        if header in _INNER_HEADERS or header not in _INNER_FOLDERS.get(folder, (header,)):
+        if is_inner(header):
             yield Problem(header, 0, f"a program that includes {' and '.join(PUBLIC_HEADERS)} sees this inner header")
     lines = sum(len((root / header).read_text(encoding="utf-8").splitlines()) for header in seen)
     if len(seen) > MAX_PUBLIC_HEADERS:

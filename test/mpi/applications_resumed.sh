@@ -72,6 +72,33 @@ refuses "--resume applies only with --checkpoint-dir" "${factorization[@]}" --re
 refuses "--deterministic applies only with --mode blocking" "${factorization[@]}" --mode classic
 refuses "--checkpoint-every|expected such as 5epochs" "${factorization[@]}" --checkpoint-dir "$checkpoints" --checkpoint-every 5
 
+# A newest checkpoint that is damaged: the one before is resumed, with a warning; or the step that is asked for.
+mapfile -t steps < <(printf '%s\n' "$checkpoints"/step-* | sort -V)
+older=${steps[0]##*/step-} newest=${steps[1]##*/step-}
+shards=("${steps[1]}"/*.shards)
+printf '\177' | dd of="${shards[0]}" bs=1 seek=300 conv=notrunc status=none
+run "${factorization[@]}" --workers 2 --checkpoint-dir "$checkpoints" --resume || fail "a damaged checkpoint: $(cat "$directory/err")"
+grep -q "^warning: step $newest cannot be resumed: $checkpoints.*going back to step $older in" "$directory/err" ||
+  fail "nothing warns of a damaged checkpoint: $(cat "$directory/err")"
+grep -q "^resumed from step $older in" "$directory/out" || fail "a damaged checkpoint: $(cat "$directory/out")"
+run "${factorization[@]}" --workers 2 --checkpoint-dir "$checkpoints" --resume --resume-step "$older" || fail "a step: $(cat "$directory/err")"
+grep -q "^resumed from step $older in" "$directory/out" || fail "the step that is asked for: $(cat "$directory/out")"
+refuses "step-1/manifest.json" "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --resume-step 1
+refuses "--resume-step applies only with --resume" "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume-step 1
+
+# A save that fails is tried again after the interval, and ends the job when it fails for the third time.
+for failures_in_a_row in 2 3; do
+  rm -rf "$checkpoints"
+  mkdir "$checkpoints"
+  touch "$checkpoints/step-1" "$checkpoints/step-2"
+  [[ $failures_in_a_row -eq 2 ]] || touch "$checkpoints/step-3"
+  run "$directory/ratings" --epochs 9 --patience 0 --no-baselines --checkpoint-dir "$checkpoints" --checkpoint-every 1epoch
+  status=$?
+  [[ $status -eq $((failures_in_a_row == 3)) ]] || fail "$failures_in_a_row failures: exit status $status: $(cat "$directory/err")"
+  [[ $(grep -c "^warning: no checkpoint was saved: $checkpoints/step-.*; the next is tried" "$directory/err") -eq 2 ]] ||
+    fail "$failures_in_a_row failures: $(cat "$directory/err")"
+done
+
 # Without a checkpoint a resumed training begins. A job whose time is over saves one and stops at once.
 rm -rf "$checkpoints"
 SLURM_JOB_END_TIME=1000 run "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --stop-status 7

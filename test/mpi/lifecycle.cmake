@@ -6,3 +6,12 @@ foreach(level IN ITEMS funneled multiple)
             $<TARGET_FILE:lifecycle_program> ${level}
     LABELS mpi ranks-3 TIMEOUT 90 PROPERTIES PROCESSORS 2)
 endforeach()
+
+# Workers that are threads of the application, or the thread that made the server.
+lapse_program(threads_program SOURCES threads_program.cpp DEPENDS lapse::adapm)
+foreach(level IN ITEMS single funneled serialized)
+  lapse_add_test(threads.${level}
+    COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 60 ${LAPSE_LAUNCHER} 3
+            $<TARGET_FILE:threads_program> ${level}
+    LABELS mpi ranks-3 TIMEOUT 120 PROPERTIES PROCESSORS 2)
+endforeach()

@@ -63,6 +63,10 @@ def problems_of(events):
             own_end = max(at for at, (one, _, path) in enumerate(before) if (one, path) in shards and one == thread)
             if (thread, "fsync", synced) not in before[own_end:manifest_begin]:
                 yield f"{synced}: not synced by {thread} between its files and the manifest"
+        shards_end = max((at for at, (_, _, path) in enumerate(before) if path.endswith(".shards")), default=0)
+        # That of all checkpoints: an earlier job may have made the folder of the step.
+        if not any(event[1:] == ("fsync", str(Path(folder).parent)) for event in before[shards_end:]):
+            yield f"{Path(folder).parent}: not synced before the manifest is renamed"
         if not any(event[1:] == ("fsync", folder) for event in after):
             yield f"{folder}: not synced after the rename"
 

@@ -26,24 +26,13 @@ int usable_thread_level() {
   if (finalized) throw MpiStateError("MPI is already finalized: make instances before MPI_Finalize");
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
-  if (level < MPI_THREAD_FUNNELED) {
-    throw MpiStateError(
-        "MPI was initialised with the thread level MPI_THREAD_SINGLE (MPI_Init asks for it): at least "
-        "MPI_THREAD_FUNNELED is needed, MPI_THREAD_SERIALIZED for progress by several threads, "
-        "MPI_THREAD_MULTIPLE where the application calls MPI while workers run. Ask for it with "
-        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided); or, for a program that calls "
-        "MPI_Init, "
-        "put OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, 2 "
-        "SERIALIZED, "
-        "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
-  }
   return level;
 }
 
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MPI_Comm users)
-    : thread_level_(usable_thread_level()), lock_(MpiLock::of_process()) {
+    : thread_level_(usable_thread_level()), lock_(&MpiLock::of_process()) {
   duplicate(users);
   find_host();
   job_.first_server = lock_->attach();

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,7 @@ namespace lapse {
 class MpiCommunicator {
  public:
   // Collective. Duplicates `users`, any intracommunicator. Throws MpiStateError when MPI is not initialised,
-  // is finalized, or was initialised with a thread level below MPI_THREAD_FUNNELED, and for an
-  // intercommunicator or MPI_COMM_NULL.
+  // is finalized, and for an intercommunicator or MPI_COMM_NULL.
   explicit MpiCommunicator(MPI_Comm users);
   // Without free(): the duplicate stays until MPI_Finalize, as freeing it is collective.
   ~MpiCommunicator();
@@ -34,6 +32,7 @@ class MpiCommunicator {
 
   MPI_Comm get() const { return communicator_; }
   MpiLock& lock() const { return *lock_; }
+  std::shared_ptr<MpiLock> shared_lock() const { return lock_; }
   Rank rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   std::int32_t host_ranks() const { return host_ranks_; }
@@ -45,7 +44,7 @@ class MpiCommunicator {
   // This process in MPI_COMM_WORLD.
   Transport::Job job() const { return job_; }
   const std::string& host_name() const { return host_name_; }
-  // MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE.
+  // MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE.
   int thread_level() const { return thread_level_; }
 
  private:
@@ -53,7 +52,7 @@ class MpiCommunicator {
   void find_host() LAPSE_EXCLUDES(mpi_role);
 
   int thread_level_;
-  std::shared_ptr<MpiLock> lock_;
+  MpiLock* lock_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   MPI_Comm host_ = MPI_COMM_NULL;
   Transport::Job job_;

@@ -1,7 +1,6 @@
 #include "lapse/transport/mpi/shared_options_file.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "lapse/core/bytes.hpp"
@@ -19,10 +18,7 @@ bool is_usable(MPI_Comm communicator) {
   int finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (!initialized || finalized || communicator == MPI_COMM_NULL) return false;
-  int level = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
-  return level >= MPI_THREAD_FUNNELED;
+  return initialized && !finalized && communicator != MPI_COMM_NULL;
 }
 
 // The rank, where the communicator has one group of ranks.
@@ -40,8 +36,8 @@ int rank_of(MpiLock& lock, MPI_Comm communicator) {
 
 OptionsFile shared_options_file(MPI_Comm communicator) {
   if (!is_usable(communicator)) return {};
-  const std::shared_ptr<MpiLock> lock = MpiLock::of_process();
-  const int rank = rank_of(*lock, communicator);
+  MpiLock& lock = MpiLock::of_process();
+  const int rank = rank_of(lock, communicator);
   if (rank == MPI_PROC_NULL) return {};
   std::vector<std::byte> mine;
   if (rank == 0) {
@@ -49,7 +45,7 @@ OptionsFile shared_options_file(MPI_Comm communicator) {
     ByteWriter writer(mine);
     for (const std::string* const part : {&file.path, &file.text, &file.problem}) writer.write_string(*part);
   }
-  const auto all = all_gather_polled(*lock, communicator, mine);
+  const auto all = all_gather_polled(lock, communicator, mine);
   ByteReader reader(all[0], "file of options");
   OptionsFile file;
   for (std::string* const part : {&file.path, &file.text, &file.problem}) *part = reader.read_string();

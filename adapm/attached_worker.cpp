@@ -1,0 +1,15 @@
+#include "adapm/attached_worker.hpp"
+
+#include <utility>
+
+namespace adapm {
+
+AttachedWorker::AttachedWorker(lapse::AttachedWorker base, IntentHandle intents)
+    : base_(std::move(base)), worker_(std::make_unique<Worker>(*base_, std::move(intents))) {}
+
+void AttachedWorker::detach() {
+  worker_.reset();
+  base_.detach();
+}
+
+}  // namespace adapm

@@ -1,0 +1,27 @@
+// A thread of the application as a worker of a parameter manager.
+#pragma once
+
+#include <memory>
+
+#include "adapm/intent_handle.hpp"
+#include "adapm/worker.hpp"
+#include "lapse/ps/attached_worker.hpp"
+
+namespace adapm {
+
+// From ParameterManager::attach; as lapse::AttachedWorker.
+class [[nodiscard]] AttachedWorker {
+ public:
+  AttachedWorker(lapse::AttachedWorker base, IntentHandle intents);
+
+  Worker& operator*() const { return *worker_; }
+  Worker* operator->() const { return worker_.get(); }
+  // Ends the worker. Throws as Worker::wait_all.
+  void detach();
+
+ private:
+  lapse::AttachedWorker base_;
+  std::unique_ptr<Worker> worker_;  // in place of that of base_; null after detach()
+};
+
+}  // namespace adapm

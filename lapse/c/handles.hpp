@@ -1,0 +1,127 @@
+// What the handles of the C interface are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "adapm/attached_worker.hpp"
+#include "adapm/parameter_manager.hpp"
+#include "lapse/c/status.hpp"
+#include "lapse/ps/checkpoints.hpp"
+#include "lapse/ps/parameter_server.hpp"
+
+using AnyTable = std::variant<lapse::Table<float>, lapse::Table<double>, lapse::Table<std::int32_t>,
+                              lapse::Table<std::int64_t>>;
+
+struct lapse_table {
+  AnyTable table;  // in the order of lapse_element
+
+  const lapse::TableHandle& handle() const {
+    return std::visit([](const auto& typed) -> const lapse::TableHandle& { return typed.handle(); }, table);
+  }
+};
+
+struct lapse_function {
+  const lapse::RegisteredFunction* function;
+  const void* server;  // whose it is
+};
+
+struct lapse_sampler {
+  std::variant<adapm::Sampler<float>, adapm::Sampler<double>, adapm::Sampler<std::int32_t>,
+               adapm::Sampler<std::int64_t>>
+      sampler;
+};
+
+struct lapse_server {
+  std::unique_ptr<lapse::ParameterServer> own;       // or that of the manager
+  std::unique_ptr<adapm::ParameterManager> manager;  // null: none
+  bool closed = false;
+  std::vector<std::unique_ptr<lapse_table>> tables;
+  std::vector<std::unique_ptr<lapse_function>> functions;
+  std::vector<std::unique_ptr<lapse_sampler>> samplers;
+  std::optional<lapse::MpiCalls> mpi_calls;  // between lapse_mpi_lock and lapse_mpi_unlock, which guard it
+
+  lapse::ParameterServer& server() const { return manager ? manager->server() : *own; }
+};
+
+struct lapse_worker {
+  lapse::Worker* worker = nullptr;
+  adapm::Worker* managed = nullptr;  // the same; null: of a server without a manager
+  // Of lapse_attach, one of them.
+  std::optional<lapse::AttachedWorker> attached = {};
+  std::optional<adapm::AttachedWorker> attached_managed = {};
+};
+
+struct lapse_operation {
+  lapse::Operation operation;
+};
+
+struct lapse_lease {
+  const lapse_table* table;
+  lapse::Lease lease;
+};
+
+struct lapse_sample {
+  std::variant<adapm::PreparedSample<float>, adapm::PreparedSample<double>,
+               adapm::PreparedSample<std::int32_t>, adapm::PreparedSample<std::int64_t>>
+      sample;
+};
+
+struct lapse_checkpoints {
+  lapse::Checkpoints checkpoints;
+  lapse::LoadedCheckpoint loaded = {};
+};
+
+namespace lapse::c {
+
+// Calls f(table) with the table of its element type.
+template <class F>
+decltype(auto) visit(const lapse_table& table, F&& f) {
+  switch (table.table.index()) {
+    case 0:
+      return f(*std::get_if<0>(&table.table));
+    case 1:
+      return f(*std::get_if<1>(&table.table));
+    case 2:
+      return f(*std::get_if<2>(&table.table));
+    default:
+      return f(*std::get_if<3>(&table.table));
+  }
+}
+
+// Keys as the application has them are keys as the library has them.
+static_assert(sizeof(Key) == sizeof(std::uint64_t) && std::is_standard_layout_v<Key>);
+inline std::span<const Key> as_keys(const std::uint64_t* keys, std::size_t count) {
+  if (keys == nullptr && count > 0) throw UsageError("keys is NULL");
+  return {reinterpret_cast<const Key*>(keys), count};
+}
+inline std::span<Key> as_keys(std::uint64_t* keys, std::size_t count) {
+  if (keys == nullptr && count > 0) throw UsageError("keys is NULL");
+  return {reinterpret_cast<Key*>(keys), count};
+}
+
+template <class T, class Void>
+auto as_values(Void* values, std::size_t elements) {
+  using Value = std::conditional_t<std::is_const_v<Void>, const T, T>;
+  if (values == nullptr && elements > 0) throw UsageError("values is NULL");
+  return std::span<Value>(static_cast<Value*>(values), elements);
+}
+
+inline Worker& base(lapse_worker* worker) {
+  return *given(worker, "worker").worker;
+}
+// Throws UsageError for a worker of a server without a manager.
+adapm::Worker& managed(lapse_worker* worker);
+const adapm::Worker& managed(const lapse_worker* worker);
+
+// Hands the operation to the caller, or lets it go on without a handle.
+void hand_out(Operation operation, lapse_operation** to);
+
+}  // namespace lapse::c

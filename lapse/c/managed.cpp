@@ -1,0 +1,166 @@
+// Clocks, intents and samples of the C interface.
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "adapm/distribution.hpp"
+#include "lapse/c/handles.hpp"
+
+namespace lapse::c {
+
+namespace {
+
+[[noreturn]] void throw_unmanaged() {
+  throw UsageError("this worker has no clock and no intents: make its server by lapse_manager_create");
+}
+
+}  // namespace
+
+adapm::Worker& managed(lapse_worker* worker) {
+  lapse_worker& handle = given(worker, "worker");
+  if (handle.managed == nullptr) throw_unmanaged();
+  return *handle.managed;
+}
+const adapm::Worker& managed(const lapse_worker* worker) {
+  const lapse_worker& handle = given(worker, "worker");
+  if (handle.managed == nullptr) throw_unmanaged();
+  return *handle.managed;
+}
+
+namespace {
+
+Clock clock_of(std::int64_t clock) {
+  return Clock(static_cast<Clock::representation>(clock));
+}
+
+adapm::KeyRange range_of(std::uint64_t first, std::uint64_t count) {
+  if (count > UINT64_MAX - first)
+    throw UsageError(fmt::format("{} keys from {} on: there are fewer", count, first));
+  return {.first = Key(first), .end = Key(first + count)};
+}
+
+lapse_status make_sampler(lapse_server* server, const lapse_table* table, lapse_scheme scheme,
+                          int with_replacement, lapse_sampler** sampler, auto&& distribution) {
+  return guarded([&] {
+    lapse_server& owner = given(server, "server");
+    const lapse_table& of = given(table, "table");
+    given(sampler, "sampler");
+    if (!owner.manager) throw UsageError("a sampler of a server: make it by lapse_manager_create");
+    adapm::SamplingOptions options;
+    options.with_replacement = with_replacement != 0;
+    if (scheme < LAPSE_SCHEME_DEFAULT || scheme > LAPSE_LOCAL_SCHEME)
+      throw UsageError(fmt::format("a scheme of number {}", static_cast<int>(scheme)));
+    if (scheme != LAPSE_SCHEME_DEFAULT)
+      options.scheme = adapm::kSamplingSchemes[static_cast<std::size_t>(scheme)];
+    owner.samplers.push_back(visit(of, [&](const auto& typed) {
+      return std::make_unique<lapse_sampler>(
+          lapse_sampler{owner.manager->create_sampler(typed, distribution(), options)});
+    }));
+    *sampler = owner.samplers.back().get();
+  });
+}
+
+}  // namespace
+
+}  // namespace lapse::c
+
+using lapse::c::as_keys;
+using lapse::c::clock_of;
+using lapse::c::given;
+using lapse::c::guarded;
+using lapse::c::managed;
+using lapse::c::visit;
+
+lapse_status lapse_intent(lapse_worker* worker, const lapse_table* table, const uint64_t* keys, size_t count,
+                          int64_t start, int64_t end) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    visit(given(table, "table"), [&](const auto& typed) {
+      caller.intent(typed, as_keys(keys, count), clock_of(start), clock_of(end));
+    });
+  });
+}
+
+lapse_status lapse_intent_range(lapse_worker* worker, const lapse_table* table, uint64_t first, uint64_t past,
+                                int64_t start, int64_t end) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    visit(given(table, "table"), [&](const auto& typed) {
+      caller.intent(typed, adapm::KeyRange{.first = lapse::Key(first), .end = lapse::Key(past)},
+                    clock_of(start), clock_of(end));
+    });
+  });
+}
+
+lapse_status lapse_advance_clock(lapse_worker* worker) {
+  return guarded([&] { managed(worker).advance_clock(); });
+}
+
+lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock) {
+  return guarded([&] { given(clock, "clock") = managed(worker).current_clock().value(); });
+}
+
+// --- samples
+
+lapse_status lapse_sampler_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
+                                   uint64_t count, lapse_scheme scheme, int with_replacement,
+                                   lapse_sampler** sampler) {
+  return lapse::c::make_sampler(server, table, scheme, with_replacement, sampler, [&] {
+    return adapm::Distribution::uniform(lapse::c::range_of(first, count));
+  });
+}
+lapse_status lapse_sampler_log_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
+                                       uint64_t count, lapse_scheme scheme, int with_replacement,
+                                       lapse_sampler** sampler) {
+  return lapse::c::make_sampler(server, table, scheme, with_replacement, sampler, [&] {
+    return adapm::Distribution::log_uniform(lapse::c::range_of(first, count));
+  });
+}
+lapse_status lapse_sampler_weighted(lapse_server* server, const lapse_table* table, uint64_t first,
+                                    const double* weights, size_t count, lapse_scheme scheme,
+                                    int with_replacement, lapse_sampler** sampler) {
+  return lapse::c::make_sampler(server, table, scheme, with_replacement, sampler, [&] {
+    if (count > 0) given(weights, "weights");
+    return adapm::Distribution::weighted(std::span<const double>(weights, count), lapse::Key(first));
+  });
+}
+
+lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sampler, size_t keys,
+                                  int64_t start, int64_t end, lapse_sample** sample) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    given(sample, "sample");
+    *sample = std::visit(
+        [&](const auto& typed) {
+          return new lapse_sample{caller.prepare_sample(typed, keys, clock_of(start), clock_of(end))};
+        },
+        given(sampler, "sampler").sampler);
+  });
+}
+
+lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint64_t* keys, size_t count,
+                               void* values, size_t elements) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    std::visit(
+        [&](auto& typed) {
+          using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
+          caller.pull_sample(typed, as_keys(keys, count), lapse::c::as_values<T>(values, elements)).wait();
+        },
+        given(sample, "sample").sample);
+  });
+}
+
+lapse_status lapse_sample_take(lapse_worker* worker, lapse_sample* sample, uint64_t* keys, size_t count) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    std::visit([&](auto& typed) { caller.take_keys(typed, as_keys(keys, count)); },
+               given(sample, "sample").sample);
+  });
+}
+
+void lapse_sample_finish(lapse_sample* sample) {
+  delete sample;
+}

@@ -1,0 +1,58 @@
+/* Clocks, intents and samples. */
+#ifndef LAPSE_C_MANAGER_H
+#define LAPSE_C_MANAGER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lapse/c/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- workers of a manager; of a server: LAPSE_ERROR_USAGE --- */
+
+/* The worker will access the keys while its clock is at least `start` and below `end`. */
+LAPSE_C_API lapse_status lapse_intent(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                                      size_t count, int64_t start, int64_t end);
+/* The keys from `first` to before `past`. */
+LAPSE_C_API lapse_status lapse_intent_range(lapse_worker* worker, const lapse_table* table, uint64_t first,
+                                            uint64_t past, int64_t start, int64_t end);
+LAPSE_C_API lapse_status lapse_advance_clock(lapse_worker* worker);
+LAPSE_C_API lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock);
+
+typedef enum lapse_scheme {
+  LAPSE_SCHEME_DEFAULT = -1, /* as the options of the manager say */
+  LAPSE_NAIVE = 0,
+  LAPSE_PRELOCALISED = 1,
+  LAPSE_POOL = 2,
+  LAPSE_LOCAL_SCHEME = 3
+} lapse_scheme;
+
+/* Collective. Keys first to first + count - 1: all alike; as in a list by falling frequency; key first + i with
+ * weights[i]. */
+LAPSE_C_API lapse_status lapse_sampler_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
+                                               uint64_t count, lapse_scheme scheme, int with_replacement,
+                                               lapse_sampler** sampler);
+LAPSE_C_API lapse_status lapse_sampler_log_uniform(lapse_server* server, const lapse_table* table,
+                                                   uint64_t first, uint64_t count, lapse_scheme scheme,
+                                                   int with_replacement, lapse_sampler** sampler);
+LAPSE_C_API lapse_status lapse_sampler_weighted(lapse_server* server, const lapse_table* table,
+                                                uint64_t first, const double* weights, size_t count,
+                                                lapse_scheme scheme, int with_replacement,
+                                                lapse_sampler** sampler);
+LAPSE_C_API lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sampler, size_t keys,
+                                              int64_t start, int64_t end, lapse_sample** sample);
+/* The next keys of the sample, and their values. */
+LAPSE_C_API lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint64_t* keys,
+                                           size_t count, void* values, size_t elements);
+LAPSE_C_API lapse_status lapse_sample_take(lapse_worker* worker, lapse_sample* sample, uint64_t* keys,
+                                           size_t count);
+LAPSE_C_API void lapse_sample_finish(lapse_sample* sample);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif

@@ -1,0 +1,205 @@
+// Servers and phases of the C interface.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "lapse/c/handles.hpp"
+#include "lapse/core/option_sources.hpp"
+#include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/shared_options_file.hpp"
+
+namespace {
+
+using lapse::UsageError;
+using lapse::c::given;
+using lapse::c::guarded;
+
+lapse::OptionSources sources_of(MPI_Comm communicator, const lapse_option* options, std::size_t count) {
+  std::vector<lapse::OptionSetting> settings;
+  for (std::size_t i = 0; i < count; ++i) {
+    const lapse_option& option = given(options + (options == nullptr ? 0 : i), "options");
+    settings.push_back(
+        lapse::option_assignment(fmt::format("{}={}", &given(option.name, "the name of an option"),
+                                             &given(option.value, "the value of an option")),
+                                 "the options of the call"));
+  }
+  return lapse::OptionSources(lapse::shared_options_file(communicator).settings(), std::move(settings));
+}
+
+lapse_status create(MPI_Comm communicator, const lapse_option* options, std::size_t count, bool managed,
+                    lapse_server** server) {
+  return guarded([&] {
+    given(server, "server");
+    const lapse::OptionSources sources = sources_of(communicator, options, count);
+    auto made = std::make_unique<lapse_server>();
+    if (managed) {
+      made->manager = std::make_unique<adapm::ParameterManager>(communicator, sources);
+    } else {
+      made->own = std::make_unique<lapse::ParameterServer>(communicator, sources);
+    }
+    *server = made.release();
+  });
+}
+
+// Runs the application's function as a worker.
+template <class W>
+void work(W& worker, lapse_worker_function function, void* context) {
+  lapse_worker handle;
+  handle.worker = &worker;
+  if constexpr (std::is_same_v<W, adapm::Worker>) handle.managed = &worker;
+  lapse::c::check_callback(function(&handle, context), "the function of a worker");
+}
+
+template <class Run>
+lapse_status phase(lapse_server* server, lapse_worker_function function, void* context, Run&& run) {
+  return guarded([&] {
+    lapse_server& given_server = given(server, "server");
+    if (function == nullptr) throw UsageError("function is NULL");
+    const auto f = [&](auto& worker) { work(worker, function, context); };
+    given_server.manager ? run(*given_server.manager, f) : run(*given_server.own, f);
+  });
+}
+
+}  // namespace
+
+lapse_status lapse_prepare_mpi() {
+  return guarded([] { lapse::prepare_mpi_environment(); });
+}
+
+lapse_status lapse_server_create(MPI_Comm communicator, const lapse_option* options, size_t count,
+                                 lapse_server** server) {
+  return create(communicator, options, count, false, server);
+}
+lapse_status lapse_manager_create(MPI_Comm communicator, const lapse_option* options, size_t count,
+                                  lapse_server** server) {
+  return create(communicator, options, count, true, server);
+}
+lapse_status lapse_server_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
+                                         lapse_server** server) {
+  return create(MPI_Comm_f2c(communicator), options, count, false, server);
+}
+lapse_status lapse_manager_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
+                                          lapse_server** server) {
+  return create(MPI_Comm_f2c(communicator), options, count, true, server);
+}
+
+lapse_status lapse_server_close(lapse_server* server) {
+  return guarded([&] {
+    lapse_server& closing = given(server, "server");
+    closing.manager ? closing.manager->close() : closing.own->close();
+    closing.closed = true;
+  });
+}
+
+lapse_status lapse_server_free(lapse_server* server) {
+  return guarded([&] {
+    if (server == nullptr) return;
+    if (!server->closed) throw UsageError("lapse_server_free before lapse_server_close");
+    const std::unique_ptr<lapse_server> freed(server);
+  });
+}
+
+lapse_status lapse_server_rank(const lapse_server* server, int32_t* rank, int32_t* ranks) {
+  return guarded([&] {
+    const lapse::ParameterServer& asked = given(server, "server").server();
+    if (rank != nullptr) *rank = asked.rank().value();
+    if (ranks != nullptr) *ranks = asked.ranks();
+  });
+}
+
+lapse_status lapse_statistics_json(lapse_server* server, char** json) {
+  return guarded([&] {
+    lapse_server& asked = given(server, "server");
+    given(json, "json");
+    const std::string text =
+        asked.manager ? asked.manager->statistics().to_json() : asked.own->statistics().to_json();
+    auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+    if (copy == nullptr) throw lapse::OutOfMemory("no memory for the statistics");
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+    *json = copy;
+  });
+}
+
+void lapse_free(void* memory) {
+  std::free(memory);
+}
+
+// --- phases
+
+lapse_status lapse_run_workers(lapse_server* server, int32_t workers, lapse_worker_function function,
+                               void* context) {
+  return phase(server, function, context,
+               [&](auto& runner, const auto& f) { runner.run_workers(workers, f); });
+}
+
+lapse_status lapse_run_here(lapse_server* server, lapse_worker_function function, void* context) {
+  return phase(server, function, context, [](auto& runner, const auto& f) { runner.run_here(f); });
+}
+
+lapse_status lapse_start_progress(lapse_server* server, int32_t workers) {
+  return guarded([&] {
+    lapse_server& starting = given(server, "server");
+    starting.manager ? starting.manager->start_progress(workers) : starting.own->start_progress(workers);
+  });
+}
+
+lapse_status lapse_stop_progress(lapse_server* server) {
+  return guarded([&] {
+    lapse_server& stopping = given(server, "server");
+    stopping.manager ? stopping.manager->stop_progress() : stopping.own->stop_progress();
+  });
+}
+
+lapse_status lapse_attach(lapse_server* server, int32_t place, lapse_worker** worker) {
+  return guarded([&] {
+    lapse_server& attaching = given(server, "server");
+    given(worker, "worker");
+    const auto wanted = place < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(place));
+    auto made = std::make_unique<lapse_worker>();
+    if (attaching.manager) {
+      made->attached_managed.emplace(attaching.manager->attach(wanted));
+      made->managed = &**made->attached_managed;
+      made->worker = made->managed;
+    } else {
+      made->attached.emplace(attaching.own->attach(wanted));
+      made->worker = &**made->attached;
+    }
+    *worker = made.release();
+  });
+}
+
+lapse_status lapse_detach(lapse_worker* worker) {
+  return guarded([&] {
+    if (!given(worker, "worker").attached && !worker->attached_managed)
+      throw UsageError("lapse_detach of a worker that was not attached");
+    const std::unique_ptr<lapse_worker> detached(worker);
+    detached->attached ? detached->attached->detach() : detached->attached_managed->detach();
+  });
+}
+
+lapse_status lapse_progress(lapse_server* server, int64_t microseconds) {
+  return guarded([&] { given(server, "server").server().progress(std::chrono::microseconds(microseconds)); });
+}
+
+lapse_status lapse_mpi_lock(lapse_server* server) {
+  return guarded([&] {
+    lapse_server& locking = given(server, "server");
+    lapse::MpiCalls calls = locking.server().mpi_calls();
+    locking.mpi_calls.emplace(std::move(calls));  // The lock is held: no other thread is here.
+  });
+}
+
+lapse_status lapse_mpi_unlock(lapse_server* server) {
+  return guarded([&] {
+    lapse_server& locked = given(server, "server");
+    if (!locked.mpi_calls) throw UsageError("lapse_mpi_unlock without lapse_mpi_lock");
+    const lapse::MpiCalls calls = std::move(*locked.mpi_calls);
+    locked.mpi_calls.reset();
+  });
+}

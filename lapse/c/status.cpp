@@ -1,0 +1,105 @@
+#include "lapse/c/status.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+
+namespace lapse::c {
+
+namespace {
+
+thread_local std::string last_error;
+
+lapse_status failed(lapse_status status, const char* text) noexcept {
+  try {
+    last_error = text;
+  } catch (const std::bad_alloc&) {
+    last_error.clear();
+  }
+  return status;
+}
+
+}  // namespace
+
+// From the most special to the most general type.
+lapse_status status_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const KeyOutOfRange& error) {
+    return failed(LAPSE_ERROR_KEY, error.what());
+  } catch (const LengthMismatch& error) {
+    return failed(LAPSE_ERROR_LENGTH, error.what());
+  } catch (const ClosedError& error) {
+    return failed(LAPSE_ERROR_CLOSED, error.what());
+  } catch (const CollectiveMismatch& error) {
+    return failed(LAPSE_ERROR_COLLECTIVE, error.what());
+  } catch (const UsageError& error) {
+    return failed(LAPSE_ERROR_USAGE, error.what());
+  } catch (const ConfigurationError& error) {
+    return failed(LAPSE_ERROR_CONFIGURATION, error.what());
+  } catch (const MpiStateError& error) {
+    return failed(LAPSE_ERROR_MPI_STATE, error.what());
+  } catch (const MpiError& error) {
+    return failed(LAPSE_ERROR_MPI, error.what());
+  } catch (const OutOfMemory& error) {
+    return failed(LAPSE_ERROR_MEMORY, error.what());
+  } catch (const PeerFailed& error) {
+    return failed(LAPSE_ERROR_PEER_FAILED, error.what());
+  } catch (const UserCodeFailed& error) {
+    return failed(LAPSE_ERROR_USER_CODE, error.what());
+  } catch (const CheckpointError& error) {
+    return failed(LAPSE_ERROR_CHECKPOINT, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(LAPSE_ERROR_MEMORY, "no memory");
+  } catch (const std::exception& error) {
+    return failed(LAPSE_ERROR_INTERNAL, error.what());
+  } catch (...) {
+    return failed(LAPSE_ERROR_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+void check_callback(int result, const char* what) {
+  if (result != 0) throw Error(fmt::format("{} of the application returned {}", what, result));
+}
+
+}  // namespace lapse::c
+
+const char* lapse_last_error() {
+  return lapse::c::last_error.c_str();
+}
+
+const char* lapse_status_name(lapse_status status) {
+  switch (status) {
+    case LAPSE_OK:
+      return "LAPSE_OK";
+    case LAPSE_ERROR_USAGE:
+      return "LAPSE_ERROR_USAGE";
+    case LAPSE_ERROR_KEY:
+      return "LAPSE_ERROR_KEY";
+    case LAPSE_ERROR_LENGTH:
+      return "LAPSE_ERROR_LENGTH";
+    case LAPSE_ERROR_CLOSED:
+      return "LAPSE_ERROR_CLOSED";
+    case LAPSE_ERROR_COLLECTIVE:
+      return "LAPSE_ERROR_COLLECTIVE";
+    case LAPSE_ERROR_CONFIGURATION:
+      return "LAPSE_ERROR_CONFIGURATION";
+    case LAPSE_ERROR_MPI_STATE:
+      return "LAPSE_ERROR_MPI_STATE";
+    case LAPSE_ERROR_MPI:
+      return "LAPSE_ERROR_MPI";
+    case LAPSE_ERROR_MEMORY:
+      return "LAPSE_ERROR_MEMORY";
+    case LAPSE_ERROR_PEER_FAILED:
+      return "LAPSE_ERROR_PEER_FAILED";
+    case LAPSE_ERROR_USER_CODE:
+      return "LAPSE_ERROR_USER_CODE";
+    case LAPSE_ERROR_CHECKPOINT:
+      return "LAPSE_ERROR_CHECKPOINT";
+    case LAPSE_ERROR_INTERNAL:
+      return "LAPSE_ERROR_INTERNAL";
+  }
+  return "unknown";
+}

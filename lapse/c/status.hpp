@@ -1,0 +1,37 @@
+// How exceptions become statuses of the C interface.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/lapse.h"
+
+namespace lapse::c {
+
+// Of the exception that is being handled; its text becomes that of lapse_last_error.
+lapse_status status_of_exception() noexcept;
+
+// Calls f, and nothing leaves.
+template <class F>
+lapse_status guarded(F&& f) noexcept {
+  try {
+    std::forward<F>(f)();
+    return LAPSE_OK;
+  } catch (...) {
+    return status_of_exception();
+  }
+}
+
+// Throws UsageError for a null pointer.
+template <class T>
+T& given(T* pointer, const char* what) {
+  if (pointer == nullptr) throw UsageError(std::string(what) + " is NULL");
+  return *pointer;
+}
+
+// What a function of the application has returned. Throws Error unless 0.
+void check_callback(int result, const char* what);
+
+}  // namespace lapse::c

@@ -1,0 +1,288 @@
+// Tables, rules and functions of the C interface.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "lapse/c/handles.hpp"
+
+namespace lapse::c {
+
+namespace {
+
+// --- rules
+
+// A rule of the application, as CustomRuleFunctions calls it.
+struct CallbackRule {
+  lapse_rule rule;
+  std::size_t element_bytes;
+
+  static const CallbackRule& of(const void* rule) { return *static_cast<const CallbackRule*>(rule); }
+  std::size_t state_elements(std::size_t length) const {
+    return rule.state_elements == nullptr ? 0 : rule.state_elements(rule.context, length);
+  }
+  std::byte* state(std::byte* value, std::size_t length) const { return value + length * element_bytes; }
+};
+
+UpdateRule custom_rule(const lapse_rule& rule, ElementType type) {
+  if (rule.apply == nullptr) throw ConfigurationError("a custom rule without a function apply");
+  if (rule.name == nullptr) throw ConfigurationError("a custom rule without a name");
+  CustomRuleFunctions functions;
+  functions.type = type;
+  functions.name = rule.name;
+  if (rule.merge < LAPSE_MERGE_ADDITIVE || rule.merge > LAPSE_MERGE_NONE)
+    throw ConfigurationError(fmt::format("a custom rule with merge {}", static_cast<int>(rule.merge)));
+  constexpr std::array kMerges{Merge::additive_slot, Merge::gradient, Merge::none};
+  functions.merge = kMerges[static_cast<std::size_t>(rule.merge)];
+  functions.rule = std::make_shared<const CallbackRule>(CallbackRule{rule, element_bytes(type)});
+  functions.state_elements = [](const void* self, std::size_t length) {
+    return CallbackRule::of(self).state_elements(length);
+  };
+  functions.initialise = [](const void* self, std::byte* value, std::size_t length) {
+    const CallbackRule& typed = CallbackRule::of(self);
+    if (typed.rule.initialise == nullptr) return;
+    check_callback(typed.rule.initialise(typed.rule.context, value, length, typed.state(value, length),
+                                         typed.state_elements(length)),
+                   "the function initialise of a rule");
+  };
+  functions.apply = [](const void* self, std::byte* value, const std::byte* update, std::size_t length,
+                       float scale) {
+    const CallbackRule& typed = CallbackRule::of(self);
+    check_callback(typed.rule.apply(typed.rule.context, value, typed.state(value, length), update, length,
+                                    typed.state_elements(length), scale),
+                   "the function apply of a rule");
+  };
+  return UpdateRule::from_functions(std::move(functions));
+}
+
+UpdateRule rule_of(const lapse_rule* given_rule, ElementType type) {
+  if (given_rule == nullptr) return UpdateRule::add();
+  const lapse_rule& rule = *given_rule;
+  if (rule.size != sizeof(lapse_rule)) {
+    throw ConfigurationError(
+        fmt::format("a lapse_rule of {} bytes, expected {}: call lapse_rule_init, and "
+                    "compile with the header of this version",
+                    rule.size, sizeof(lapse_rule)));
+  }
+  switch (rule.kind) {
+    case LAPSE_ADD:
+      return UpdateRule::add();
+    case LAPSE_ASSIGN:
+      return UpdateRule::assign();
+    case LAPSE_SGD:
+      return UpdateRule::sgd({.learning_rate = rule.learning_rate, .l2 = rule.l2});
+    case LAPSE_ADAGRAD:
+      return UpdateRule::adagrad({.learning_rate = rule.learning_rate,
+                                  .l2 = rule.l2,
+                                  .initial_accumulator = rule.initial_accumulator,
+                                  .epsilon = rule.epsilon});
+    case LAPSE_ROWWISE_ADAGRAD:
+      return UpdateRule::rowwise_adagrad({.learning_rate = rule.learning_rate,
+                                          .l2 = rule.l2,
+                                          .initial_accumulator = rule.initial_accumulator,
+                                          .epsilon = rule.epsilon});
+    case LAPSE_ADAM:
+      return UpdateRule::adam({.learning_rate = rule.learning_rate,
+                               .beta1 = rule.beta1,
+                               .beta2 = rule.beta2,
+                               .epsilon = rule.epsilon,
+                               .l2 = rule.l2});
+    case LAPSE_FTRL:
+      return UpdateRule::ftrl(
+          {.alpha = rule.learning_rate, .beta = rule.beta1, .l1 = rule.l1, .l2 = rule.l2});
+    case LAPSE_CUSTOM:
+      return custom_rule(rule, type);
+  }
+  throw ConfigurationError(fmt::format("a rule of kind {}", static_cast<int>(rule.kind)));
+}
+
+// --- specifications
+
+ElementType type_of(lapse_element element) {
+  if (element < LAPSE_FLOAT || element > LAPSE_INT64)
+    throw ConfigurationError(fmt::format("an element type of number {}", static_cast<int>(element)));
+  constexpr std::array kTypes{ElementType::float32, ElementType::float64, ElementType::int32,
+                              ElementType::int64};
+  return kTypes[static_cast<std::size_t>(element)];
+}
+
+template <class T>
+Initialiser initialiser_of(const lapse_table_spec& spec) {
+  switch (spec.initialiser) {
+    case LAPSE_ZERO:
+      return Initialiser::zero();
+    case LAPSE_CONSTANT:
+      return Initialiser::constant(spec.first);
+    case LAPSE_UNIFORM:
+      return Initialiser::uniform(spec.first, spec.second);
+    case LAPSE_NORMAL:
+      return Initialiser::normal(spec.first, spec.second);
+    case LAPSE_INITIALISE:
+      if (spec.initialise == nullptr) throw ConfigurationError("LAPSE_INITIALISE without a function");
+      return Initialiser::function<T>(
+          [f = spec.initialise, context = spec.initialise_context](Key key, std::span<T> value) {
+            check_callback(f(context, key.value(), value.data(), value.size()), "an initial value");
+          });
+  }
+  throw ConfigurationError(fmt::format("an initialiser of number {}", static_cast<int>(spec.initialiser)));
+}
+
+HomeMapKind home_of(lapse_home home) {
+  switch (home) {
+    case LAPSE_HOME_HASH:
+      return HomeMapKind::hash;
+    case LAPSE_HOME_RANGE:
+      return HomeMapKind::range;
+    case LAPSE_HOME_CUSTOM:
+      return HomeMapKind::custom;
+  }
+  throw ConfigurationError(fmt::format("a home map of number {}", static_cast<int>(home)));
+}
+
+template <class T>
+TableOptions options_of(const lapse_table_spec& spec) {
+  TableOptions options;
+  if (spec.name != nullptr) options.name = spec.name;
+  options.keys = spec.keys;
+  options.sparse = spec.sparse != 0;
+  options.length = spec.length;
+  if (spec.lengths != nullptr) {
+    options.lengths = [f = spec.lengths, context = spec.lengths_context](Key key) {
+      return f(context, key.value());
+    };
+  }
+  if (spec.max_keys != 0) options.max_keys = spec.max_keys;
+  if (spec.memory_limit_bytes != 0) options.memory_limit_bytes = spec.memory_limit_bytes;
+  options.initialiser = initialiser_of<T>(spec);
+  options.seed = spec.seed;
+  options.home = home_of(spec.home);
+  if (spec.home_function != nullptr) {
+    options.home_function = [f = spec.home_function, context = spec.home_context](Key key) {
+      return f(context, key.value());
+    };
+  }
+  options.update_rule = rule_of(spec.rule, element_type<T>());
+  if (spec.location_caches != LAPSE_DEFAULT) options.location_caches = spec.location_caches == LAPSE_ON;
+  if (spec.eventual != LAPSE_DEFAULT)
+    options.consistency = spec.eventual == LAPSE_ON ? Consistency::eventual : Consistency::sequential;
+  return options;
+}
+
+// Of the application's function: the rank alone would throw before a collective call.
+template <class T>
+std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec) {
+  const TableOptions options = options_of<T>(spec);
+  return std::make_unique<lapse_table>(lapse_table{server.manager ? server.manager->create_table<T>(options)
+                                                                  : server.own->create_table<T>(options)});
+}
+
+}  // namespace
+
+}  // namespace lapse::c
+
+using lapse::c::given;
+using lapse::c::guarded;
+
+void lapse_rule_init(lapse_rule* rule, lapse_rule_kind kind) {
+  if (rule == nullptr) return;
+  std::memset(rule, 0, sizeof *rule);
+  rule->size = sizeof *rule;
+  rule->kind = kind;
+  rule->merge = LAPSE_MERGE_GRADIENT;
+  const auto copy_adagrad = [&](const auto& defaults) {
+    rule->learning_rate = defaults.learning_rate;
+    rule->l2 = defaults.l2;
+    rule->initial_accumulator = defaults.initial_accumulator;
+    rule->epsilon = defaults.epsilon;
+  };
+  switch (kind) {
+    case LAPSE_SGD:
+      rule->learning_rate = lapse::Sgd().learning_rate;
+      rule->l2 = lapse::Sgd().l2;
+      break;
+    case LAPSE_ADAGRAD:
+      copy_adagrad(lapse::Adagrad());
+      break;
+    case LAPSE_ROWWISE_ADAGRAD:
+      copy_adagrad(lapse::RowwiseAdagrad());
+      break;
+    case LAPSE_ADAM:
+      rule->learning_rate = lapse::Adam().learning_rate;
+      rule->beta1 = lapse::Adam().beta1;
+      rule->beta2 = lapse::Adam().beta2;
+      rule->epsilon = lapse::Adam().epsilon;
+      rule->l2 = lapse::Adam().l2;
+      break;
+    case LAPSE_FTRL:
+      rule->learning_rate = lapse::Ftrl().alpha;
+      rule->beta1 = lapse::Ftrl().beta;
+      rule->l1 = lapse::Ftrl().l1;
+      rule->l2 = lapse::Ftrl().l2;
+      break;
+    case LAPSE_ADD:
+    case LAPSE_ASSIGN:
+    case LAPSE_CUSTOM:
+      break;
+  }
+}
+
+void lapse_table_spec_init(lapse_table_spec* spec) {
+  if (spec == nullptr) return;
+  std::memset(spec, 0, sizeof *spec);
+  spec->size = sizeof *spec;
+  spec->length = 1;
+  spec->location_caches = LAPSE_DEFAULT;
+  spec->eventual = LAPSE_DEFAULT;
+}
+
+lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {
+  return guarded([&] {
+    lapse_server& owner = given(server, "server");
+    const lapse_table_spec& wanted = given(spec, "spec");
+    given(table, "table");
+    if (wanted.size != sizeof(lapse_table_spec)) {
+      throw lapse::ConfigurationError(fmt::format(
+          "a lapse_table_spec of {} bytes, expected {}: call lapse_table_spec_init, and compile with the "
+          "header of this version",
+          wanted.size, sizeof(lapse_table_spec)));
+    }
+    owner.tables.push_back(lapse::visit_element(lapse::c::type_of(wanted.element), [&](auto element) {
+      return lapse::c::make_table<decltype(element)>(owner, wanted);
+    }));
+    *table = owner.tables.back().get();
+  });
+}
+
+lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length) {
+  return guarded([&] { given(length, "length") = given(table, "table").handle().length(lapse::Key(key)); });
+}
+
+lapse_status lapse_function_register(lapse_server* server, const char* name, lapse_element element,
+                                     size_t argument_bytes, size_t result_bytes, lapse_key_function function,
+                                     void* context, lapse_function** registered) {
+  return guarded([&] {
+    lapse_server& owner = given(server, "server");
+    given(registered, "registered");
+    if (function == nullptr) throw lapse::UsageError("function is NULL");
+    if (argument_bytes > lapse::kMaxFunctionBytes || result_bytes > lapse::kMaxFunctionBytes) {
+      throw lapse::ConfigurationError(
+          fmt::format("a function with {} bytes of argument and {} of result: at most {} each",
+                      argument_bytes, result_bytes, lapse::kMaxFunctionBytes));
+    }
+    lapse::RegisteredFunction definition;
+    definition.name = &given(name, "name");
+    definition.type = lapse::c::type_of(element);
+    definition.argument_bytes = argument_bytes;
+    definition.result_bytes = result_bytes;
+    definition.run = [function, context](lapse::Key key, std::byte* value, std::size_t length,
+                                         const std::byte* argument, std::byte* result) {
+      lapse::c::check_callback(function(context, key.value(), value, length, argument, result),
+                               "a registered function");
+    };
+    const lapse::RegisteredFunction& made = owner.server().register_function(std::move(definition));
+    owner.functions.push_back(
+        std::make_unique<lapse_function>(lapse_function{&made, owner.server().identity()}));
+    *registered = owner.functions.back().get();
+  });
+}

@@ -1,0 +1,129 @@
+/* Tables, update rules and functions. */
+#ifndef LAPSE_C_TABLE_H
+#define LAPSE_C_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lapse/c/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- tables --- */
+
+typedef enum lapse_element {
+  LAPSE_FLOAT = 0,
+  LAPSE_DOUBLE = 1,
+  LAPSE_INT32 = 2,
+  LAPSE_INT64 = 3
+} lapse_element;
+
+typedef enum lapse_initialiser_kind {
+  LAPSE_ZERO = 0,
+  LAPSE_CONSTANT = 1,  /* first */
+  LAPSE_UNIFORM = 2,   /* in [first, second) */
+  LAPSE_NORMAL = 3,    /* mean first, standard deviation second */
+  LAPSE_INITIALISE = 4 /* by the function */
+} lapse_initialiser_kind;
+
+/* Functions of the application get the pointer that was given with them. Any thread of the server calls them,
+ * several at a time, and they call no function of the library. Those that return int return 0 when they
+ * succeed; another number is LAPSE_ERROR_USER_CODE with this number in its text. */
+typedef int (*lapse_initialise_function)(void* context, uint64_t key, void* value, size_t length);
+typedef size_t (*lapse_length_function)(void* context, uint64_t key);
+typedef int32_t (*lapse_home_function)(void* context, uint64_t key);
+
+typedef enum lapse_rule_kind {
+  LAPSE_ADD = 0,
+  LAPSE_ASSIGN = 1,
+  LAPSE_SGD = 2,
+  LAPSE_ADAGRAD = 3,
+  LAPSE_ROWWISE_ADAGRAD = 4,
+  LAPSE_ADAM = 5,
+  LAPSE_FTRL = 6,
+  LAPSE_CUSTOM = 7
+} lapse_rule_kind;
+
+typedef enum lapse_merge {
+  LAPSE_MERGE_ADDITIVE = 0, /* value and state are sums of what pushes contribute */
+  LAPSE_MERGE_GRADIENT = 1, /* gradients are summed */
+  LAPSE_MERGE_NONE = 2      /* pushes do not commute: never replicated */
+} lapse_merge;
+
+/* What a push does. lapse_rule_init fills in the defaults of the kind; parameters that a kind does not have
+ * are not read. */
+typedef struct lapse_rule {
+  size_t size; /* sizeof(lapse_rule): set by lapse_rule_init */
+  lapse_rule_kind kind;
+  double learning_rate; /* ftrl: alpha */
+  double l1;
+  double l2;
+  double initial_accumulator;
+  double epsilon;
+  double beta1; /* ftrl: beta */
+  double beta2;
+  /* LAPSE_CUSTOM: its name, with its parameters, is compared across ranks */
+  const char* name;
+  lapse_merge merge;
+  void* context;
+  /* Elements of state beside a value of that length; NULL: none. */
+  size_t (*state_elements)(void* context, size_t length);
+  /* Writes the state that belongs to a value that was just made or set; NULL where there is no state. */
+  int (*initialise)(void* context, const void* value, size_t length, void* state, size_t state_length);
+  int (*apply)(void* context, void* value, void* state, const void* update, size_t length,
+               size_t state_length, float scale);
+} lapse_rule;
+LAPSE_C_API void lapse_rule_init(lapse_rule* rule, lapse_rule_kind kind);
+
+typedef enum lapse_home { LAPSE_HOME_HASH = 0, LAPSE_HOME_RANGE = 1, LAPSE_HOME_CUSTOM = 2 } lapse_home;
+typedef enum lapse_choice { LAPSE_DEFAULT = -1, LAPSE_OFF = 0, LAPSE_ON = 1 } lapse_choice;
+
+/* lapse_table_spec_init fills in the defaults: a name by its number, floats, length 1, values of 0, addition.
+ * The same on all ranks. */
+typedef struct lapse_table_spec {
+  size_t size; /* sizeof(lapse_table_spec): set by lapse_table_spec_init */
+  const char* name;
+  lapse_element element;
+  uint64_t keys; /* of a dense table: 0 to keys - 1 */
+  int sparse;    /* not 0: any key may come; `keys` stays 0 */
+  size_t length; /* elements of a value */
+  uint64_t seed; /* of the initial values */
+  lapse_initialiser_kind initialiser;
+  double first;
+  double second;
+  lapse_initialise_function initialise;
+  void* initialise_context;
+  lapse_length_function lengths; /* a length for each key, in place of `length`; NULL: none */
+  void* lengths_context;
+  uint64_t max_keys;           /* of a sparse table, on each rank; 0: no limit */
+  uint64_t memory_limit_bytes; /* likewise */
+  lapse_home home;
+  lapse_home_function home_function; /* of LAPSE_HOME_CUSTOM */
+  void* home_context;
+  const lapse_rule* rule; /* NULL: addition */
+  lapse_choice location_caches;
+  lapse_choice eventual; /* values may have copies; default: off, in a manager on */
+} lapse_table_spec;
+LAPSE_C_API void lapse_table_spec_init(lapse_table_spec* spec);
+
+/* Collective. */
+LAPSE_C_API lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec,
+                                            lapse_table** table);
+LAPSE_C_API lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length);
+
+/* Runs where a key is, alone with its value. */
+typedef int (*lapse_key_function)(void* context, uint64_t key, void* value, size_t length,
+                                  const void* argument, void* result);
+/* Collective. */
+LAPSE_C_API lapse_status lapse_function_register(lapse_server* server, const char* name,
+                                                 lapse_element element, size_t argument_bytes,
+                                                 size_t result_bytes, lapse_key_function function,
+                                                 void* context, lapse_function** registered);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif

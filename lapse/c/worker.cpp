@@ -1,0 +1,335 @@
+// What workers do, in the C interface.
+#include "lapse/c/handles.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace lapse::c {
+
+void hand_out(Operation operation, lapse_operation** to) {
+  if (to != nullptr) *to = new lapse_operation{std::move(operation)};
+}
+
+namespace {
+
+// One key takes the short way to memory.
+template <class T>
+Operation pull(Worker& worker, const Table<T>& table, std::span<const Key> keys, std::span<T> values) {
+  return keys.size() == 1 ? worker.pull(table, keys[0], values) : worker.pull(table, keys, values);
+}
+template <class T>
+Operation push(Worker& worker, const Table<T>& table, std::span<const Key> keys, std::span<const T> updates,
+               float scale) {
+  return keys.size() == 1 ? worker.push(table, keys[0], updates, scale)
+                          : worker.push(table, keys, updates, scale);
+}
+
+Operation begin_pull(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
+                     std::size_t count, void* values, std::size_t elements) {
+  Worker& caller = base(worker);
+  return visit(given(table, "table"), [&](const auto& typed) {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    return pull<T>(caller, typed, as_keys(keys, count), as_values<T>(values, elements));
+  });
+}
+
+Operation begin_push(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
+                     std::size_t count, const void* updates, std::size_t elements, float scale) {
+  Worker& caller = base(worker);
+  return visit(given(table, "table"), [&](const auto& typed) {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    return push<T>(caller, typed, as_keys(keys, count), as_values<T>(updates, elements), scale);
+  });
+}
+
+Operation begin_set(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
+                    std::size_t count, const void* values, std::size_t elements) {
+  Worker& caller = base(worker);
+  return visit(given(table, "table"), [&](const auto& typed) {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    return caller.set(typed, as_keys(keys, count), as_values<T>(values, elements));
+  });
+}
+
+Operation begin_localize(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
+                         std::size_t count) {
+  Worker& caller = base(worker);
+  return visit(given(table, "table"),
+               [&](const auto& typed) { return caller.localize(typed, as_keys(keys, count)); });
+}
+
+Operation begin_call(lapse_worker* worker, const lapse_table* table, const lapse_function* function,
+                     const std::uint64_t* keys, std::size_t count, const void* arguments, void* results) {
+  Worker& caller = base(worker);
+  const TableHandle& handle = given(table, "table").handle();
+  const RegisteredFunction& definition = *given(function, "function").function;
+  if (count > 0 && definition.argument_bytes > 0) given(static_cast<const char*>(arguments), "arguments");
+  if (count > 0 && definition.result_bytes > 0) given(static_cast<char*>(results), "results");
+  const ElementType type = visit(*table, [](const auto& typed) {
+    return element_type<typename std::remove_cvref_t<decltype(typed)>::element>();
+  });
+  if (type != definition.type) {
+    throw UsageError(fmt::format("function '{}' is for values of {}, table '{}' has {}", definition.name,
+                                 element_name(definition.type), handle.name(), element_name(type)));
+  }
+  return caller.call(handle, definition, function->server, as_keys(keys, count),
+                     static_cast<const std::byte*>(arguments), static_cast<std::byte*>(results));
+}
+
+Reduce reduce_of(lapse_reduce reduce) {
+  if (reduce < LAPSE_SUM || reduce > LAPSE_MAX)
+    throw UsageError(fmt::format("a reduction of number {}", static_cast<int>(reduce)));
+  constexpr std::array kReduces{Reduce::sum, Reduce::min, Reduce::max};
+  return kReduces[static_cast<std::size_t>(reduce)];
+}
+
+template <class T>
+std::span<T> elements_of(T* values, std::size_t count) {
+  if (values == nullptr && count > 0) throw UsageError("values is NULL");
+  return {values, count};
+}
+
+}  // namespace
+
+}  // namespace lapse::c
+
+using lapse::Key;
+using lapse::c::as_keys;
+using lapse::c::as_values;
+using lapse::c::base;
+using lapse::c::given;
+using lapse::c::guarded;
+using lapse::c::hand_out;
+using lapse::c::visit;
+
+size_t lapse_worker_index(const lapse_worker* worker) {
+  return worker->worker->index();
+}
+size_t lapse_worker_count(const lapse_worker* worker) {
+  return worker->worker->count();
+}
+size_t lapse_worker_local_index(const lapse_worker* worker) {
+  return worker->worker->local_index();
+}
+
+// --- accesses
+
+lapse_status lapse_pull(lapse_worker* worker, const lapse_table* table, const uint64_t* keys, size_t count,
+                        void* values, size_t elements) {
+  return guarded([&] { lapse::c::begin_pull(worker, table, keys, count, values, elements).wait(); });
+}
+lapse_status lapse_push(lapse_worker* worker, const lapse_table* table, const uint64_t* keys, size_t count,
+                        const void* updates, size_t elements) {
+  return guarded([&] { lapse::c::begin_push(worker, table, keys, count, updates, elements, 1.0F).wait(); });
+}
+lapse_status lapse_set(lapse_worker* worker, const lapse_table* table, const uint64_t* keys, size_t count,
+                       const void* values, size_t elements) {
+  return guarded([&] { lapse::c::begin_set(worker, table, keys, count, values, elements).wait(); });
+}
+lapse_status lapse_localize(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                            size_t count) {
+  return guarded([&] { lapse::c::begin_localize(worker, table, keys, count).wait(); });
+}
+lapse_status lapse_call(lapse_worker* worker, const lapse_table* table, const lapse_function* function,
+                        const uint64_t* keys, size_t count, const void* arguments, void* results) {
+  return guarded(
+      [&] { lapse::c::begin_call(worker, table, function, keys, count, arguments, results).wait(); });
+}
+
+lapse_status lapse_pull_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                              size_t count, void* values, size_t elements, lapse_operation** operation) {
+  return guarded([&] {
+    given(operation, "operation");
+    hand_out(lapse::c::begin_pull(worker, table, keys, count, values, elements), operation);
+  });
+}
+lapse_status lapse_push_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                              size_t count, const void* updates, size_t elements, float scale,
+                              lapse_operation** operation) {
+  return guarded([&] {
+    hand_out(lapse::c::begin_push(worker, table, keys, count, updates, elements, scale), operation);
+  });
+}
+lapse_status lapse_set_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                             size_t count, const void* values, size_t elements, lapse_operation** operation) {
+  return guarded(
+      [&] { hand_out(lapse::c::begin_set(worker, table, keys, count, values, elements), operation); });
+}
+lapse_status lapse_localize_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                                  size_t count, lapse_operation** operation) {
+  return guarded([&] { hand_out(lapse::c::begin_localize(worker, table, keys, count), operation); });
+}
+lapse_status lapse_call_begin(lapse_worker* worker, const lapse_table* table, const lapse_function* function,
+                              const uint64_t* keys, size_t count, const void* arguments, void* results,
+                              lapse_operation** operation) {
+  return guarded([&] {
+    if (given(function, "function").function->result_bytes > 0) given(operation, "operation");
+    hand_out(lapse::c::begin_call(worker, table, function, keys, count, arguments, results), operation);
+  });
+}
+
+int lapse_operation_done(const lapse_operation* operation) {
+  return operation == nullptr || operation->operation.done() ? 1 : 0;
+}
+lapse_status lapse_wait(lapse_operation* operation) {
+  return guarded([&] {
+    const std::unique_ptr<lapse_operation> waiting(operation);
+    if (waiting) waiting->operation.wait();
+  });
+}
+void lapse_operation_free(lapse_operation* operation) {
+  delete operation;
+}
+
+// --- where the value is in memory
+
+lapse_status lapse_pull_if_local(lapse_worker* worker, const lapse_table* table, uint64_t key, void* value,
+                                 size_t elements, int* done) {
+  return guarded([&] {
+    lapse::Worker& caller = base(worker);
+    given(done, "done");
+    *done = visit(given(table, "table"), [&](const auto& typed) {
+      using T = typename std::remove_cvref_t<decltype(typed)>::element;
+      return caller.pull_if_local(typed, Key(key), as_values<T>(value, elements));
+    });
+  });
+}
+
+lapse_status lapse_update_if_local(lapse_worker* worker, const lapse_table* table, uint64_t key,
+                                   int (*function)(void* context, void* value, size_t length), void* context,
+                                   int* done) {
+  return guarded([&] {
+    lapse::Worker& caller = base(worker);
+    given(done, "done");
+    if (function == nullptr) throw lapse::UsageError("function is NULL");
+    *done = visit(given(table, "table"), [&](const auto& typed) {
+      return caller.update_if_local(typed, Key(key), [&](auto value) {
+        lapse::c::check_callback(function(context, value.data(), value.size()), "an update in place");
+      });
+    });
+  });
+}
+
+lapse_status lapse_locality_of(lapse_worker* worker, const lapse_table* table, uint64_t key,
+                               lapse_locality* locality) {
+  return guarded([&] {
+    lapse::Worker& caller = base(worker);
+    given(locality, "locality");
+    switch (
+        visit(given(table, "table"), [&](const auto& typed) { return caller.locality(typed, Key(key)); })) {
+      case lapse::Locality::local:
+        *locality = LAPSE_LOCAL;
+        return;
+      case lapse::Locality::not_local:
+        *locality = LAPSE_NOT_LOCAL;
+        return;
+      case lapse::Locality::private_to_neighbour:
+        *locality = LAPSE_PRIVATE_TO_NEIGHBOUR;
+        return;
+    }
+  });
+}
+
+lapse_status lapse_for_each_local(lapse_worker* worker, const lapse_table* table,
+                                  int (*function)(void* context, uint64_t key, const void* value,
+                                                  size_t length),
+                                  void* context) {
+  return guarded([&] {
+    lapse::Worker& caller = base(worker);
+    if (function == nullptr) throw lapse::UsageError("function is NULL");
+    visit(given(table, "table"), [&](const auto& typed) {
+      caller.for_each_local(typed, [&](Key key, auto value) {
+        lapse::c::check_callback(function(context, key.value(), value.data(), value.size()), "a visit");
+      });
+    });
+  });
+}
+
+// --- leases
+
+lapse_status lapse_lease_keys(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                              size_t count, lapse_lease** lease) {
+  return guarded([&] {
+    lapse::Worker& caller = base(worker);
+    given(lease, "lease");
+    lapse::Lease held = visit(given(table, "table"),
+                              [&](const auto& typed) { return caller.lease(typed, as_keys(keys, count)); });
+    *lease = new lapse_lease{table, std::move(held)};
+  });
+}
+
+namespace {
+
+// Calls f with the values of the lease, of which there is number i.
+template <class F>
+void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
+  const lapse_lease& held = given(lease, "lease");
+  visit(*held.table, [&](const auto& typed) {
+    const auto values = held.lease.values(typed);
+    if (i >= values.size())
+      throw lapse::UsageError(fmt::format("value {} of a lease of {} keys", i, values.size()));
+    f(values);
+  });
+}
+
+}  // namespace
+
+lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_t* length, void** state,
+                               size_t* state_length) {
+  return guarded([&] {
+    with_leased(lease, i, [&](const auto& values) {
+      given(value, "value") = values[i].data();
+      if (length != nullptr) *length = values[i].size();
+      if (state != nullptr) *state = values.state(i).data();
+      if (state_length != nullptr) *state_length = values.state(i).size();
+    });
+  });
+}
+
+lapse_status lapse_lease_apply(lapse_lease* lease, size_t i, const void* update, size_t elements,
+                               float scale) {
+  return guarded([&] {
+    with_leased(lease, i, [&](const auto& values) {
+      using T = typename decltype(values[i])::value_type;
+      values.apply(i, as_values<T>(update, elements), scale);
+    });
+  });
+}
+
+lapse_status lapse_lease_release(lapse_lease* lease) {
+  return guarded([&] {
+    const std::unique_ptr<lapse_lease> ending(lease);
+    if (ending) ending->lease.release();
+  });
+}
+
+// --- together
+
+lapse_status lapse_wait_all(lapse_worker* worker) {
+  return guarded([&] { base(worker).wait_all(); });
+}
+lapse_status lapse_wait_sync(lapse_worker* worker) {
+  return guarded([&] { base(worker).wait_sync(); });
+}
+lapse_status lapse_barrier(lapse_worker* worker) {
+  return guarded([&] { base(worker).barrier(); });
+}
+lapse_status lapse_sync_barrier(lapse_worker* worker) {
+  return guarded([&] { base(worker).sync_barrier(); });
+}
+lapse_status lapse_all_reduce_double(lapse_worker* worker, double* values, size_t count,
+                                     lapse_reduce reduce) {
+  return guarded(
+      [&] { base(worker).all_reduce(lapse::c::elements_of(values, count), lapse::c::reduce_of(reduce)); });
+}
+lapse_status lapse_all_reduce_int64(lapse_worker* worker, int64_t* values, size_t count,
+                                    lapse_reduce reduce) {
+  return guarded(
+      [&] { base(worker).all_reduce(lapse::c::elements_of(values, count), lapse::c::reduce_of(reduce)); });
+}
+lapse_status lapse_broadcast(lapse_worker* worker, void* bytes, size_t count, size_t root) {
+  return guarded(
+      [&] { base(worker).broadcast(lapse::c::elements_of(static_cast<std::byte*>(bytes), count), root); });
+}

@@ -1,0 +1,71 @@
+// The places of a phase that threads of the application take as workers.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lapse/core/mutex.hpp"
+#include "lapse/ps/phase.hpp"
+#include "lapse/ps/worker.hpp"
+
+namespace lapse {
+
+// Thread safety: take, give_back and any_taken by any thread; the rest between phases.
+class AttachedPlaces {
+ public:
+  void open(std::size_t places) {
+    const MutexLock guard(mutex_);
+    taken_.assign(places, false);
+    failures_ = std::vector<FailureReport>(places);
+  }
+
+  // The place, or the first that is free. Throws UsageError where there is none.
+  std::size_t take(std::optional<std::size_t> wanted, Rank rank);
+  void give_back(std::size_t place) {
+    const MutexLock guard(mutex_);
+    taken_[place] = false;
+  }
+  std::size_t taken() const {
+    const MutexLock guard(mutex_);
+    std::size_t count = 0;
+    for (const bool taken : taken_) count += taken ? 1U : 0U;
+    return count;
+  }
+  // Of the worker in a place; lives as long as the phase.
+  FailureReport& failure(std::size_t place) LAPSE_NO_THREAD_SAFETY_ANALYSIS { return failures_[place]; }
+
+ private:
+  mutable Mutex mutex_;
+  std::vector<bool> taken_ LAPSE_GUARDED_BY(mutex_);
+  std::vector<FailureReport> failures_ LAPSE_GUARDED_BY(mutex_);  // each by the worker in its place
+};
+
+// A place that was taken, and its worker.
+class AttachedPlace {
+ public:
+  AttachedPlace(AttachedPlaces& places, const Phase& phase, WorkerEndpoint& endpoint);
+  // The worker has ended, with its operations answered or by a failure.
+  ~AttachedPlace();
+  AttachedPlace(const AttachedPlace&) = delete;
+  AttachedPlace& operator=(const AttachedPlace&) = delete;
+
+  Worker& worker() { return *worker_; }
+  // Ends the worker, and a lease that it holds; waits for its operations. Throws as Worker::wait_all.
+  void finish();
+  // More exceptions unwind this thread than when it was attached.
+  bool unwinds() const { return std::uncaught_exceptions() > exceptions_; }
+  // Ends the phase on every rank.
+  void report(std::exception_ptr failure) noexcept;
+
+ private:
+  AttachedPlaces& places_;
+  const Phase& phase_;
+  WorkerEndpoint& endpoint_;
+  std::optional<Worker> worker_;  // until finish()
+  int exceptions_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,34 @@
+// A thread of the application as a worker.
+#pragma once
+
+#include <memory>
+
+#include "lapse/ps/worker.hpp"
+
+namespace lapse {
+
+class AttachedPlace;
+
+// From ParameterServer::attach: the worker of the calling thread, used by that thread alone. Its end waits
+// for the operations of the worker; its place can be taken again.
+class [[nodiscard]] AttachedWorker {
+ public:
+  explicit AttachedWorker(std::unique_ptr<AttachedPlace> place);
+  AttachedWorker(AttachedWorker&&) noexcept;
+  AttachedWorker& operator=(AttachedWorker&&) = delete;
+  // As detach(). What that throws, and an exception that unwinds this thread, ends the phase on every rank:
+  // other workers could wait for this one indefinitely.
+  ~AttachedWorker();
+
+  Worker& operator*() const { return *worker_; }
+  Worker* operator->() const { return worker_; }
+
+  // Ends the worker. Throws as Worker::wait_all.
+  void detach();
+
+ private:
+  std::unique_ptr<AttachedPlace> place_;
+  Worker* worker_;
+};
+
+}  // namespace lapse

@@ -1,0 +1,17 @@
+#include "lapse/ps/mpi_calls.hpp"
+
+#include <utility>
+
+#include "lapse/transport/mpi/lock.hpp"
+
+namespace lapse {
+
+MpiCalls::MpiCalls(std::shared_ptr<MpiLock> lock) LAPSE_NO_THREAD_SAFETY_ANALYSIS : lock_(std::move(lock)) {
+  if (lock_ != nullptr) lock_->lock();
+}
+
+MpiCalls::~MpiCalls() LAPSE_NO_THREAD_SAFETY_ANALYSIS {
+  if (lock_ != nullptr) lock_->unlock();
+}
+
+}  // namespace lapse

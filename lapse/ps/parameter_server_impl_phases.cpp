@@ -1,0 +1,275 @@
+// The phases of a server: with threads of its own, on the calling thread, or with threads of the application.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/ps/crowding.hpp"
+#include "lapse/ps/parameter_server_impl.hpp"
+#include "lapse/ps/reduction.hpp"
+#include "lapse/ps/rest.hpp"
+
+namespace lapse {
+
+void ParameterServer::Impl::check_phase(const char* call) const {
+  throw_if_closed(call);
+  throw_if_running(call);
+  protocol_.failure().check();
+}
+
+void ParameterServer::Impl::check_may_call_mpi(const char* call) const {
+  if (threads_ == ThreadSupport::serialized || std::this_thread::get_id() == owner_) return;
+  throw UsageError(fmt::format(
+      "{} on rank {} by another thread than the one that made the server: with this thread level of "
+      "MPI only that one may call MPI",
+      call, rank().value()));
+}
+
+Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers, ThreadSupport needed) {
+  // One name for all kinds: a rank may begin the phase by any of them.
+  const auto loads = agreement_.exchange("run_workers", [&] {
+    if (threads_ < needed) {
+      throw MpiStateError(
+          "MPI was initialised with the thread level MPI_THREAD_SINGLE (MPI_Init asks for it), with which "
+          "only "
+          "run_here can be called: MPI_THREAD_FUNNELED at least is needed for worker threads, "
+          "MPI_THREAD_SERIALIZED for progress by several threads, MPI_THREAD_MULTIPLE where the application "
+          "calls MPI while workers run without mpi_calls(). Ask for it with MPI_Init_thread(&argc, &argv, "
+          "MPI_THREAD_SERIALIZED, &provided); or, for a program that calls MPI_Init, put "
+          "OMPI_MPI_THREAD_LEVEL into the environment of all ranks with Open MPI (1 is FUNNELED, 2 "
+          "SERIALIZED, "
+          "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
+    }
+    if (workers < 0 || workers > kMaxWorkers) {
+      throw UsageError(fmt::format("run_workers with {} workers on rank {}: expected 0 to {}", workers,
+                                   rank().value(), kMaxWorkers));
+    }
+    return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
+  });
+  engine_.set_crowded(
+      is_crowded(loads, transport_->hosts(), rank().index(), topology_.usable_hardware_threads));
+
+  Phase phase{.server = this,
+              .protocol = protocol_,
+              .engine = engine_,
+              .group = group_,
+              .logger = logger_,
+              .options = options_,
+              .rank = rank(),
+              .ranks = ranks(),
+              .local_workers = static_cast<std::size_t>(workers),
+              .stalls = &stalls_,
+              .observer = observer_};
+  std::vector<Rank> participants;
+  for (std::int32_t other = 0; other < ranks(); ++other) {
+    const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
+    if (count > 0) participants.push_back(Rank(other));
+    if (other < rank().value()) phase.first_worker += count;
+    phase.workers += count;
+  }
+  if (phase.workers == 0)
+    agreement_.fail_everywhere(
+        UsageError("run_workers without a worker on any rank: at least one is needed"));
+
+  if (rank().value() == 0 && !warned_of_sharing_) {
+    if (const auto warning = core_sharing_warning(topology_, phase.local_workers, 1))
+      logger_.warning("{}", *warning);
+    warned_of_sharing_ = true;
+  }
+  protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
+  protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
+                                      [this](const Bytes& result) {
+                                        progress_role.assert_held();  // By the engine.
+                                        if (waits_for_sync(result))
+                                          protocol_.termination().detect_within_phase(IdleLevel::synced);
+                                      });
+  group_.start(phase.local_workers);
+  protocol_.termination().start();
+  stalls_.begin_phase();
+  return phase;
+}
+
+void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_index,
+                                       const std::function<void(Worker&)>& f, FailureReport& report) {
+  WorkerEndpoint& endpoint = *protocol_.registry().workers()[local_index];
+  try {
+    {
+      Worker worker(phase, endpoint);
+      f(worker);
+      // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
+    }
+    Worker(phase, endpoint).wait_all();
+    group_.leave(phase.first_worker + local_index);
+  } catch (...) {
+    // A failure that a remote rank has raised is reported already.
+    if (!protocol_.failure().raised()) {
+      report.failure = std::current_exception();
+      report.reporter = fmt::format("worker {}", phase.first_worker + local_index);
+      report.handler = &protocol_.failures();
+      engine_.submit(report);
+    }
+  }
+  endpoint.set_activity(WorkerActivity::returned);
+}
+
+// --- threads of the server
+
+void ParameterServer::Impl::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
+  check_phase("run_workers");
+  const Phase phase = agree_on_phase(workers, ThreadSupport::funneled);
+  std::vector<FailureReport> reports(phase.local_workers);
+  std::atomic<std::size_t> working{phase.local_workers};
+  const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
+    run_worker(phase, local_index, f, reports[local_index]);
+    working.fetch_sub(1, std::memory_order_release);
+    engine_.notify();
+  };
+  begin_running();
+  try {
+    pool_.run(phase.local_workers, job);
+  } catch (...) {
+    // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
+    working.store(0, std::memory_order_relaxed);
+    engine_.exclusively(
+        [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
+  }
+  engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
+  end_phase();
+  pool_.wait();
+  running_ = false;
+  protocol_.failure().check();
+}
+
+// --- the calling thread
+
+void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
+  check_phase("run_here");
+  const Phase phase = agree_on_phase(1, ThreadSupport::single);
+  engine_.set_sole_driver(std::this_thread::get_id());
+  FailureReport report;
+  begin_running();
+  run_worker(phase, 0, f, report);
+  end_phase();
+  engine_.set_sole_driver({});
+  running_ = false;
+  protocol_.failure().check();
+}
+
+// --- threads of the application
+
+void ParameterServer::Impl::start_progress(std::int32_t workers) {
+  check_phase("start_progress");
+  attached_phase_.emplace(agree_on_phase(workers, ThreadSupport::funneled));
+  places_.open(attached_phase_->local_workers);
+  for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
+    protocol_.registry().workers()[i]->set_activity(WorkerActivity::detached);
+  begin_running();
+  if (threads_ == ThreadSupport::serialized) {
+    start_server_thread();
+  } else {
+    engine_.set_sole_driver(std::this_thread::get_id());
+  }
+  attaching_ = true;
+}
+
+void ParameterServer::Impl::start_server_thread() {
+  serving_ = true;
+  try {
+    server_thread_ = std::thread([this] { engine_.serve([this] { return !serving_.load(); }); });
+  } catch (const std::system_error& error) {
+    // Every rank is notified of the reason; this thread drives what the failure needs.
+    engine_.set_sole_driver(std::this_thread::get_id());
+    const auto failure = std::make_exception_ptr(
+        Error(fmt::format("the thread of the server cannot be started: {}", error.what())));
+    engine_.exclusively([&]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(failure); });
+  }
+}
+
+void ParameterServer::Impl::end_server_thread() {
+  if (!server_thread_.joinable()) return;
+  serving_ = false;
+  engine_.notify();
+  server_thread_.join();
+}
+
+void ParameterServer::Impl::check_detached(std::string_view call) const {
+  throw_if_closed("stop_progress");
+  if (!attaching_)
+    throw UsageError(fmt::format("{} on rank {} without start_progress", call, rank().value()));
+  check_may_call_mpi("stop_progress");
+  if (const std::size_t taken = places_.taken(); taken > 0) {
+    throw UsageError(fmt::format("{} on rank {} while {} of {} workers are attached", call, rank().value(),
+                                 taken, attached_phase_->local_workers));
+  }
+}
+
+void ParameterServer::Impl::stop_progress() {
+  check_detached("stop_progress");
+  attaching_ = false;
+  end_server_thread();
+  // Without a failure no worker of this rank is in a collective call: all are detached.
+  if (attached_phase_->local_workers > 0 && !protocol_.failure().raised())
+    group_.leave(attached_phase_->first_worker);
+  for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
+    protocol_.registry().workers()[i]->set_activity(WorkerActivity::returned);
+  end_phase();
+  engine_.set_sole_driver({});
+  attached_phase_.reset();
+  running_ = false;
+  protocol_.failure().check();
+}
+
+AttachedWorker ParameterServer::Impl::attach(std::optional<std::size_t> place) {
+  if (!attaching_)
+    throw UsageError(
+        fmt::format("attach on rank {}: not between start_progress and stop_progress", rank().value()));
+  protocol_.failure().check();
+  const std::size_t taken = places_.take(place, rank());
+  try {
+    return AttachedWorker(
+        std::make_unique<AttachedPlace>(places_, *attached_phase_, *protocol_.registry().workers()[taken]));
+  } catch (...) {
+    places_.give_back(taken);
+    throw;
+  }
+}
+
+// --- during a phase
+
+void ParameterServer::Impl::progress(std::chrono::microseconds wait) {
+  if (!running_) throw UsageError(fmt::format("progress on rank {} while no workers run", rank().value()));
+  check_may_call_mpi("progress");
+  engine_.make_progress(wait);
+}
+
+MpiCalls ParameterServer::Impl::mpi_calls() {
+  throw_if_closed("mpi_calls");
+  check_may_call_mpi("mpi_calls");
+  return MpiCalls(mpi_lock_);
+}
+
+void ParameterServer::Impl::begin_running() {
+  running_ = true;
+  if (stop_requested()) report_stop();
+}
+
+void ParameterServer::Impl::end_phase() {
+  using SteadyClock = std::chrono::steady_clock;
+  const SteadyClock::time_point start = SteadyClock::now();
+  SteadyClock::time_point reported = start;
+  quiesce(protocol_, engine_, *transport_, [&] {
+    if (options_.stall_report.count() == 0) return;
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (now - reported < options_.stall_report) return;
+    stalls_.report_phase_end(now - start);
+    reported = now;
+  });
+}
+
+}  // namespace lapse

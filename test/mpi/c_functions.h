@@ -1,0 +1,115 @@
+/* Checks, and the functions of the application that run in the library, of c_program.c. */
+#ifndef TEST_MPI_C_FUNCTIONS_H
+#define TEST_MPI_C_FUNCTIONS_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lapse/lapse.h"
+
+enum { KEYS = 50, LENGTH = 3 };
+
+static void fail(const char* what, int line, const char* text) {
+  fprintf(stderr, "line %d: %s: %s\n", line, what, text);
+  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+#define CHECK(call)                                        \
+  do {                                                     \
+    const lapse_status status_ = (call);                   \
+    if (status_ != LAPSE_OK) {                             \
+      fprintf(stderr, "%s\n", lapse_status_name(status_)); \
+      fail(#call, __LINE__, lapse_last_error());           \
+    }                                                      \
+  } while (0)
+#define EXPECT(condition)                                     \
+  do {                                                        \
+    if (!(condition)) fail("expected", __LINE__, #condition); \
+  } while (0)
+/* The call fails with the status, and the text has `part`. */
+#define REFUSED(call, expected, part)                                                          \
+  do {                                                                                         \
+    const lapse_status status_ = (call);                                                       \
+    if (status_ != (expected)) fail(#call, __LINE__, lapse_status_name(status_));              \
+    if (strstr(lapse_last_error(), (part)) == NULL) fail(#call, __LINE__, lapse_last_error()); \
+  } while (0)
+
+typedef struct program {
+  lapse_server* server;
+  lapse_table* sums;  /* floats, added */
+  lapse_table* means; /* doubles, by a rule of this program, with state */
+  lapse_table* words; /* sparse int64, of a length for each key */
+  lapse_function* clear_above;
+  const char* folder;
+  int managed;
+} program;
+
+/* --- what runs in the library --- */
+
+static int initial(void* context, uint64_t key, void* value, size_t length) {
+  size_t i;
+  (void)context;
+  for (i = 0; i < length; ++i) ((float*)value)[i] = (float)key + (float)i / 4;
+  return key == KEYS + 7 ? 3 : 0;
+}
+static size_t length_of(void* context, uint64_t key) {
+  return key % 2 == 0 ? 1 : *(const size_t*)context;
+}
+static size_t mean_state(void* context, size_t length) {
+  (void)context;
+  (void)length;
+  return 1;
+}
+static int mean_initialise(void* context, const void* value, size_t length, void* state, size_t states) {
+  (void)context;
+  (void)value;
+  (void)length;
+  (void)states;
+  *(double*)state = 0;
+  return 0;
+}
+/* The state counts the updates, the value is their mean. */
+static int mean_apply(void* context, void* value, void* state, const void* update, size_t length,
+                      size_t states, float scale) {
+  size_t i;
+  double* const count = (double*)state;
+  (void)context;
+  (void)states;
+  if (scale != 1.0F) return 9;
+  *count += 1;
+  for (i = 0; i < length; ++i)
+    ((double*)value)[i] += (((const double*)update)[i] - ((double*)value)[i]) / *count;
+  return 0;
+}
+static int clear_above(void* context, uint64_t key, void* value, size_t length, const void* argument,
+                       void* result) {
+  size_t i;
+  int32_t cleared = 0;
+  (void)context;
+  if (key == 13) return 4;
+  for (i = 0; i < length; ++i) {
+    if (((float*)value)[i] > *(const float*)argument) {
+      ((float*)value)[i] = 0;
+      ++cleared;
+    }
+  }
+  memcpy(result, &cleared, sizeof cleared);
+  return 0;
+}
+static int add_one(void* context, void* value, size_t length) {
+  size_t i;
+  ++*(int*)context;
+  for (i = 0; i < length; ++i) ((float*)value)[i] += 1;
+  return 0;
+}
+static int count_visits(void* context, uint64_t key, const void* value, size_t length) {
+  (void)key;
+  (void)value;
+  (void)length;
+  ++*(int64_t*)context;
+  return 0;
+}
+
+#endif

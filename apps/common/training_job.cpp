@@ -82,7 +82,6 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
       return resume(step);
     } catch (const CheckpointError& error) {
       // Every rank has this error.
-      saved_.reset();
       const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
                                 error.reason() == Reason::missing || error.reason() == Reason::foreign;
       if (options_.resume_step || !may_be_older) throw;
@@ -113,6 +112,12 @@ SavedState TrainingJob::resume(std::optional<std::uint64_t>& tried) {
   identity_.require_equal(global.at("run"), name);
   checkpoints_.load({.step = loaded.step});
   next_step_ = loaded.step + 1;
+  // One that is on the hosts alone is to be saved again before the job ends.
+  only_local_ = !holds_anywhere(server_, "the look for the checkpoint", [&] {
+    const auto steps = CheckpointFolder(options_.folder).steps();
+    return server_.rank() == Rank(0) && std::ranges::find(steps, loaded.step) != steps.end();
+  });
+  saved_step_ = only_local_ ? 0 : loaded.step;
   for (const std::string& problem : loaded.problems) warn("passed over: " + problem);
   if (server_.rank() == Rank(0)) {
     fmt::print("resumed from {}\n", name);
@@ -145,7 +150,6 @@ void TrainingJob::try_to_save(const std::function<void()>& f) {
     f();
   } catch (const CheckpointError& error) {
     // Every rank has this error.
-    saved_.reset();
     if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
     warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
   }
@@ -157,13 +161,13 @@ void TrainingJob::finish_written() {
     return;
   is_saving_ = false;
   try_to_save([this] {
-    checkpoints_.finish();
+    finish_save(saving_);
     failed_saves_ = 0;
   });
 }
 
 void TrainingJob::set_progress(const JobProgress& progress) {
-  saved_ = progress;
+  if (!only_local_) saved_ = progress;
   begin_interval(progress);
   termination_.begin();
 }
@@ -196,7 +200,7 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
       try_to_save([&] {
         checkpoints_.save_async(next_step_++, content(state()));
         is_saving_ = true;
-        saved_ = progress;
+        saving_ = progress;
       });
       begin_interval(progress);
     } else if (clocks_left_) {
@@ -207,14 +211,14 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
     return false;
   }
   termination_.agreed();
-  const bool trained = !is_saved(progress);
+  const std::uint64_t before = next_step_;
   save(progress, state);
   stop_text_ = fmt::format("stopped: {}; ", control_.stop_reason());
-  if (next_step_ == 1) {
+  if (saved_step_ == 0) {
     stop_text_ += "nothing was trained, and there is no checkpoint";
   } else {
-    stop_text_ += fmt::format("--resume goes on from step {} in {}", next_step_ - 1, options_.folder);
-    if (!trained) stop_text_ += "; nothing was trained since then";
+    stop_text_ += fmt::format("--resume goes on from step {} in {}", saved_step_, options_.folder);
+    if (next_step_ == before) stop_text_ += "; nothing was trained since then";
   }
   return true;
 }
@@ -225,10 +229,16 @@ void TrainingJob::finish(const JobProgress& progress, const std::function<SavedS
 }
 
 void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
-  if (std::exchange(is_saving_, false)) try_to_save([this] { checkpoints_.finish(); });
-  if (!is_saved(progress)) checkpoints_.save(next_step_++, content(state()));
-  saved_ = progress;
+  if (std::exchange(is_saving_, false)) try_to_save([this] { finish_save(saving_); });
+  if (is_saved(progress)) return;
+  checkpoints_.save(next_step_++, content(state()));
+  finish_save(progress);
+}
+
+void TrainingJob::finish_save(const JobProgress& progress) {
   checkpoints_.finish();  // With a local folder, the folder of all ranks has it from here on.
+  saved_ = progress;
+  saved_step_ = next_step_ - 1;
 }
 
 void make_training_job(std::optional<TrainingJob>& job, ParameterServer& server,

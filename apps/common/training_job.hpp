@@ -73,6 +73,7 @@ class TrainingJob {
   void finish_written();
   // Collective. The checkpoint exists in the folder of all ranks when the call returns.
   void save(const JobProgress& progress, const std::function<SavedState()>& state);
+  void finish_save(const JobProgress& progress);
   void begin_interval(const JobProgress& progress);
   bool is_saved(const JobProgress& progress) const {
     return saved_ && progress.epochs == saved_->epochs && progress.clocks == saved_->clocks;
@@ -86,10 +87,12 @@ class TrainingJob {
   RunIdentity identity_;
   bool exist_;  // checkpoints, before the start
   std::uint64_t next_step_ = 1;
-  bool is_saving_ = false;  // in the background
-  int failed_saves_ = 0;    // in a row
-  // Of the newest checkpoint, also one that is being saved; at first nothing is done. Nothing: it has failed.
-  std::optional<JobProgress> saved_ = JobProgress();
+  bool only_local_ = false;                        // what was loaded: other hosts lack it
+  std::optional<JobProgress> saved_ = {};          // of the newest checkpoint, or nothing is done
+  std::uint64_t saved_step_ = 0;                   // its number; 0: there is none
+  JobProgress saving_;                             // of what is saved in the background
+  bool is_saving_ = false;                         // in the background
+  int failed_saves_ = 0;                           // in a row
   std::uint64_t interval_clocks_ = 0;              // where the interval has begun
   std::optional<std::uint64_t> clocks_left_ = {};  // of the interval
   std::atomic<bool> clocks_over_ = false;          // a worker has left because of them

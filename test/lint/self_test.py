@@ -90,6 +90,7 @@ BAD = {
         ("lapse/core/bad.cpp", '#include "lapse/core/none.hpp"\n', "does not exist"),
         ("lapse/store/bad.cpp", '#include "b.hpp"\n', "is no full path"),
         ("lapse/store/bad.cpp", "#include <lapse/core/a.hpp>\n", "belongs to the project"),
+        ("lapse/fortran/bad.F90", '#include "lapse/c/status.h"\n', "lapse/fortran/bad.F90"),
         ("lapse/io/bad.cpp", '#  include "lapse/transport/c.hpp"\n', "lapse/io must not include"),
         ("lapse/ps/bad.cpp", '#include "test/support/catch.hpp"\n', "lapse/ps must not include"),
         ("lapse/new/bad.cpp", '#include "lapse/core/a.hpp"\n', "lies in no folder"),
@@ -105,7 +106,7 @@ BAD = {
         ("lapse/ps/parameter_server.hpp", "\n" * (include_rules.MAX_PUBLIC_LINES + 1), "lines of the project: at most"),
         ("lapse/ps/parameter_server.hpp", "".join(f'#include "lapse/many/{i}.hpp"\n' for i in range(26)), "27 headers"),
     ],
-    "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines")],
+    "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines"), ("lapse/io/bad.f90", "\n" * 352, "has 352 lines")],
     "unfinished": [
         ("lapse/io/bad.cpp", "// TO" + "DO: later\n", "finish it"),
         ("docs/bad.md", "FIX" + "ME\n", "finish it"),

@@ -90,7 +90,7 @@ BAD = {
         ("lapse/core/bad.cpp", '#include "lapse/core/none.hpp"\n', "does not exist"),
         ("lapse/store/bad.cpp", '#include "b.hpp"\n', "is no full path"),
         ("lapse/store/bad.cpp", "#include <lapse/core/a.hpp>\n", "belongs to the project"),
-        ("lapse/fortran/bad.F90", '#include "lapse/c/status.h"\n', "lapse/fortran/bad.F90"),
+        ("lapse/fortran/bad.F90", '#include "lapse/core/a.hpp"\n', "lapse/fortran must not include"),
         ("lapse/io/bad.cpp", '#  include "lapse/transport/c.hpp"\n', "lapse/io must not include"),
         ("lapse/ps/bad.cpp", '#include "test/support/catch.hpp"\n', "lapse/ps must not include"),
         ("lapse/new/bad.cpp", '#include "lapse/core/a.hpp"\n', "lies in no folder"),

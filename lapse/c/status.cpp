@@ -70,6 +70,10 @@ const char* lapse_last_error() {
   return lapse::c::last_error.c_str();
 }
 
+lapse_status lapse_fail(lapse_status status, const char* text) {
+  return lapse::c::failed(status, text == nullptr ? "" : text);
+}
+
 const char* lapse_status_name(lapse_status status) {
   switch (status) {
     case LAPSE_OK:

@@ -35,6 +35,8 @@ typedef enum lapse_status {
 LAPSE_C_API const char* lapse_last_error(void);
 /* "LAPSE_ERROR_KEY" */
 LAPSE_C_API const char* lapse_status_name(lapse_status status);
+/* For interfaces to other languages: lapse_last_error() says the text from now on. Returns the status. */
+LAPSE_C_API lapse_status lapse_fail(lapse_status status, const char* text);
 /* Of the library that runs, such as "0.1.0"; the numbers may be NULL. */
 LAPSE_C_API const char* lapse_version(int* major, int* minor, int* patch);
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Makes programs of the C++ in documents.
+"""Makes programs of the C++, Fortran or Python in documents, by the suffix of the output.
 
-examples.py program DOCUMENT OUTPUT      all blocks of the document, one after the other, are a program
+examples.py program DOCUMENT OUTPUT      all blocks of the document, one after the other, are a program;
+                                         in Fortran (.f90) and Python (.py) those up to the first that is
+                                         indented, as parts of programs are
 examples.py c_program DOCUMENT OUTPUT    the same for C
 examples.py fragments DOCUMENT OUTPUT    each block that does not begin with an #include becomes the body of a
                                          function that is given a server; the program calls them in turn. What a
@@ -48,6 +50,12 @@ def blocks(document):
     return [(match["given"] or "", match["code"]) for match in BLOCK.finditer(document.read_text())]
 
 
+def program_in(language, document):
+    found = re.findall(rf"```{language}\n(.*?)```", document.read_text(), re.DOTALL)
+    indented = [number for number, code in enumerate(found) if code.startswith(" ")]
+    return "\n".join(found[:indented[0]] if indented else found)
+
+
 def program(document):
     return "\n".join(code for _, code in blocks(document))
 
@@ -71,6 +79,10 @@ def fragments(document):
 
 def main():
     kind, document, output = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    language = {".f90": "fortran", ".py": "python"}.get(output.suffix)
+    if language:
+        output.write_text(program_in(language, document))
+        return
     output.write_text({"program": program, "c_program": c_program, "fragments": fragments}[kind](document))
 
 

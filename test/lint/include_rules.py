@@ -1,11 +1,11 @@
 """Which folder may include which: the arrows of the architecture point one way, and MPI stays behind the transport."""
 import re
 
-from source_tree import CPP, Problem, files, numbered_lines
+from source_tree import CPP, FORTRAN, Problem, files, numbered_lines
 
 _TO_PROTOCOL = ["lapse/core", "lapse/transport", "lapse/store", "lapse/directory"]
 _TO_PS = [*_TO_PROTOCOL, "lapse/protocol", "lapse/consistency", "lapse/checkpoint"]
-_LIBRARIES = [*_TO_PS, "lapse/ps", "lapse/stage", "lapse/c", "adapm", "lapse/io"]
+_LIBRARIES = [*_TO_PS, "lapse/ps", "lapse/stage", "lapse/c", "lapse/fortran", "adapm", "lapse/io"]
 
 # Beside itself, a folder may include these.
 ALLOWED = {
@@ -20,6 +20,8 @@ ALLOWED = {
     "lapse/stage": [*_TO_PS, "lapse/ps"],
     "adapm": [*_TO_PS, "lapse/ps"],
     "lapse/c": [*_TO_PS, "lapse/ps", "adapm"],
+    "lapse/fortran": [],  # it calls lapse/c by the names of its functions
+    "lapse/python": [*_TO_PS, "lapse/ps", "adapm"],
     "lapse/io": ["lapse/core"],
     "apps": _LIBRARIES,
     "examples": _LIBRARIES,
@@ -32,7 +34,8 @@ _OF_FOLDER = {"lapse/lapse.h": "lapse/c/lapse.h"}
 
 # In these folders <mpi.h> may be included by these files or folders only.
 MPI_RESTRICTED = ("lapse/", "adapm/")
-MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c/server.h", "lapse/c/server.cpp")
+MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c/server.h", "lapse/c/server.cpp",
+               "lapse/python/")
 
 # What a program that uses the server includes. All headers of the project that it sees then: at most so many, with
 # at most so many lines together, and none of the library's inner parts.
@@ -67,7 +70,7 @@ def includes_of(root, path):
 
 
 def _includes(root):
-    for path in files(root, CPP):
+    for path in files(root, (*CPP, *FORTRAN)):
         for number, bracket, header in includes_of(root, path):
             yield path, number, bracket, header
 

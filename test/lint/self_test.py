@@ -126,6 +126,7 @@ BAD = {
         ("lapse/core/bad.cpp", '#include "lapse/core/none.hpp"\n', "does not exist"),
         ("lapse/store/bad.cpp", '#include "b.hpp"\n', "is no full path"),
         ("lapse/store/bad.cpp", "#include <lapse/core/a.hpp>\n", "belongs to the project"),
+        ("lapse/fortran/bad.F90", '#include "lapse/core/a.hpp"\n', "lapse/fortran must not include"),
         ("lapse/io/bad.cpp", '#  include "lapse/transport/c.hpp"\n', "lapse/io must not include"),
         ("lapse/ps/bad.cpp", '#include "test/support/catch.hpp"\n', "lapse/ps must not include"),
         ("lapse/new/bad.cpp", '#include "lapse/core/a.hpp"\n', "lies in no folder"),
@@ -148,7 +149,7 @@ BAD = {
         ("lapse/core/exported.hpp", "std::vector<int> all(int n);\n", "needs LAPSE_EXPORT"),
         ("lapse/core/exported.hpp", "class A {\n public:\n  int size() const;\n};\n", "class A { declares int size() const;"),
     ],
-    "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines")],
+    "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines"), ("lapse/io/bad.f90", "\n" * 352, "has 352 lines")],
     "unfinished": [
         ("lapse/io/bad.cpp", "// TO" + "DO: later\n", "finish it"),
         ("docs/bad.md", "FIX" + "ME\n", "finish it"),

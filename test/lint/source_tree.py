@@ -5,6 +5,7 @@ import pathlib
 
 FOLDERS = ("lapse", "adapm", "apps", "bench", "examples", "test", "tools", "slurm", "cmake", "docs")
 CPP = (".cpp", ".hpp", ".c", ".h")
+FORTRAN = (".f90", ".F90", ".inc")
 IGNORED_FOLDERS = frozenset({"data", "results", "__pycache__"})
 
 

@@ -1,7 +1,7 @@
 """What must not stand in files: too many lines, unfinished business, sleeps, output beside the logger, links to nowhere."""
 import re
 
-from source_tree import CPP, Problem, files, numbered_lines
+from source_tree import CPP, FORTRAN, Problem, files, numbered_lines
 
 LONGEST_FILE = 350  # Lines.
 
@@ -18,8 +18,8 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
 
 def check_file_length(root):
-    """No C or C++ file is longer than LONGEST_FILE lines."""
-    for path in files(root, CPP):
+    """No C, C++ or Fortran file is longer than LONGEST_FILE lines."""
+    for path in files(root, (*CPP, *FORTRAN)):
         lines = sum(1 for _ in numbered_lines(root, path))
         if lines > LONGEST_FILE:
             yield Problem(path, 0, f"has {lines} lines: at most {LONGEST_FILE} are allowed, split it")
@@ -27,7 +27,7 @@ def check_file_length(root):
 
 def check_unfinished(root):
     """No marks of unfinished work."""
-    for path in files(root, (*CPP, ".py", ".sh", ".md", ".cmake", "CMakeLists.txt")):
+    for path in files(root, (*CPP, *FORTRAN, ".py", ".sh", ".md", ".cmake", "CMakeLists.txt")):
         for number, line in numbered_lines(root, path):
             match = _UNFINISHED.search(line)
             if match:

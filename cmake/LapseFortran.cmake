@@ -1,0 +1,17 @@
+# Sets LAPSE_FORTRAN_FOUND: the Fortran module is wanted, and a Fortran compiler and mpi_f08 are there.
+# What sanitizers instrument is C and C++.
+set(LAPSE_FORTRAN_FOUND FALSE)
+if(LAPSE_FORTRAN AND NOT LAPSE_SANITIZER)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    find_package(MPI QUIET COMPONENTS Fortran)
+    if(MPI_Fortran_FOUND AND MPI_Fortran_HAVE_F08_MODULE)
+      set(LAPSE_FORTRAN_FOUND TRUE)
+    endif()
+  endif()
+  if(NOT LAPSE_FORTRAN_FOUND)
+    message(STATUS "No Fortran module: it needs a Fortran compiler, and MPI with the module mpi_f08")
+  endif()
+endif()

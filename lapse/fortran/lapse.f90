@@ -1,0 +1,32 @@
+!> Lapse in Fortran: parameter servers and managers, tables, workers, checkpoints. docs/fortran.md is the page
+!> for users; what each call means stands with the C function of that name, in lapse/c.
+!>
+!> Every procedure that can fail has an optional argument ierr, which gets lapse_ok or another status; then
+!> lapse_last_error() has the text. Without the argument, a failure prints the text and ends the program.
+!> Keys are integer(int64).
+module lapse
+  use lapse_c, only: lapse_ok, lapse_error_usage, lapse_error_key, lapse_error_length, lapse_error_closed, &
+                     lapse_error_collective, lapse_error_configuration, lapse_error_mpi_state, lapse_error_mpi, &
+                     lapse_error_memory, lapse_error_peer_failed, lapse_error_user_code, lapse_error_checkpoint, &
+                     lapse_error_internal, lapse_float, lapse_double, lapse_int32, lapse_int64, lapse_zero, &
+                     lapse_constant, lapse_uniform, lapse_normal, lapse_initialise, lapse_add, lapse_assign, &
+                     lapse_sgd, lapse_adagrad, lapse_rowwise_adagrad, lapse_adam, lapse_ftrl, lapse_custom, &
+                     lapse_merge_additive, lapse_merge_gradient, lapse_merge_none, lapse_home_hash, &
+                     lapse_home_range, lapse_home_custom, lapse_default, lapse_off, lapse_on, lapse_local, &
+                     lapse_not_local, lapse_private_to_neighbour, lapse_sum, lapse_min, lapse_max, &
+                     lapse_scheme_default, lapse_naive, lapse_prelocalised, lapse_pool, lapse_local_scheme, &
+                     lapse_rule
+  use lapse_types, only: lapse_server, lapse_table, lapse_function, lapse_worker, lapse_operation, lapse_lease, &
+                         lapse_checkpoints, lapse_sampler, lapse_sample, lapse_last_error, lapse_version
+  use lapse_servers
+  use lapse_tables
+  use lapse_workers
+  use lapse_managers
+  use lapse_checkpointing
+  use lapse_access_float
+  use lapse_access_double
+  use lapse_access_int32
+  use lapse_access_int64
+  implicit none
+  public
+end module lapse

@@ -1,0 +1,120 @@
+!> Tables, update rules and functions; programs use module lapse.
+module lapse_tables
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use lapse_c
+  use lapse_types
+  implicit none
+  private
+
+  public :: lapse_table_spec, lapse_rule_init, lapse_table_create, lapse_table_length
+  public :: lapse_function_register
+
+  !> What a table is to be; the same on all ranks. lapse/c/table.h says what its parts are. Functions are
+  !> bind(C) procedures, given by c_funloc.
+  type :: lapse_table_spec
+    character(:), allocatable :: name
+    integer(c_int) :: element = lapse_float
+    integer(int64) :: keys = 0
+    logical :: sparse = .false.
+    integer :: length = 1
+    integer(int64) :: seed = 0
+    integer(c_int) :: initialiser = lapse_zero
+    real(real64) :: first = 0
+    real(real64) :: second = 0
+    type(c_funptr) :: initialise = c_null_funptr
+    type(c_ptr) :: initialise_context = c_null_ptr
+    type(c_funptr) :: lengths = c_null_funptr
+    type(c_ptr) :: lengths_context = c_null_ptr
+    integer(int64) :: max_keys = 0
+    integer(int64) :: memory_limit_bytes = 0
+    integer(c_int) :: home = lapse_home_hash
+    type(c_funptr) :: home_function = c_null_funptr
+    type(c_ptr) :: home_context = c_null_ptr
+    type(lapse_rule) :: rule = lapse_rule()  ! as it is: addition
+    integer(c_int) :: location_caches = lapse_default
+    integer(c_int) :: eventual = lapse_default
+  end type lapse_table_spec
+
+contains
+
+  !> The defaults of the kind.
+  subroutine lapse_rule_init(rule, kind)
+    type(lapse_rule), intent(inout) :: rule
+    integer(c_int), intent(in) :: kind
+    call c_rule_init(rule, kind)
+  end subroutine lapse_rule_init
+
+  !> Collective.
+  subroutine lapse_table_create(server, spec, table, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table_spec), intent(in) :: spec
+    type(lapse_table), intent(inout) :: table
+    integer, intent(out), optional :: ierr
+    type(c_table_spec) :: made
+    type(lapse_rule), target :: rule
+    character(:, kind=c_char), allocatable, target :: name
+    integer(c_int) :: status
+    call c_table_spec_init(made)
+    if (allocated(spec%name)) then
+      name = to_c(spec%name)
+      made%name = c_loc(name)
+    end if
+    made%element = spec%element
+    made%keys = spec%keys
+    made%sparse = merge(1_c_int, 0_c_int, spec%sparse)
+    made%length = int(spec%length, c_size_t)
+    made%seed = spec%seed
+    made%initialiser = spec%initialiser
+    made%first = spec%first
+    made%second = spec%second
+    made%initialise = spec%initialise
+    made%initialise_context = spec%initialise_context
+    made%lengths = spec%lengths
+    made%lengths_context = spec%lengths_context
+    made%max_keys = spec%max_keys
+    made%memory_limit_bytes = spec%memory_limit_bytes
+    made%home = spec%home
+    made%home_function = spec%home_function
+    made%home_context = spec%home_context
+    if (spec%rule%size /= 0) then
+      rule = spec%rule
+      made%rule = c_loc(rule)
+    end if
+    made%location_caches = spec%location_caches
+    made%eventual = spec%eventual
+    status = c_table_create(server%handle, made, table%handle)
+    if (status == lapse_ok) table%element = spec%element
+    call finish(status, ierr)
+  end subroutine lapse_table_create
+
+  subroutine lapse_table_length(table, key, length, ierr)
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in) :: key
+    integer, intent(inout) :: length
+    integer, intent(out), optional :: ierr
+    integer(c_size_t) :: elements
+    integer(c_int) :: status
+    status = c_table_length(table%handle, key, elements)
+    if (status == lapse_ok) length = int(elements)
+    call finish(status, ierr)
+  end subroutine lapse_table_length
+
+  !> Collective. `run`: c_funloc of a bind(C) procedure that is a lapse_key_function of lapse/c/table.h.
+  subroutine lapse_function_register(server, name, element, argument_bytes, result_bytes, run, registered, &
+      context, ierr)
+    type(lapse_server), intent(in) :: server
+    character(*), intent(in) :: name
+    integer(c_int), intent(in) :: element
+    integer, intent(in) :: argument_bytes, result_bytes
+    type(c_funptr), value :: run
+    type(lapse_function), intent(inout) :: registered
+    type(c_ptr), intent(in), optional :: context
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: given
+    given = c_null_ptr
+    if (present(context)) given = context
+    call finish(c_function_register(server%handle, to_c(name), element, int(argument_bytes, c_size_t), &
+                                    int(result_bytes, c_size_t), run, given, registered%handle), ierr)
+  end subroutine lapse_function_register
+end module lapse_tables

@@ -1,0 +1,114 @@
+!> Handles, errors and strings; programs use module lapse.
+module lapse_types
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64
+  use lapse_c
+  implicit none
+  private
+
+  public :: lapse_server, lapse_table, lapse_function, lapse_worker, lapse_operation, lapse_lease
+  public :: lapse_checkpoints, lapse_sampler, lapse_sample
+  public :: lapse_last_error, lapse_version, finish, refuse, to_c, from_c, address_of_keys
+
+  ! What a handle is, and how long it is valid: lapse/c/status.h.
+  type :: lapse_server
+    type(c_ptr) :: handle = c_null_ptr
+  end type lapse_server
+  type :: lapse_table
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int) :: element = -1
+  end type lapse_table
+  type :: lapse_function
+    type(c_ptr) :: handle = c_null_ptr
+  end type lapse_function
+  type :: lapse_worker
+    type(c_ptr) :: handle = c_null_ptr
+  end type lapse_worker
+  type :: lapse_operation
+    type(c_ptr) :: handle = c_null_ptr
+  end type lapse_operation
+  type :: lapse_lease
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int) :: element = -1
+  end type lapse_lease
+  type :: lapse_checkpoints
+    type(c_ptr) :: handle = c_null_ptr
+  end type lapse_checkpoints
+  type :: lapse_sampler
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int) :: element = -1
+  end type lapse_sampler
+  type :: lapse_sample
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int) :: element = -1
+  end type lapse_sample
+
+contains
+
+  !> What the last call of this thread that failed said.
+  function lapse_last_error() result(text)
+    character(:), allocatable :: text
+    text = from_c(c_last_error())
+  end function lapse_last_error
+
+  !> Of the library that runs, such as "0.1.0".
+  function lapse_version() result(text)
+    character(:), allocatable :: text
+    text = from_c(c_version(c_null_ptr, c_null_ptr, c_null_ptr))
+  end function lapse_version
+
+  !> Ends a call: with its status where the caller takes one, else a failure ends the program.
+  subroutine finish(status, ierr)
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: ierr
+    if (present(ierr)) then
+      ierr = int(status)
+    else if (status /= lapse_ok) then
+      call stop_with(lapse_last_error())
+    end if
+  end subroutine finish
+
+  !> Ends a call whose arguments cannot be.
+  subroutine refuse(status, text, ierr)
+    integer, intent(in) :: status
+    character(*), intent(in) :: text
+    integer, intent(out), optional :: ierr
+    if (present(ierr)) then
+      ierr = int(c_fail(int(status, c_int), to_c(text)))
+    else
+      call stop_with(text)
+    end if
+  end subroutine refuse
+
+  subroutine stop_with(text)
+    character(*), intent(in) :: text
+    write (error_unit, '(2a)') 'lapse: ', text
+    error stop 1
+  end subroutine stop_with
+
+  pure function to_c(text) result(ended)
+    character(*), intent(in) :: text
+    character(:, kind=c_char), allocatable :: ended
+    ended = trim(text)//c_null_char
+  end function to_c
+
+  function from_c(text) result(copy)
+    type(c_ptr), intent(in) :: text
+    character(:), allocatable :: copy
+    character(kind=c_char), pointer :: characters(:)
+    integer(c_size_t) :: i, length
+    length = c_strlen(text)
+    call c_f_pointer(text, characters, [length])
+    allocate (character(length) :: copy)
+    do i = 1, length
+      copy(i:i) = characters(i)
+    end do
+  end function from_c
+
+  function address_of_keys(keys) result(address)
+    integer(int64), intent(in), contiguous, target :: keys(:)
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(keys) > 0) address = c_loc(keys(1))
+  end function address_of_keys
+end module lapse_types

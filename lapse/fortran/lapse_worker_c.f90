@@ -1,0 +1,301 @@
+!> The functions of workers, managers and checkpoints of the C interface; programs use module lapse.
+module lapse_worker_c
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  ! --- worker.h ---
+  interface
+    integer(c_size_t) function c_worker_index(worker) bind(C, name="lapse_worker_index")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_index
+    integer(c_size_t) function c_worker_count(worker) bind(C, name="lapse_worker_count")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_count
+    integer(c_size_t) function c_worker_local_index(worker) bind(C, name="lapse_worker_local_index")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_local_index
+    integer(c_int) function c_pull(worker, table, keys, count, values, elements) bind(C, name="lapse_pull")
+      import
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+    end function c_pull
+    integer(c_int) function c_set(worker, table, keys, count, values, elements) bind(C, name="lapse_set")
+      import
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+    end function c_set
+    integer(c_int) function c_localize(worker, table, keys, count) bind(C, name="lapse_localize")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+    end function c_localize
+    integer(c_int) function c_call(worker, table, run, keys, count, arguments, results) &
+        bind(C, name="lapse_call")
+      import
+      type(c_ptr), value :: worker, table, run, keys, arguments, results
+      integer(c_size_t), value :: count
+    end function c_call
+    integer(c_int) function c_pull_begin(worker, table, keys, count, values, elements, operation) &
+        bind(C, name="lapse_pull_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+      type(c_ptr), intent(inout) :: operation
+    end function c_pull_begin
+    integer(c_int) function c_push_begin(worker, table, keys, count, updates, elements, scale, operation) &
+        bind(C, name="lapse_push_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, updates
+      integer(c_size_t), value :: count, elements
+      real(c_float), value :: scale
+      type(c_ptr), intent(inout), optional :: operation
+    end function c_push_begin
+    integer(c_int) function c_set_begin(worker, table, keys, count, values, elements, operation) &
+        bind(C, name="lapse_set_begin")
+      import
+      type(c_ptr), value :: worker, table, keys, values
+      integer(c_size_t), value :: count, elements
+      type(c_ptr), intent(inout), optional :: operation
+    end function c_set_begin
+    integer(c_int) function c_localize_begin(worker, table, keys, count, operation) &
+        bind(C, name="lapse_localize_begin")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+      type(c_ptr), intent(inout), optional :: operation
+    end function c_localize_begin
+    integer(c_int) function c_operation_done(operation) bind(C, name="lapse_operation_done")
+      import
+      type(c_ptr), value :: operation
+    end function c_operation_done
+    integer(c_int) function c_wait(operation) bind(C, name="lapse_wait")
+      import
+      type(c_ptr), value :: operation
+    end function c_wait
+    subroutine c_operation_free(operation) bind(C, name="lapse_operation_free")
+      import
+      type(c_ptr), value :: operation
+    end subroutine c_operation_free
+    integer(c_int) function c_pull_if_local(worker, table, key, value, elements, done) &
+        bind(C, name="lapse_pull_if_local")
+      import
+      type(c_ptr), value :: worker, table, value
+      integer(c_int64_t), value :: key
+      integer(c_size_t), value :: elements
+      integer(c_int), intent(inout) :: done
+    end function c_pull_if_local
+    integer(c_int) function c_update_if_local(worker, table, key, update, context, done) &
+        bind(C, name="lapse_update_if_local")
+      import
+      type(c_ptr), value :: worker, table, context
+      integer(c_int64_t), value :: key
+      type(c_funptr), value :: update
+      integer(c_int), intent(inout) :: done
+    end function c_update_if_local
+    integer(c_int) function c_locality_of(worker, table, key, locality) bind(C, name="lapse_locality_of")
+      import
+      type(c_ptr), value :: worker, table
+      integer(c_int64_t), value :: key
+      integer(c_int), intent(inout) :: locality
+    end function c_locality_of
+    integer(c_int) function c_for_each_local(worker, table, visit, context) &
+        bind(C, name="lapse_for_each_local")
+      import
+      type(c_ptr), value :: worker, table, context
+      type(c_funptr), value :: visit
+    end function c_for_each_local
+    integer(c_int) function c_lease_keys(worker, table, keys, count, lease) bind(C, name="lapse_lease_keys")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+      type(c_ptr), intent(inout) :: lease
+    end function c_lease_keys
+    integer(c_int) function c_lease_value(lease, i, value, length, state, state_length) &
+        bind(C, name="lapse_lease_value")
+      import
+      type(c_ptr), value :: lease
+      integer(c_size_t), value :: i
+      type(c_ptr), intent(inout) :: value, state
+      integer(c_size_t), intent(inout) :: length, state_length
+    end function c_lease_value
+    integer(c_int) function c_lease_apply(lease, i, update, elements, scale) &
+        bind(C, name="lapse_lease_apply")
+      import
+      type(c_ptr), value :: lease, update
+      integer(c_size_t), value :: i, elements
+      real(c_float), value :: scale
+    end function c_lease_apply
+    integer(c_int) function c_lease_release(lease) bind(C, name="lapse_lease_release")
+      import
+      type(c_ptr), value :: lease
+    end function c_lease_release
+    integer(c_int) function c_wait_all(worker) bind(C, name="lapse_wait_all")
+      import
+      type(c_ptr), value :: worker
+    end function c_wait_all
+    integer(c_int) function c_wait_sync(worker) bind(C, name="lapse_wait_sync")
+      import
+      type(c_ptr), value :: worker
+    end function c_wait_sync
+    integer(c_int) function c_barrier(worker) bind(C, name="lapse_barrier")
+      import
+      type(c_ptr), value :: worker
+    end function c_barrier
+    integer(c_int) function c_sync_barrier(worker) bind(C, name="lapse_sync_barrier")
+      import
+      type(c_ptr), value :: worker
+    end function c_sync_barrier
+    integer(c_int) function c_all_reduce_double(worker, values, count, reduce) &
+        bind(C, name="lapse_all_reduce_double")
+      import
+      type(c_ptr), value :: worker
+      real(c_double), intent(inout) :: values(*)
+      integer(c_size_t), value :: count
+      integer(c_int), value :: reduce
+    end function c_all_reduce_double
+    integer(c_int) function c_all_reduce_int64(worker, values, count, reduce) &
+        bind(C, name="lapse_all_reduce_int64")
+      import
+      type(c_ptr), value :: worker
+      integer(c_int64_t), intent(inout) :: values(*)
+      integer(c_size_t), value :: count
+      integer(c_int), value :: reduce
+    end function c_all_reduce_int64
+    integer(c_int) function c_broadcast(worker, bytes, count, root) bind(C, name="lapse_broadcast")
+      import
+      type(c_ptr), value :: worker, bytes
+      integer(c_size_t), value :: count, root
+    end function c_broadcast
+  end interface
+
+  ! --- manager.h ---
+  interface
+    integer(c_int) function c_intent(worker, table, keys, count, begin, end) bind(C, name="lapse_intent")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+      integer(c_int64_t), value :: begin, end
+    end function c_intent
+    integer(c_int) function c_intent_range(worker, table, first, past, begin, end) &
+        bind(C, name="lapse_intent_range")
+      import
+      type(c_ptr), value :: worker, table
+      integer(c_int64_t), value :: first, past, begin, end
+    end function c_intent_range
+    integer(c_int) function c_advance_clock(worker) bind(C, name="lapse_advance_clock")
+      import
+      type(c_ptr), value :: worker
+    end function c_advance_clock
+    integer(c_int) function c_current_clock(worker, clock) bind(C, name="lapse_current_clock")
+      import
+      type(c_ptr), value :: worker
+      integer(c_int64_t), intent(inout) :: clock
+    end function c_current_clock
+    integer(c_int) function c_sampler_uniform(server, table, first, count, scheme, replacement, sampler) &
+        bind(C, name="lapse_sampler_uniform")
+      import
+      type(c_ptr), value :: server, table
+      integer(c_int64_t), value :: first, count
+      integer(c_int), value :: scheme, replacement
+      type(c_ptr), intent(inout) :: sampler
+    end function c_sampler_uniform
+    integer(c_int) function c_sampler_log_uniform(server, table, first, count, scheme, replacement, &
+        sampler) bind(C, name="lapse_sampler_log_uniform")
+      import
+      type(c_ptr), value :: server, table
+      integer(c_int64_t), value :: first, count
+      integer(c_int), value :: scheme, replacement
+      type(c_ptr), intent(inout) :: sampler
+    end function c_sampler_log_uniform
+    integer(c_int) function c_sampler_weighted(server, table, first, weights, count, scheme, replacement, &
+        sampler) bind(C, name="lapse_sampler_weighted")
+      import
+      type(c_ptr), value :: server, table
+      integer(c_int64_t), value :: first
+      real(c_double), intent(in) :: weights(*)
+      integer(c_size_t), value :: count
+      integer(c_int), value :: scheme, replacement
+      type(c_ptr), intent(inout) :: sampler
+    end function c_sampler_weighted
+    integer(c_int) function c_sample_prepare(worker, sampler, keys, begin, end, sample) &
+        bind(C, name="lapse_sample_prepare")
+      import
+      type(c_ptr), value :: worker, sampler
+      integer(c_size_t), value :: keys
+      integer(c_int64_t), value :: begin, end
+      type(c_ptr), intent(inout) :: sample
+    end function c_sample_prepare
+    integer(c_int) function c_sample_pull(worker, sample, keys, count, values, elements) &
+        bind(C, name="lapse_sample_pull")
+      import
+      type(c_ptr), value :: worker, sample, keys, values
+      integer(c_size_t), value :: count, elements
+    end function c_sample_pull
+    integer(c_int) function c_sample_take(worker, sample, keys, count) bind(C, name="lapse_sample_take")
+      import
+      type(c_ptr), value :: worker, sample, keys
+      integer(c_size_t), value :: count
+    end function c_sample_take
+    subroutine c_sample_finish(sample) bind(C, name="lapse_sample_finish")
+      import
+      type(c_ptr), value :: sample
+    end subroutine c_sample_finish
+  end interface
+
+  ! --- checkpoints.h ---
+  interface
+    integer(c_int) function c_checkpoints_create(server, folder, local_folder, keep, checkpoints) &
+        bind(C, name="lapse_checkpoints_create")
+      import
+      type(c_ptr), value :: server
+      character(kind=c_char), intent(in) :: folder(*)
+      character(kind=c_char), intent(in), optional :: local_folder(*)
+      integer(c_size_t), value :: keep
+      type(c_ptr), intent(inout) :: checkpoints
+    end function c_checkpoints_create
+    subroutine c_checkpoints_free(checkpoints) bind(C, name="lapse_checkpoints_free")
+      import
+      type(c_ptr), value :: checkpoints
+    end subroutine c_checkpoints_free
+    integer(c_int) function c_checkpoints_add(checkpoints, table, name) bind(C, name="lapse_checkpoints_add")
+      import
+      type(c_ptr), value :: checkpoints, table
+      character(kind=c_char), intent(in), optional :: name(*)
+    end function c_checkpoints_add
+    integer(c_int) function c_checkpoints_save(checkpoints, step, blob, bytes) &
+        bind(C, name="lapse_checkpoints_save")
+      import
+      type(c_ptr), value :: checkpoints, blob
+      integer(c_int64_t), value :: step
+      integer(c_size_t), value :: bytes
+    end function c_checkpoints_save
+    integer(c_int) function c_checkpoints_save_begin(checkpoints, step, blob, bytes) &
+        bind(C, name="lapse_checkpoints_save_begin")
+      import
+      type(c_ptr), value :: checkpoints, blob
+      integer(c_int64_t), value :: step
+      integer(c_size_t), value :: bytes
+    end function c_checkpoints_save_begin
+    integer(c_int) function c_checkpoints_finish(checkpoints) bind(C, name="lapse_checkpoints_finish")
+      import
+      type(c_ptr), value :: checkpoints
+    end function c_checkpoints_finish
+    integer(c_int) function c_checkpoints_done(checkpoints) bind(C, name="lapse_checkpoints_done")
+      import
+      type(c_ptr), value :: checkpoints
+    end function c_checkpoints_done
+    integer(c_int) function c_checkpoints_load(checkpoints, step, loaded, blob, bytes) &
+        bind(C, name="lapse_checkpoints_load")
+      import
+      type(c_ptr), value :: checkpoints
+      integer(c_int64_t), intent(in), optional :: step
+      integer(c_int64_t), intent(inout) :: loaded
+      type(c_ptr), intent(inout) :: blob
+      integer(c_size_t), intent(inout) :: bytes
+    end function c_checkpoints_load
+  end interface
+end module lapse_worker_c

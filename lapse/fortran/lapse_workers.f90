@@ -1,0 +1,199 @@
+!> What workers do, but for the calls that have values; programs use module lapse.
+module lapse_workers
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use lapse_c
+  use lapse_types
+  use lapse_worker_c
+  implicit none
+  private
+
+  public :: lapse_worker_index, lapse_worker_count, lapse_worker_local_index
+  public :: lapse_localize, lapse_localize_begin, lapse_call, lapse_operation_done, lapse_wait
+  public :: lapse_operation_free, lapse_update_if_local, lapse_locality_of, lapse_for_each_local
+  public :: lapse_lease_keys, lapse_lease_release, lapse_wait_all, lapse_wait_sync, lapse_barrier
+  public :: lapse_sync_barrier, lapse_all_reduce
+
+  !> Collective over all workers.
+  interface lapse_all_reduce
+    module procedure all_reduce_double, all_reduce_int64
+  end interface lapse_all_reduce
+
+contains
+
+  !> From 0, as in C.
+  integer function lapse_worker_index(worker)
+    type(lapse_worker), intent(in) :: worker
+    lapse_worker_index = int(c_worker_index(worker%handle))
+  end function lapse_worker_index
+  integer function lapse_worker_count(worker)
+    type(lapse_worker), intent(in) :: worker
+    lapse_worker_count = int(c_worker_count(worker%handle))
+  end function lapse_worker_count
+  integer function lapse_worker_local_index(worker)
+    type(lapse_worker), intent(in) :: worker
+    lapse_worker_local_index = int(c_worker_local_index(worker%handle))
+  end function lapse_worker_local_index
+
+  subroutine lapse_localize(worker, table, keys, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in), contiguous, target :: keys(:)
+    integer, intent(out), optional :: ierr
+    call finish(c_localize(worker%handle, table%handle, address_of_keys(keys), size(keys, kind=c_size_t)), ierr)
+  end subroutine lapse_localize
+
+  subroutine lapse_localize_begin(worker, table, keys, operation, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in), contiguous, target :: keys(:)
+    type(lapse_operation), intent(inout), optional :: operation
+    integer, intent(out), optional :: ierr
+    if (present(operation)) then
+      call finish(c_localize_begin(worker%handle, table%handle, address_of_keys(keys), &
+                                   size(keys, kind=c_size_t), operation%handle), ierr)
+    else
+      call finish(c_localize_begin(worker%handle, table%handle, address_of_keys(keys), &
+                                   size(keys, kind=c_size_t)), ierr)
+    end if
+  end subroutine lapse_localize_begin
+
+  !> `arguments`, `results`: c_loc of as many bytes for each key as the function has, or c_null_ptr.
+  subroutine lapse_call(worker, table, run, keys, arguments, results, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    type(lapse_function), intent(in) :: run
+    integer(int64), intent(in), contiguous, target :: keys(:)
+    type(c_ptr), intent(in) :: arguments, results
+    integer, intent(out), optional :: ierr
+    call finish(c_call(worker%handle, table%handle, run%handle, address_of_keys(keys), &
+                       size(keys, kind=c_size_t), arguments, results), ierr)
+  end subroutine lapse_call
+
+  logical function lapse_operation_done(operation)
+    type(lapse_operation), intent(in) :: operation
+    lapse_operation_done = c_operation_done(operation%handle) /= 0
+  end function lapse_operation_done
+
+  !> Waits, and ends the handle, also when it fails.
+  subroutine lapse_wait(operation, ierr)
+    type(lapse_operation), intent(inout) :: operation
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: handle
+    handle = operation%handle
+    operation%handle = c_null_ptr
+    call finish(c_wait(handle), ierr)
+  end subroutine lapse_wait
+
+  !> Without waiting: the answer of a pull is discarded.
+  subroutine lapse_operation_free(operation)
+    type(lapse_operation), intent(inout) :: operation
+    call c_operation_free(operation%handle)
+    operation%handle = c_null_ptr
+  end subroutine lapse_operation_free
+
+  !> `update`: c_funloc of a bind(C) function(context, value, length), which returns 0.
+  subroutine lapse_update_if_local(worker, table, key, update, done, context, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in) :: key
+    type(c_funptr), value :: update
+    logical, intent(inout) :: done
+    type(c_ptr), intent(in), optional :: context
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: given
+    integer(c_int) :: status, was
+    given = c_null_ptr
+    if (present(context)) given = context
+    was = 0
+    status = c_update_if_local(worker%handle, table%handle, key, update, given, was)
+    if (status == lapse_ok) done = was /= 0
+    call finish(status, ierr)
+  end subroutine lapse_update_if_local
+
+  subroutine lapse_locality_of(worker, table, key, locality, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in) :: key
+    integer(c_int), intent(inout) :: locality
+    integer, intent(out), optional :: ierr
+    call finish(c_locality_of(worker%handle, table%handle, key, locality), ierr)
+  end subroutine lapse_locality_of
+
+  !> `visit`: c_funloc of a bind(C) function(context, key, value, length), which returns 0.
+  subroutine lapse_for_each_local(worker, table, visit, context, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    type(c_funptr), value :: visit
+    type(c_ptr), intent(in), optional :: context
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: given
+    given = c_null_ptr
+    if (present(context)) given = context
+    call finish(c_for_each_local(worker%handle, table%handle, visit, given), ierr)
+  end subroutine lapse_for_each_local
+
+  ! --- leases ---
+
+  subroutine lapse_lease_keys(worker, table, keys, lease, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in), contiguous, target :: keys(:)
+    type(lapse_lease), intent(inout) :: lease
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: status
+    status = c_lease_keys(worker%handle, table%handle, address_of_keys(keys), size(keys, kind=c_size_t), &
+                          lease%handle)
+    if (status == lapse_ok) lease%element = table%element
+    call finish(status, ierr)
+  end subroutine lapse_lease_keys
+
+  subroutine lapse_lease_release(lease, ierr)
+    type(lapse_lease), intent(inout) :: lease
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: handle
+    handle = lease%handle
+    lease%handle = c_null_ptr
+    call finish(c_lease_release(handle), ierr)
+  end subroutine lapse_lease_release
+
+  ! --- together ---
+
+  subroutine lapse_wait_all(worker, ierr)
+    type(lapse_worker), intent(in) :: worker
+    integer, intent(out), optional :: ierr
+    call finish(c_wait_all(worker%handle), ierr)
+  end subroutine lapse_wait_all
+  subroutine lapse_wait_sync(worker, ierr)
+    type(lapse_worker), intent(in) :: worker
+    integer, intent(out), optional :: ierr
+    call finish(c_wait_sync(worker%handle), ierr)
+  end subroutine lapse_wait_sync
+  !> Collective over all workers.
+  subroutine lapse_barrier(worker, ierr)
+    type(lapse_worker), intent(in) :: worker
+    integer, intent(out), optional :: ierr
+    call finish(c_barrier(worker%handle), ierr)
+  end subroutine lapse_barrier
+  !> Collective over all workers.
+  subroutine lapse_sync_barrier(worker, ierr)
+    type(lapse_worker), intent(in) :: worker
+    integer, intent(out), optional :: ierr
+    call finish(c_sync_barrier(worker%handle), ierr)
+  end subroutine lapse_sync_barrier
+
+  subroutine all_reduce_double(worker, values, reduce, ierr)
+    type(lapse_worker), intent(in) :: worker
+    real(real64), intent(inout), contiguous :: values(:)
+    integer(c_int), intent(in) :: reduce
+    integer, intent(out), optional :: ierr
+    call finish(c_all_reduce_double(worker%handle, values, size(values, kind=c_size_t), reduce), ierr)
+  end subroutine all_reduce_double
+  subroutine all_reduce_int64(worker, values, reduce, ierr)
+    type(lapse_worker), intent(in) :: worker
+    integer(int64), intent(inout), contiguous :: values(:)
+    integer(c_int), intent(in) :: reduce
+    integer, intent(out), optional :: ierr
+    call finish(c_all_reduce_int64(worker%handle, values, size(values, kind=c_size_t), reduce), ierr)
+  end subroutine all_reduce_int64
+end module lapse_workers

@@ -1,4 +1,5 @@
-// What the C interface costs: random keys of 25 floats, drawn beforehand; the baseline is the same call in C++.
+// What the C interface costs: random keys of 25 floats, drawn beforehand; the baseline is the same call in
+// C++.
 //
 //   case                   ranks  metric   baseline
 //   local pull               1    latency  Worker::pull of one key, waited for

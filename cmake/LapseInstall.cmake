@@ -55,6 +55,7 @@ lapse_installed_library(lapse EXPORT lapse OF ${LAPSE_CORE_FOLDERS}
   PRIVATE_USES fmt::fmt Boost::serialization PkgConfig::hwloc PkgConfig::xxhash ${CMAKE_DL_LIBS})
 lapse_installed_library(adapm EXPORT adapm OF adapm LAPSE_USES lapse PRIVATE_USES fmt::fmt Boost::serialization)
 lapse_installed_library(lapse_io EXPORT io OF io LAPSE_USES lapse PRIVATE_USES fmt::fmt ${LAPSE_COMPRESSION_TARGETS})
+lapse_installed_library(lapse_c EXPORT c OF c LAPSE_USES adapm PRIVATE_USES fmt::fmt)
 
 # Headers: those that programs may include, and what these include in turn.
 function(lapse_close_over_includes variable)
@@ -121,6 +122,8 @@ lapse_pc(adapm adapm "Parameter manager by intents, over lapse" REQUIRES "lapse 
   PRIVATE_LIBS -lboost_serialization -lfmt)
 lapse_pc(lapse-io lapse_io "Readers and writers of data files, of lapse" REQUIRES "lapse = ${PROJECT_VERSION}"
   PRIVATE_LIBS -lfmt ${LAPSE_COMPRESSION_FLAGS})
+lapse_pc(lapse-c lapse_c "Parameter servers and managers for programs in C, of lapse" REQUIRES "adapm = ${PROJECT_VERSION}"
+  PRIVATE_LIBS -lfmt)
 
 # Programs, which contain the libraries, and what comes with them.
 function(lapse_install_program target name)

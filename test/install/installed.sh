@@ -45,10 +45,10 @@ done
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
 
 # The libraries show their own names alone, and few of those.
-for library in lapse adapm lapse_io; do
+for library in lapse adapm lapse_io lapse_c; do
   file=$libraries/lib$library.so
   [[ -L $file && $(readelf -d "$file") == *"soname: [lib$library.so.0.1]"* ]] || fail "$file has another name within"
-  nm -D --defined-only "$file" | awk '{ print $3 }' | grep -vE '^(_ZNK?|_ZT[VIS]N)(5lapse|5adapm)' >names || true
+  nm -D --defined-only "$file" | awk '{ print $3 }' | grep -vE '^((_ZNK?|_ZT[VIS]N)(5lapse|5adapm)|lapse_[a-z_0-9]+$)' >names || true
   [[ ! -s names ]] || fail "lib$library.so shows $(head -3 names)"
 done
 [[ $(nm -D --defined-only "$libraries/liblapse.so") != *WorkerPool* ]] || fail "liblapse.so shows inner parts"
@@ -84,6 +84,8 @@ configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PA
 cmake --build with_cmake >log || fail "$(cat log)"
 "${launcher[@]}" 2 with_cmake/program | tee output
 grep -qx "version 0.1.0 on 2 ranks" output || fail "the program has printed something else"
+"${launcher[@]}" 2 with_cmake/c_program | tee output
+[[ $(grep -cx "C 0.1.0 works" output) -eq 2 ]] || fail "the program in C has printed something else"
 
 step "consumer with pkg-config, shared, and a plugin with CMake, static"
 flags() {
@@ -92,6 +94,10 @@ flags() {
 [[ $(flags --modversion lapse) == 0.1.0 && $(flags --libs adapm lapse-io) == *"-ladapm -llapse_io"*-llapse* ]] || fail "pkg-config gives other flags"
 # shellcheck disable=SC2046  # Flags are words.
 "$compiler" -std=c++20 -I. test/install/consumer/host.cpp -o host $(flags --cflags lapse) $(flags --libs lapse) -Wl,-rpath,"$libraries"
+# shellcheck disable=SC2046
+"${CC:-cc}" -std=c99 -Wall -Wextra -Wpedantic -Werror test/install/consumer/program.c -o c_program $(flags --cflags lapse-c) \
+  $(flags --libs lapse-c) -Wl,-rpath,"$libraries"
+"${launcher[@]}" 1 ./c_program || fail "the program in C"
 configure static_plugin -DFORM=static >log 2>&1 || fail "$(cat log)"
 cmake --build static_plugin >log || fail "$(cat log)"
 "${launcher[@]}" 2 ./host "$folder/static_plugin/libplugin.so" || fail "the program with two copies of the library"

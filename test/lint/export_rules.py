@@ -8,7 +8,7 @@ from source_tree import Problem
 PUBLIC_HEADERS = "cmake/package/public_headers.txt"
 
 _OTHER_LIBRARIES = re.compile(r"(boost|fmt|nlohmann|CLI|hwloc)/|(zlib|lzma|zstd|xxhash|hwloc|cblas|hdf5)\.h$")
-_MARK = re.compile(r"\bLAPSE_(EXPORT|HIDDEN)\b")
+_MARK = re.compile(r"\bLAPSE_(EXPORT|HIDDEN|C_API)\b")
 # Stand in such headers, and are for the library alone.
 _HIDDEN = re.compile(r"\b(ActionTimer|poisson_quantile|system_error|make_decompressor)\b")
 _NO_DECLARATION = re.compile(

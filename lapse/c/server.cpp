@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lapse/c/handles.hpp"
+#include "lapse/core/hooks.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
@@ -126,6 +128,24 @@ lapse_status lapse_statistics_json(lapse_server* server, char** json) {
 
 void lapse_free(void* memory) {
   const std::unique_ptr<char[]> freed(static_cast<char*>(memory));
+}
+
+lapse_status lapse_set_hooks(void (*log)(void* context, int level, int32_t rank, const char* message),
+                             void (*fatal)(void* context, int32_t rank, const char* reason), void* context) {
+  return guarded([&] {
+    lapse::Hooks hooks;
+    if (log != nullptr) {
+      hooks.log = [log, context](lapse::LogLevel level, lapse::Rank rank, std::string_view message) {
+        log(context, static_cast<int>(level), rank.value(), std::string(message).c_str());
+      };
+    }
+    if (fatal != nullptr) {
+      hooks.fatal = [fatal, context](lapse::Rank rank, std::string_view reason) {
+        fatal(context, rank.value(), std::string(reason).c_str());
+      };
+    }
+    lapse::set_hooks(std::move(hooks));
+  });
 }
 
 // --- phases

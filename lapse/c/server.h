@@ -44,6 +44,16 @@ LAPSE_C_API lapse_status lapse_server_rank(const lapse_server* server, int32_t* 
 LAPSE_C_API lapse_status lapse_statistics_json(lapse_server* server, char** json);
 LAPSE_C_API void lapse_free(void* memory);
 
+/* --- hooks --- */
+
+/* For all servers of the process, by any thread, several at a time: `log` gets each message in place of standard
+ * error, `fatal` the reason when the library is about to end the job with MPI_Abort. They call nothing of the
+ * library. NULL: none. level: 0 error, 1 warning, 2 info, 3 debug. */
+LAPSE_C_API lapse_status lapse_set_hooks(void (*log)(void* context, int level, int32_t rank,
+                                                     const char* message),
+                                         void (*fatal)(void* context, int32_t rank, const char* reason),
+                                         void* context);
+
 /* --- phases --- */
 
 /* What a worker does. Not 0: the worker has failed, and the phase ends on every rank. */

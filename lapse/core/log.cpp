@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "lapse/core/current_hooks.hpp"
+
 namespace lapse {
 
 std::string_view to_string(LogLevel level) {
@@ -31,6 +33,7 @@ void Logger::log(LogLevel level, std::string_view message) {
 
 Logger::Sink standard_error_sink(Rank rank) {
   return [rank](LogLevel level, std::string_view message) {
+    if (const auto hooks = current_hooks(); hooks->log) return hooks->log(level, rank, message);
     const std::string line = fmt::format("lapse[{}] {}: {}\n", rank.value(), to_string(level), message);
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);  // The application may have given it a buffer, and may end before it is written.

@@ -59,7 +59,7 @@ class LAPSE_EXPORT_INNER Logger {
   const Sink sink_ LAPSE_GUARDED_BY(mutex_);
 };
 
-// The default sink: one line on standard error, "lapse[<rank>] <level>: <message>", written by one call so
+// The default sink: the hook of the application, else one line on standard error, "lapse[<rank>] <level>: <message>", written by one call so
 // that the lines of several ranks do not mix.
 Logger::Sink standard_error_sink(Rank rank);
 

@@ -11,6 +11,7 @@
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
+#include "lapse/core/thread_name.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
 
 namespace lapse {
@@ -98,7 +99,10 @@ void CheckpointSave::flush_in_background() {
 
 void CheckpointSave::begin_thread(void (CheckpointSave::*f)()) {
   try {
-    thread_ = std::thread(f, this);
+    thread_ = std::thread([this, f] {
+      name_thread("lapse-save");
+      (this->*f)();
+    });
   } catch (...) {
     failure_ = std::current_exception();
     staged_.store(true, std::memory_order_release);

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/thread_name.hpp"
 
 namespace lapse {
 
@@ -43,6 +44,7 @@ void WorkerPool::start_thread(std::size_t count) {
 }
 
 void WorkerPool::thread_main(std::size_t index, std::size_t first_run) {
+  name_thread(fmt::format("lapse-worker{}", index));
   std::size_t last_run = first_run;
   for (;;) {
     const std::function<void(std::size_t)>* job = nullptr;

@@ -323,8 +323,13 @@ static void use(const char* folder, int managed) {
   EXPECT(strstr(json, "\"sums\"") != NULL);
   lapse_free(json);
   REFUSED(lapse_server_free(p.server), LAPSE_ERROR_USAGE, "before lapse_server_close");
-  if (!managed)
+  if (!managed) {
+    int lines = 0;
+    CHECK(lapse_set_hooks(count_line, NULL, &lines));
     REFUSED(lapse_run_workers(p.server, 2, one_fails, NULL), LAPSE_ERROR_PEER_FAILED, "returned 17");
+    EXPECT(lines == (rank == 0 ? 1 : 0));
+    CHECK(lapse_set_hooks(NULL, NULL, NULL));
+  }
   CHECK(lapse_server_close(p.server));
   REFUSED(lapse_run_workers(p.server, 1, access_values, &p), LAPSE_ERROR_CLOSED, "close");
   CHECK(lapse_server_free(p.server));

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -60,7 +62,19 @@ void add_and_check(Worker& worker, const Table<std::int64_t>& table, std::int64_
   worker.barrier();
 }
 
+// Whether a thread of this process has the name.
+bool has_thread(std::string_view name) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream in(task.path() / "comm");
+    std::string own;
+    std::getline(in, own);
+    if (own == name) return true;
+  }
+  return false;
+}
+
 struct Fixture {
+  bool serialized = false;
   ParameterServer server{MPI_COMM_WORLD};
   Table<std::int64_t> table = server.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   std::int64_t sum = 0;
@@ -117,6 +131,7 @@ void run_threads(ParameterServer& server, const std::vector<std::function<void()
 void attached(Fixture& fixture) {
   constexpr std::int32_t kThreads = 3;
   ParameterServer& server = fixture.server;
+  const bool served = fixture.serialized;
   expect_error<UsageError>([&] { static_cast<void>(server.attach()); }, "not between start_progress");
   expect_error<UsageError>([&] { server.stop_progress(); }, "without start_progress");
   expect_error<UsageError>([&] { server.progress(); }, "while no workers run");
@@ -149,6 +164,7 @@ void attached(Fixture& fixture) {
     second.detach();
     expect(server.attach()->local_index() == 1, "a place that is free again");
   }
+  expect(has_thread("lapse-server") == served, "a thread of the server, with its name");
   server.stop_progress();
 }
 
@@ -274,6 +290,7 @@ int main(int count, char** arguments) {
   }
   try {
     Fixture fixture;
+    fixture.serialized = level == "serialized";
     on_the_calling_thread(fixture);
     if (level == "single") {
       no_threads(fixture);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/hooks.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
@@ -65,6 +66,10 @@ void thread_level(int level) {
   initialise(level);
   lapse::MpiTransport transport(MPI_COMM_WORLD);
   expect(transport.communicator().thread_level() == level, "thread_level");
+  char name[MPI_MAX_OBJECT_NAME] = {};
+  int length = 0;
+  MPI_Comm_get_name(transport.communicator().get(), name, &length);
+  expect(std::string_view(name) == "lapse", "the name of the communicator");
   transport.close();
   const std::string text = standard_error_of([] { MPI_Finalize(); });
   expect(text.find("lapse") == std::string::npos, text);
@@ -122,6 +127,9 @@ void eager_limit_of_tcp(const char* limit, std::size_t expected_packet_bytes) {
 void abort_job() {
   initialise(MPI_THREAD_SERIALIZED);
   lapse::MpiTransport transport(MPI_COMM_WORLD);
+  lapse::set_hooks({.fatal = [](lapse::Rank, std::string_view reason) {
+    std::fprintf(stderr, "hook: %s\n", std::string(reason).c_str());
+  }});
   if (transport.rank() == lapse::Rank{transport.ranks() - 1}) transport.abort("the reason of the test");
   transport.close();  // The other ranks would wait here indefinitely.
 }

@@ -61,6 +61,7 @@ void MpiCommunicator::duplicate(MPI_Comm users) {
   barrier_polled(*lock_, users);
   const MpiGuard guard(*lock_);
   check_mpi(MPI_Comm_dup(users, &communicator_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_name(communicator_, "lapse"), "MPI_Comm_set_name");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   int rank = 0;
   check_mpi(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
@@ -76,6 +77,7 @@ void MpiCommunicator::find_host() {
   const MpiGuard guard(*lock_);
   check_mpi(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_.value(), MPI_INFO_NULL, &host_),
             "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_set_name(host_, "lapse host"), "MPI_Comm_set_name");
   check_mpi(MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_size(host_, &host_ranks_), "MPI_Comm_size");
   std::int32_t lowest = rank_.value();

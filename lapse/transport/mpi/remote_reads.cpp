@@ -35,6 +35,7 @@ void make(MPI_Comm communicator, std::span<const std::byte> memory, MPI_Win& win
   check_mpi(MPI_Win_create(const_cast<std::byte*>(memory.data()), static_cast<MPI_Aint>(memory.size()), 1,
                            MPI_INFO_NULL, communicator, &window),
             "MPI_Win_create");
+  check_mpi(MPI_Win_set_name(window, "lapse owners"), "MPI_Win_set_name");
   begin_passive_access(window);
 }
 

@@ -14,6 +14,7 @@ MpiRmaWindow::MpiRmaWindow(const MpiCommunicator& communicator, std::size_t byte
   check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(bytes + kAlignment), 1, MPI_INFO_NULL, communicator.get(),
                              &base, &window_),
             "MPI_Win_allocate");
+  check_mpi(MPI_Win_set_name(window_, "lapse payloads"), "MPI_Win_set_name");
   begin_passive_access(window_);
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   padding_ = static_cast<std::uint8_t>((kAlignment - address % kAlignment) % kAlignment);

@@ -100,6 +100,7 @@ std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
     throw MpiError(fmt::format("{}; {}", error.what(), kSharedWindows));
   }
   windows_.push_back(window);
+  check_mpi(MPI_Win_set_name(window, "lapse shared tables"), "MPI_Win_set_name");
   begin_passive_access(window);
   MPI_Aint size = 0;
   int unit = 0;

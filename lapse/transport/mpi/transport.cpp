@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "lapse/core/current_hooks.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
 #include "lapse/transport/gather_watch.hpp"
@@ -338,6 +339,7 @@ void MpiTransport::exchange_notices(bool announces) {
 
 void MpiTransport::abort(const std::string& reason) {
   log_error(rank(), fmt::format("rank {} on {} ends the job: {}", rank().value(), host_name(), reason));
+  if (const auto hooks = current_hooks(); hooks->fatal) hooks->fatal(rank(), reason);
   if (!lock_.finalized()) {
     // The holder of the lock may be the reason why the job must end: wait for the lock a while only.
     constexpr int kAttempts = 10000;

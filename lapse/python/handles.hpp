@@ -77,8 +77,9 @@ struct WorkerState {
   lapse::Worker* worker = nullptr;   // null: it has ended
   adapm::Worker* managed = nullptr;  // the same, of a manager
   std::thread::id thread = std::this_thread::get_id();
-  // Operations that the collector of garbage has ended in another thread.
+  // What the collector of garbage has ended in another thread, under the lock of the interpreter.
   std::vector<PendingOperation> orphans = {};
+  std::vector<AnySample> orphaned_samples = {};
 
   lapse::Worker& base() const {
     check();
@@ -89,8 +90,11 @@ struct WorkerState {
     if (managed == nullptr) throw UsageError("this worker has no clock and no intents: use lapse.Manager");
     return *managed;
   }
+  // Whether the caller is a thread in which handles of this worker cannot end.
+  bool is_foreign() const { return worker != nullptr && std::this_thread::get_id() != thread; }
   void end() {
     orphans.clear();
+    orphaned_samples.clear();
     worker = nullptr;
     managed = nullptr;
   }
@@ -110,8 +114,7 @@ class OperationHandle {
   OperationHandle(const OperationHandle&) = delete;
   OperationHandle& operator=(const OperationHandle&) = delete;
   ~OperationHandle() {
-    if (worker_->worker != nullptr && std::this_thread::get_id() != worker_->thread)
-      worker_->orphans.push_back(std::move(pending_));  // under the interpreter's lock
+    if (worker_->is_foreign()) worker_->orphans.push_back(std::move(pending_));
   }
   bool done() const { return pending_.operation.done(); }
   py::object wait() {
@@ -135,6 +138,14 @@ struct SamplerHandle {
 struct PreparedHandle {
   SharedWorker worker;
   AnySample sample;
+
+  PreparedHandle(SharedWorker owner, AnySample prepared)
+      : worker(std::move(owner)), sample(std::move(prepared)) {}
+  PreparedHandle(const PreparedHandle&) = delete;
+  PreparedHandle& operator=(const PreparedHandle&) = delete;
+  ~PreparedHandle() {
+    if (worker->is_foreign()) worker->orphaned_samples.push_back(std::move(sample));
+  }
 };
 
 // Declares what workers do.

@@ -91,6 +91,18 @@ class Attachment {
   Attachment(SharedServer server, std::optional<std::size_t> place)
       : server_(std::move(server)), place_(place) {}
 
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+  ~Attachment() {
+    if (!scope_) return;
+    // Ending the worker would wait.
+    (void)managed_.release();
+    (void)plain_.release();
+    (void)PyErr_WarnEx(PyExc_ResourceWarning, "an attached worker was not detached: use it in a with block",
+                       1);
+    PyErr_Clear();
+  }
+
   SharedWorker enter() {
     if (scope_) throw UsageError("this thread is attached already");
     if (server_->manager) {
@@ -169,6 +181,11 @@ struct CheckpointsHandle {
   SharedServer server;
   std::unique_ptr<Checkpoints> checkpoints;
 
+  CheckpointsHandle(SharedServer owner, CheckpointSettings settings)
+      : server(std::move(owner)),
+        checkpoints(std::make_unique<Checkpoints>(server->server(), std::move(settings))) {}
+  CheckpointsHandle(const CheckpointsHandle&) = delete;
+  CheckpointsHandle& operator=(const CheckpointsHandle&) = delete;
   ~CheckpointsHandle() {
     const py::gil_scoped_release released;
     checkpoints.reset();
@@ -178,9 +195,7 @@ struct CheckpointsHandle {
 std::unique_ptr<CheckpointsHandle> make_checkpoints(const SharedServer& server, const std::string& folder,
                                                     const std::string& local_folder,
                                                     std::optional<std::size_t> keep) {
-  return std::unique_ptr<CheckpointsHandle>(new CheckpointsHandle{
-      server,
-      std::make_unique<Checkpoints>(server->server(), CheckpointSettings{folder, local_folder, keep})});
+  return std::make_unique<CheckpointsHandle>(server, CheckpointSettings{folder, local_folder, keep});
 }
 
 py::tuple load(const CheckpointsHandle& handle, std::optional<std::uint64_t> step) {

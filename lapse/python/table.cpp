@@ -133,7 +133,8 @@ void declare_table(py::module_& module) {
   const auto of = [](auto ask) {
     return [ask](const TableHandleOf& table) { return std::visit(ask, table.table); };
   };
-  py::class_<SamplerHandle>(module, "Sampler", "Draws keys of a table for the workers of all ranks.");
+  const py::class_<SamplerHandle> sampler(module, "Sampler",
+                                          "Draws keys of a table for the workers of all ranks.");
   py::class_<TableHandleOf>(module, "Table", "A table of a server.")
       .def_property_readonly("name", of([](const auto& typed) { return typed.name(); }))
       .def_property_readonly("keys", of([](const auto& typed) { return typed.keys(); }))

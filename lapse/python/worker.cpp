@@ -186,7 +186,7 @@ std::unique_ptr<PreparedHandle> prepare_sample(const SharedWorker& worker, const
   return std::visit(
       [&](const auto& typed) {
         return std::make_unique<PreparedHandle>(
-            PreparedHandle{worker, caller.prepare_sample(typed, keys, clock_of(start), clock_of(end))});
+            worker, caller.prepare_sample(typed, keys, clock_of(start), clock_of(end)));
       },
       sampler.sampler);
 }
@@ -235,6 +235,7 @@ const char* class_of(const std::exception& error) {
 }  // namespace
 
 void declare_errors() {
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 has it by value.
   py::register_exception_translator([](std::exception_ptr failure) {
     try {
       if (failure) std::rethrow_exception(failure);
@@ -253,7 +254,7 @@ void declare_worker(py::module_& module) {
   py::class_<OperationHandle>(module, "Operation", "Something that a worker began.")
       .def_property_readonly("done", &OperationHandle::done)
       .def("wait", &OperationHandle::wait, "Waits. Returns the values of a pull, else None.");
-  py::class_<PreparedHandle>(module, "Sample", "Keys that were prepared for a worker.");
+  const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
   py::class_<WorkerState, SharedWorker>(module, "Worker", "A thread's access to the tables of a server.")
       .def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
       .def_property_readonly("count", [](const WorkerState& worker) { return worker.base().count(); })

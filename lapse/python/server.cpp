@@ -146,6 +146,22 @@ class Attachment {
   std::optional<WorkerScope> scope_;
 };
 
+// Between enter and exit, no thread of a server of this process is inside MPI.
+class MpiSection {
+ public:
+  explicit MpiSection(SharedServer server) : server_(std::move(server)) {}
+  void enter() {
+    if (calls_) throw UsageError("the calls of MPI have begun already");
+    const py::gil_scoped_release released;
+    calls_.emplace(server_->server().mpi_calls());
+  }
+  void exit(const py::object&, const py::object&, const py::object&) { calls_.reset(); }
+
+ private:
+  SharedServer server_;
+  std::optional<MpiCalls> calls_;
+};
+
 // --- servers
 
 SharedServer make_server(int communicator, const std::map<std::string, std::string>& options, bool managed) {
@@ -249,6 +265,9 @@ PYBIND11_MODULE(_native, module) {
   py::class_<Attachment>(module, "Attachment")
       .def("__enter__", &Attachment::enter)
       .def("__exit__", &Attachment::exit);
+  py::class_<MpiSection>(module, "MpiSection")
+      .def("__enter__", &MpiSection::enter)
+      .def("__exit__", &MpiSection::exit);
   py::class_<ServerState, SharedServer>(module, "Server")
       .def(py::init(&make_server), "communicator"_a, "options"_a, "managed"_a)
       .def("close", &close)
@@ -293,6 +312,7 @@ PYBIND11_MODULE(_native, module) {
             server.server().progress(std::chrono::microseconds(microseconds));
           },
           py::call_guard<py::gil_scoped_release>())
+      .def("mpi_calls", [](const SharedServer& server) { return std::make_unique<MpiSection>(server); })
       .def("checkpoints", &make_checkpoints);
 }
 

@@ -149,6 +149,22 @@ def attached(server, table):
     server.run_here(lambda worker: worker.barrier())
 
 
+def own_calls(server):
+    """A reduction of mpi4py while a worker runs."""
+    def work(worker):
+        total = numpy.zeros(1)
+        with server.mpi_calls():
+            request = MPI.COMM_WORLD.Iallreduce(numpy.ones(1), total)
+        done = False
+        while not done:
+            with server.mpi_calls():
+                done = request.Test()
+        assert total[0] == server.ranks
+        worker.barrier()
+    server.run_workers(1, work)
+    refused(lapse.UsageError, "already", lambda section: [section.__enter__(), section.__enter__()], server.mpi_calls())
+
+
 def checkpoints(server, table, folder):
     saved = server.checkpoints(folder, keep=2)
     saved.add(table)
@@ -230,6 +246,7 @@ def main():
         dropped_operations(server, tables[0])
         lock_is_released(server)
         attached(server, tables[0])
+        own_calls(server)
         checkpoints(server, tables[0], folder)
         statistics = server.statistics()
         assert "floats" in str(statistics) and isinstance(statistics, dict)

@@ -111,6 +111,10 @@ class Server:
         """Handles what messages have come; for a worker of run_here that computes long."""
         self._native.progress(microseconds)
 
+    def mpi_calls(self):
+        """For a with block with this program's own calls of MPI while workers run; none that waits for another rank."""
+        return self._native.mpi_calls()
+
     def statistics(self):
         """Collective. What all ranks have counted."""
         return json.loads(self._native.statistics_json())

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/random.hpp"
 
 namespace adapm {
@@ -18,7 +19,7 @@ namespace adapm {
 // weight 0 is never drawn, any other may be.
 //
 // Thread safety: constant.
-class AliasTable {
+class LAPSE_EXPORT AliasTable {
  public:
   // As many numbers as an index of a column can name.
   static constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 32;

@@ -5,12 +5,13 @@
 
 #include "adapm/intent_handle.hpp"
 #include "adapm/worker.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/attached_worker.hpp"
 
 namespace adapm {
 
 // From ParameterManager::attach; as lapse::AttachedWorker.
-class [[nodiscard]] AttachedWorker {
+class LAPSE_EXPORT AttachedWorker {
  public:
   AttachedWorker(lapse::AttachedWorker base, IntentHandle intents);
 

@@ -12,6 +12,7 @@
 
 #include "adapm/alias_table.hpp"
 #include "adapm/intent.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 
@@ -25,7 +26,7 @@ namespace adapm {
 // no weight above 0, more than 2^32 weights. OutOfMemory where the table of weights cannot be made.
 //
 // Thread safety: constant; each thread draws with an engine of its own.
-class Distribution {
+class LAPSE_EXPORT Distribution {
  public:
   using Shared = std::shared_ptr<const Distribution>;
 

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace adapm {
 
 // Of one rank, since the start.
-struct IntentCounters {
+struct LAPSE_EXPORT IntentCounters {
   std::uint64_t rounds = 0;
   std::uint64_t advances = 0;
   std::uint64_t clocks = 0;
@@ -82,7 +84,7 @@ void IntentCounters::serialize(Archive& archive, unsigned) {
 }
 
 // Of all ranks. Plain data.
-struct IntentStatistics {
+struct LAPSE_EXPORT IntentStatistics {
   std::vector<IntentCounters> ranks;  // by Rank
 
   IntentCounters total() const;

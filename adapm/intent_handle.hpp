@@ -9,6 +9,7 @@
 #include "adapm/intent.hpp"
 #include "adapm/sampler.hpp"
 #include "adapm/technique.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/table.hpp"
 
@@ -20,7 +21,7 @@ class WorkerIntents;
 //
 // Thread safety: any thread; a thread that loads data for a worker signals what the worker will access. A
 // handle may outlive its phase and its manager; then it refuses intents and samples.
-class IntentHandle {
+class LAPSE_EXPORT IntentHandle {
  public:
   // Made by ParameterManager; `server`: whose tables may be named.
   IntentHandle(std::shared_ptr<WorkerIntents> intents, std::uint64_t phase, Technique technique,

@@ -9,6 +9,7 @@
 #include "adapm/action_timer.hpp"
 #include "adapm/sampling_options.hpp"
 #include "adapm/technique.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/options.hpp"
 
 namespace lapse {
@@ -20,7 +21,7 @@ namespace adapm {
 // Every field but `server` has one line in the table in options.cpp, which gives its name, unit, range and
 // meaning; docs/adaptive-management-options.md is generated from it. All ranks of a manager must have equal
 // options.
-struct Options {
+struct LAPSE_EXPORT Options {
   lapse::Options server = {};  // of the server that the manager contains
   Technique technique = Technique::adaptive;
   double nups_factor = 100;
@@ -57,9 +58,9 @@ struct Options {
 };
 
 // All options of the manager with their values, and all that is wrong with the sources and the environment.
-lapse::OptionStates option_states(const lapse::OptionSources& sources);
+LAPSE_EXPORT lapse::OptionStates option_states(const lapse::OptionSources& sources);
 
 // The text of docs/adaptive-management-options.md.
-std::string options_document();
+LAPSE_EXPORT std::string options_document();
 
 }  // namespace adapm

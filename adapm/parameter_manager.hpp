@@ -18,6 +18,7 @@
 #include "adapm/options.hpp"
 #include "adapm/sampler.hpp"
 #include "adapm/worker.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace adapm {
@@ -25,7 +26,7 @@ namespace adapm {
 class Management;
 
 // Of all ranks. Plain data.
-struct Statistics {
+struct LAPSE_EXPORT Statistics {
   lapse::Statistics server;
   IntentStatistics intents;
 
@@ -39,7 +40,7 @@ struct Statistics {
 // MPI_Finalize, what the destructor does.
 //
 // Thread safety: one thread, as ParameterServer.
-class ParameterManager {
+class LAPSE_EXPORT ParameterManager {
  public:
   // Collective. Throws as lapse::ParameterServer does, also ConfigurationError when the ranks have different
   // options of the manager.
@@ -99,9 +100,9 @@ class ParameterManager {
   void run_here(const std::function<void(Worker&)>& f);
   void start_progress(std::int32_t workers);
   void stop_progress();
-  AttachedWorker attach(std::optional<std::size_t> place = {});
+  [[nodiscard]] AttachedWorker attach(std::optional<std::size_t> place = {});
   void progress(std::chrono::microseconds wait = {}) { server_->progress(wait); }
-  lapse::MpiCalls mpi_calls() { return server_->mpi_calls(); }
+  [[nodiscard]] lapse::MpiCalls mpi_calls() { return server_->mpi_calls(); }
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
@@ -111,7 +112,7 @@ class ParameterManager {
   void close();
 
  private:
-  class Phase;
+  class LAPSE_HIDDEN Phase;
 
   // What a worker of the phase does.
   void work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f);

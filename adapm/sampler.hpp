@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "adapm/sampling_options.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/table.hpp"
 
 namespace adapm {
@@ -35,7 +36,7 @@ class Sampler {
 };
 
 // The part of a PreparedSample without its element type.
-class SampleHandle {
+class LAPSE_EXPORT SampleHandle {
  public:
   // For the library: prepared for a worker in a phase; `stream`: of this sampler, gets the keys back.
   SampleHandle(std::shared_ptr<SamplerState> sampler, SampleStream& stream,

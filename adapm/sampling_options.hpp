@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
+
 namespace adapm {
 
 // When the keys of a sample are drawn, and whether their accesses are announced (docs/sampling.md).
@@ -46,7 +48,7 @@ struct SamplingOptions {
 };
 
 // The same with nothing left open.
-struct Sampling {
+struct LAPSE_EXPORT Sampling {
   SamplingScheme scheme;
   bool with_replacement;
   bool postpone;
@@ -56,6 +58,6 @@ struct Sampling {
 };
 
 // For comparison of ranks and for messages.
-std::string to_text(const Sampling& sampling);
+LAPSE_EXPORT std::string to_text(const Sampling& sampling);
 
 }  // namespace adapm

@@ -8,6 +8,7 @@
 
 #include "adapm/intent_handle.hpp"
 #include "adapm/sampler.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/ps/worker.hpp"
 
 namespace lapse {
@@ -20,7 +21,7 @@ namespace adapm {
 // to a key works with and without intent, whatever the manager does meanwhile.
 // Given to each function that ParameterManager::run_workers starts; used by that thread alone, until it
 // returns, but for the calls of IntentHandle.
-class Worker : public lapse::Worker, public IntentHandle {
+class LAPSE_EXPORT Worker : public lapse::Worker, public IntentHandle {
  public:
   // In place of `worker`, which is not used as long as the object lives.
   Worker(lapse::Worker& worker, IntentHandle intents);

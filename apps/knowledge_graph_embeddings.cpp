@@ -36,7 +36,7 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   std::optional<TrainingJob> job;
-  if (!options.checkpoints.folder.empty()) job.emplace(server, options.checkpoints);
+  make_training_job(job, server, options.checkpoints);
   KnowledgeGraph graph;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) {
     if (reports)

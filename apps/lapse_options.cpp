@@ -71,7 +71,8 @@ void print_json(const OptionStates& states) {
 int main(int argument_count, char** arguments) {
   CLI::App app(
       "Prints the options of parameter server and parameter manager: value, where it comes from, meaning, "
-      "unit, default. The status is 1 where the file or the environment has an error. Needs no MPI.",
+      "unit, default. The status is 1 where the file, the environment or the command line has an error. "
+      "Needs no MPI.",
       "lapse-options");
   std::string file;
   bool as_json = false;
@@ -79,7 +80,11 @@ int main(int argument_count, char** arguments) {
   app.add_option("--file", file, "File of options (default: the one that LAPSE_OPTIONS_FILE names)");
   app.add_flag("--json", as_json, "Print JSON");
   lapse::apps::add_settings(app, settings);
-  CLI11_PARSE(app, argument_count, arguments);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 1;  // 0: help
+  }
 
   settings.file = file.empty() ? lapse::OptionsFile::read_named() : lapse::OptionsFile::read(file);
   std::vector<std::string> problems;

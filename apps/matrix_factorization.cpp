@@ -38,7 +38,7 @@ int factorize(adapm::ParameterManager& manager, const MatrixFactorizationOptions
   const bool reports = server.rank() == lapse::Rank{0};
   options.training.check(server.ranks());
   std::optional<TrainingJob> job;
-  if (!options.checkpoints.folder.empty()) job.emplace(server, options.checkpoints);
+  make_training_job(job, server, options.checkpoints);
   FactorizationProblem problem;  // an error on one rank ends all
   server.run_workers(1, [&](Worker& worker) {
     if (reports) given.check({options.data.train_file, options.data.test_file}, server.ranks());

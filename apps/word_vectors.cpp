@@ -40,7 +40,7 @@ class WordVectorsProgram {
   // Returns the exit status.
   int run() {
     options_.training.check(server_.ranks());
-    if (!options_.checkpoints.folder.empty()) job_.emplace(server_, options_.checkpoints);
+    make_training_job(job_, server_, options_.checkpoints);
     workers_ = workers_of(options_.training.workers, server_.rank());
     server_.run_workers(1, [&](Worker&) {
       if (reports_)

@@ -36,12 +36,15 @@ endif()
 set(LAPSE_PRECOMPILED_HEADERS
   <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <functional> <memory> <mutex> <optional> <span>
   <stdexcept> <string> <string_view> <thread> <unordered_map> <utility> <vector> <fmt/format.h>)
+# What lapse/core/export.hpp marks is visible in shared libraries. The objects are compiled once for both forms.
+set(LAPSE_LIBRARY_PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 foreach(kind IN ITEMS library program)
   add_library(lapse_${kind}_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp")
   target_link_libraries(lapse_${kind}_precompiled PRIVATE lapse_settings fmt::fmt)
   target_precompile_headers(lapse_${kind}_precompiled PRIVATE ${LAPSE_PRECOMPILED_HEADERS})
 endforeach()
-set_target_properties(lapse_library_precompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(lapse_library_precompiled PROPERTIES ${LAPSE_LIBRARY_PROPERTIES})
 
 # Builds with a sanitizer join the files of a library, which saves a third of their time. That every file stands alone
 # is what the other builds show. Names in unnamed namespaces must differ within a library.
@@ -50,15 +53,15 @@ if(LAPSE_SANITIZER)
 endif()
 
 # lapse_library(<folder name> SOURCES <files> DEPENDS <targets> [PRIVATE_DEPENDS <targets>]): one library target for one
-# folder, lapse_<name>. An alias lapse::<name> is what others link to.
+# folder, lapse_<name>. An alias lapse::<name> is what others link to. All have fmt, as the precompiled header does.
 function(lapse_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(lapse_${name} STATIC ${ARG_SOURCES})
   add_library(lapse::${name} ALIAS lapse_${name})
   target_include_directories(lapse_${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-  target_link_libraries(lapse_${name} PUBLIC ${ARG_DEPENDS} PRIVATE lapse_settings ${ARG_PRIVATE_DEPENDS})
+  target_link_libraries(lapse_${name} PUBLIC ${ARG_DEPENDS} PRIVATE lapse_settings fmt::fmt ${ARG_PRIVATE_DEPENDS})
   target_compile_features(lapse_${name} PUBLIC cxx_std_20)
-  set_target_properties(lapse_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(lapse_${name} PROPERTIES ${LAPSE_LIBRARY_PROPERTIES})
   target_precompile_headers(lapse_${name} REUSE_FROM lapse_library_precompiled)
   if(LAPSE_JOINED_FILES)
     set_target_properties(lapse_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LAPSE_JOINED_FILES})
@@ -79,6 +82,6 @@ endfunction()
 function(lapse_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE lapse_settings ${ARG_DEPENDS})
+  target_link_libraries(${name} PRIVATE lapse_settings fmt::fmt ${ARG_DEPENDS})
   target_precompile_headers(${name} REUSE_FROM lapse_program_precompiled)
 endfunction()

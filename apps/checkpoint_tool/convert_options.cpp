@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -31,6 +32,9 @@ void to_arrays(const ConvertOptions& options) {
     refuse(!options.keys.empty(), "--keys", "to files of several arrays, which have the keys");
     refuse(!options.state.empty(), "--state", "to files of several arrays, which have the state");
   }
+  for (auto table = options.tables.begin(); table != options.tables.end(); ++table)
+    if (std::find(options.tables.begin(), table, *table) != table)
+      throw UsageError(fmt::format("--table '{}' is given twice", *table));
   const CheckpointFolder folder(options.source);
   convert_to_arrays(folder, chosen_manifest(folder, options.step),
                     {.tables = options.tables,

@@ -88,6 +88,13 @@ class Planner {
   const ToArrays& request_;
 };
 
+// Also where a path is written in two ways.
+bool is_one_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  const auto normal = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, error); };
+  return one == other || (!one.empty() && !other.empty() && normal(one) == normal(other) && !error);
+}
+
 void require_new(const std::string& path) {
   std::error_code error;
   if (!path.empty() && std::filesystem::exists(path, error))
@@ -122,7 +129,8 @@ void copy_rows(const CheckpointFolder& folder, const Manifest& manifest, const P
 
 void convert_to_arrays(const CheckpointFolder& folder, const Manifest& manifest, const ToArrays& request) {
   for (const std::string& other : {request.keys, request.state}) {
-    if (!other.empty() && (other == request.output || request.keys == request.state))
+    if (other.empty()) continue;
+    if (is_one_file(other, request.output) || is_one_file(request.keys, request.state))
       throw UsageError(fmt::format("'{}' is named twice: each array has a file of its own", other));
   }
   if (!request.force)

@@ -128,6 +128,10 @@ void add_checkpoint_options(CLI::App& app, CheckpointOptions& options, OptionCon
                    ->check(file_name()));
   needs_folder(app.add_flag("--resume", options.resume,
                             "Go on from the newest checkpoint in the folder; where there is none, start"));
+  conditions.add(app.add_option("--resume-step", options.resume_step,
+                                "Go on from this step, and not from the newest; later ones are removed then, "
+                                "as soon as there is another checkpoint, unless all are kept"),
+                 "--resume", [&options] { return options.resume; });
   needs_folder(app.add_option("--stop-status", options.stop_status,
                               "Exit status of a job that has stopped early, from 1 to 125")
                    ->check(CLI::Range(1, 125))

@@ -25,7 +25,8 @@ struct CheckpointOptions {
   CheckpointInterval interval{.time = std::chrono::minutes(10)};
   std::optional<std::size_t> keep = 2;  // nothing: all
   bool resume = false;
-  int stop_status = 75;  // the exit status of a program that has stopped early
+  std::optional<std::uint64_t> resume_step = {};  // nothing: the newest
+  int stop_status = 75;                           // the exit status of a program that has stopped early
   std::vector<int> signals{SIGUSR1, SIGTERM};
   std::chrono::seconds stop_before{120};  // the end of the Slurm job
 };

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "apps/common/held_signals.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
@@ -26,6 +27,7 @@ GivenDescriptors open_standard_streams() {
 // A failing call ends the job: no error handler has been set yet. The server reports a thread level that is
 // too low.
 MpiSession::MpiSession(int& argument_count, char**& arguments) : given_descriptors_(open_standard_streams()) {
+  hold_signals();
   prepare_mpi_environment();
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_SERIALIZED, &provided);

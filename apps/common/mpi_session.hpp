@@ -10,7 +10,7 @@
 namespace lapse::apps {
 
 // Initialises MPI on construction, with the settings and the thread level that a parameter server needs, and
-// finalizes it on destruction. One per process, in main.
+// finalizes it on destruction. Holds signals that ask a job to stop. One per process, in main.
 class MpiSession {
  public:
   MpiSession(int& argument_count, char**& arguments);

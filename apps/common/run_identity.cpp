@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "lapse/core/error.hpp"
@@ -28,8 +29,12 @@ Json RunIdentity::to_json() const {
 }
 
 void RunIdentity::require_equal(const Json& saved, std::string_view checkpoint) const {
+  const bool readable = saved.is_object() && !saved.empty() &&
+                        std::ranges::all_of(saved, [](const Json& entry) { return entry.is_string(); });
+  if (!readable)
+    throw ConfigurationError(fmt::format("{} is not the checkpoint of an application", checkpoint));
   for (const auto& [name, value] : entries_) {
-    const std::string before = saved.value(name, std::string("not given"));
+    const std::string before = saved.value(name, value);
     if (before == value) continue;
     throw ConfigurationError(fmt::format(
         "{} is {}, but {} in the checkpoint that is to be resumed, {}: give it the same value, or "

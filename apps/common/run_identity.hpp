@@ -21,7 +21,8 @@ class RunIdentity {
   void add(std::string_view name, std::uint64_t value);
 
   Json to_json() const;
-  // Throws ConfigurationError that names the first one that differs, with both values and the checkpoint.
+  // Throws ConfigurationError that names the first one that differs, with both values and the checkpoint, or
+  // says that the checkpoint has none. What an earlier release has not saved is not compared.
   void require_equal(const Json& saved, std::string_view checkpoint) const;
 
  private:

@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/common/held_signals.hpp"
+#include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/ps/local_checkpoints.hpp"
 
@@ -18,13 +21,6 @@ namespace {
 
 CheckpointSettings settings(const CheckpointOptions& options) {
   return {.folder = options.folder, .local_folder = options.local_folder, .keep = options.keep};
-}
-
-// A signal that comes behind the last handler would end a program whose work is done or saved, with another
-// exit status: launchers send some to the other ranks when the first has ended.
-const std::vector<int>& ignored_otherwise(const std::vector<int>& signals) {
-  for (const int signal : signals) std::signal(signal, SIG_IGN);
-  return signals;
 }
 
 // Collective. Whether it holds on some rank.
@@ -38,11 +34,19 @@ bool holds_anywhere(ParameterServer& server, std::string_view call, const std::f
 TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& options)
     : server_(server),
       options_(options),
+      signals_(options.signals),
       checkpoints_(server, settings(options)),
-      control_(server, {.signals = ignored_otherwise(options.signals),
+      control_(server, {.signals = options.signals,
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
-      exist_(has_checkpoints(options)) {
+      exist_(has_checkpoints(options)),
+      termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end()) {
+  // A signal that comes behind the last handler would end a program whose work is done or saved, with another
+  // exit status: launchers send some to the other ranks when the first has ended.
+  signals_.ignore_afterwards();
+  release_signals();
+  // One that has come before the control was there comes once more.
+  if (const auto signal = signals_.received()) std::raise(*signal);
   if (exist_ && !options.resume)
     throw ConfigurationError(
         fmt::format("{} has checkpoints: add --resume to go on from the newest, or choose another "
@@ -50,24 +54,57 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
                     options.folder));
 }
 
+bool TrainingJob::has_steps() const {
+  return holds_anywhere(server_, "the look for steps", [this] {
+    return server_.rank() == Rank(0) && !CheckpointFolder(options_.folder).steps().empty();
+  });
+}
+
 bool TrainingJob::has_checkpoints(const CheckpointOptions& options) const {
   return holds_anywhere(server_, "the look for checkpoints", [&] {
-    const bool local =
-        !options.local_folder.empty() && !LocalCheckpoints(options.local_folder).list().manifests.empty();
+    const bool local = !options.local_folder.empty() && !LocalCheckpoints(options.local_folder)
+                                                             .list(folder_number(options.folder).value_or(0))
+                                                             .manifests.empty();
     return local || (server_.rank() == Rank(0) && !CheckpointFolder(options.folder).steps().empty());
   });
 }
 
 std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
+  using Reason = CheckpointError::Reason;
   identity_ = std::move(identity);
   const bool reports = server_.rank() == Rank(0);
-  if (!exist_) {
+  if (!exist_ && !options_.resume_step) {
     if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
     return std::nullopt;
   }
+  for (std::optional<std::uint64_t> step = options_.resume_step;;) {
+    try {
+      return resume(step);
+    } catch (const CheckpointError& error) {
+      // Every rank has this error.
+      const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
+                                error.reason() == Reason::missing || error.reason() == Reason::foreign;
+      if (options_.resume_step || !may_be_older) throw;
+      const std::optional<std::uint64_t> older = older_step(step);
+      if (!older && !has_steps()) {
+        warn(fmt::format("no whole checkpoint in {} or on the hosts: the training starts: {}",
+                         options_.folder, error.what()));
+        return std::nullopt;
+      }
+      if (!older) throw;
+      warn(fmt::format("{} cannot be resumed: {}; going back to step {} in {}",
+                       step ? fmt::format("step {}", *step) : "the newest checkpoint", error.what(), *older,
+                       options_.folder));
+      step = older;
+    }
+  }
+}
+
+SavedState TrainingJob::resume(std::optional<std::uint64_t>& tried) {
   // Without tables: another run is to be recognised by its options, not by the lengths of its tables.
   Checkpoints without_tables(server_, settings(options_));
-  LoadedCheckpoint loaded = without_tables.load();
+  LoadedCheckpoint loaded = without_tables.load({.step = tried});
+  tried = loaded.step;
   const std::string name = fmt::format("step {} in {}", loaded.step, options_.folder);
   const Json global = loaded.global.empty() ? Json() : parse_state(loaded.global);
   if (!global.is_object() || !global.contains("run") || !global.contains("state"))
@@ -75,13 +112,31 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   identity_.require_equal(global.at("run"), name);
   checkpoints_.load({.step = loaded.step});
   next_step_ = loaded.step + 1;
-  if (reports) {
-    for (const std::string& problem : loaded.problems)
-      fmt::print(stderr, "warning: passed over: {}\n", problem);
+  // One that is on the hosts alone is to be saved again before the job ends.
+  only_local_ = !holds_anywhere(server_, "the look for the checkpoint", [&] {
+    const auto steps = CheckpointFolder(options_.folder).steps();
+    return server_.rank() == Rank(0) && std::ranges::find(steps, loaded.step) != steps.end();
+  });
+  saved_step_ = only_local_ ? 0 : loaded.step;
+  for (const std::string& problem : loaded.problems) warn("passed over: " + problem);
+  if (server_.rank() == Rank(0)) {
     fmt::print("resumed from {}\n", name);
     std::fflush(stdout);
   }
-  return SavedState{global.at("state").dump(), std::move(loaded.per_worker)};
+  return {global.at("state").dump(), std::move(loaded.per_worker)};
+}
+
+std::optional<std::uint64_t> TrainingJob::older_step(std::optional<std::uint64_t> before) {
+  const auto found = server_.exchange("the look for an older checkpoint", [&]() -> std::string {
+    if (server_.rank() != Rank(0)) return {};
+    const auto newest = CheckpointFolder(options_.folder).newest(CheckpointFolder::Check::structure, before);
+    return newest.manifest ? std::to_string(newest.manifest->step) : std::string();
+  });
+  return found[0].empty() ? std::nullopt : std::optional<std::uint64_t>(std::stoull(found[0]));
+}
+
+void TrainingJob::warn(const std::string& text) const {
+  if (server_.rank() == Rank(0)) fmt::print(stderr, "warning: {}\n", text);
 }
 
 CheckpointContent TrainingJob::content(const SavedState& state) const {
@@ -89,9 +144,41 @@ CheckpointContent TrainingJob::content(const SavedState& state) const {
   return {.global = global.dump(), .per_worker = state.per_worker};
 }
 
+void TrainingJob::try_to_save(const std::function<void()>& f) {
+  constexpr int kMaxFailures = 3;
+  try {
+    f();
+  } catch (const CheckpointError& error) {
+    // Every rank has this error.
+    if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
+    warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
+  }
+}
+
 void TrainingJob::finish_written() {
-  if (!holds_anywhere(server_, "the look after a checkpoint", [this] { return !checkpoints_.done(); }))
-    checkpoints_.finish();
+  if (!is_saving_ ||
+      holds_anywhere(server_, "the look after a checkpoint", [this] { return !checkpoints_.done(); }))
+    return;
+  is_saving_ = false;
+  try_to_save([this] {
+    finish_save(saving_);
+    failed_saves_ = 0;
+  });
+}
+
+void TrainingJob::set_progress(const JobProgress& progress) {
+  if (!only_local_) saved_ = progress;
+  begin_interval(progress);
+  termination_.begin();
+}
+
+bool TrainingJob::shall_leave(std::uint64_t clocks) {
+  termination_.progressed();
+  if (clocks_left_ && clocks >= *clocks_left_) {
+    clocks_over_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  return control_.stop_requested() || control_.checkpoint_due();
 }
 
 void TrainingJob::begin_interval(const JobProgress& progress) {
@@ -101,29 +188,63 @@ void TrainingJob::begin_interval(const JobProgress& progress) {
 }
 
 bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedState()>& state) {
+  termination_.progressed();
   finish_written();
   if (!control_.should_stop()) {
-    if (control_.need_checkpoint(progress)) {
-      checkpoints_.save_async(next_step_++, content(state()));
+    // Workers that have more to do than others have left for their own clocks, behind the mean of all.
+    const bool clocks_over = clocks_left_ && holds_anywhere(server_, "the look at the clocks", [this] {
+                               return clocks_over_.exchange(false, std::memory_order_relaxed);
+                             });
+    if (control_.need_checkpoint(progress) || clocks_over) {
+      is_saving_ = false;
+      try_to_save([&] {
+        checkpoints_.save_async(next_step_++, content(state()));
+        is_saving_ = true;
+        saving_ = progress;
+      });
       begin_interval(progress);
     } else if (clocks_left_) {
-      clocks_left_ = interval_clocks_ + *options_.interval.clocks - progress.clocks;
+      // Below the interval, else a checkpoint would have been needed.
+      const std::uint64_t passed = progress.clocks - std::min(progress.clocks, interval_clocks_);
+      clocks_left_ = *options_.interval.clocks - std::min(passed, *options_.interval.clocks - 1);
     }
     return false;
   }
-  save(next_step_, state());
-  stop_text_ = fmt::format("stopped: {}; --resume goes on from step {} in {}", control_.stop_reason(),
-                           next_step_, options_.folder);
+  termination_.agreed();
+  const std::uint64_t before = next_step_;
+  save(progress, state);
+  stop_text_ = fmt::format("stopped: {}; ", control_.stop_reason());
+  if (saved_step_ == 0) {
+    stop_text_ += "nothing was trained, and there is no checkpoint";
+  } else {
+    stop_text_ += fmt::format("--resume goes on from step {} in {}", saved_step_, options_.folder);
+    if (next_step_ == before) stop_text_ += "; nothing was trained since then";
+  }
   return true;
 }
 
-void TrainingJob::finish(const std::function<SavedState()>& state) {
-  save(next_step_++, state());
+void TrainingJob::finish(const JobProgress& progress, const std::function<SavedState()>& state) {
+  termination_.agreed();
+  save(progress, state);
 }
 
-void TrainingJob::save(std::uint64_t step, const SavedState& state) {
-  checkpoints_.save(step, content(state));
+void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
+  if (std::exchange(is_saving_, false)) try_to_save([this] { finish_save(saving_); });
+  if (is_saved(progress)) return;
+  checkpoints_.save(next_step_++, content(state()));
+  finish_save(progress);
+}
+
+void TrainingJob::finish_save(const JobProgress& progress) {
   checkpoints_.finish();  // With a local folder, the folder of all ranks has it from here on.
+  saved_ = progress;
+  saved_step_ = next_step_ - 1;
+}
+
+void make_training_job(std::optional<TrainingJob>& job, ParameterServer& server,
+                       const CheckpointOptions& options) {
+  if (options.folder.empty()) return release_signals();
+  job.emplace(server, options);
 }
 
 }  // namespace lapse::apps

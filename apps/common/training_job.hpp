@@ -1,6 +1,7 @@
 // A training that saves checkpoints, stops when its job is to end, and goes on in a later job.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,6 +10,8 @@
 #include "apps/common/checkpoint_options.hpp"
 #include "apps/common/run_identity.hpp"
 #include "apps/common/saved_state.hpp"
+#include "apps/common/termination_watch.hpp"
+#include "lapse/core/signal_watch.hpp"
 #include "lapse/ps/checkpoints.hpp"
 #include "lapse/ps/job_control.hpp"
 
@@ -23,7 +26,7 @@ class TrainingJob {
  public:
   // Collective. The server outlives the object. Throws ConfigurationError for a folder that has checkpoints
   // which are not to be resumed, and as JobControl does. From then on the process ignores the signals of the
-  // options wherever they are not caught.
+  // options wherever they are not caught. By the main thread: signals that were held come now.
   TrainingJob(ParameterServer& server, const CheckpointOptions& options);
 
   template <Element T>
@@ -32,45 +35,73 @@ class TrainingJob {
   }
 
   // Collective. Loads the tables of the newest checkpoint, if there is one and it is to be resumed; returns
-  // its state. Throws ConfigurationError where it is of another run, CheckpointError.
+  // its state. Where that turns out to be damaged, the one before is taken, with a warning. Throws
+  // ConfigurationError where it is of another run, CheckpointError.
   std::optional<SavedState> begin(RunIdentity identity);
-  // How far the training is at the beginning, for the interval of checkpoints.
-  void set_progress(const JobProgress& progress) { begin_interval(progress); }
+  // How far the training is at the beginning: the newest checkpoint, if there is one, is as far.
+  void set_progress(const JobProgress& progress);
 
   // Whether a worker should return early, after so many clocks since the last pause: the job is to stop, or a
   // checkpoint to be saved.
-  bool shall_leave(std::uint64_t clocks) const {
-    return control_.stop_requested() || control_.checkpoint_due() ||
-           (clocks_left_ && clocks >= *clocks_left_);
-  }
+  bool shall_leave(std::uint64_t clocks);
   // Whether a worker should return early for the first of these reasons.
-  bool stop_requested() const { return control_.stop_requested(); }
-  // Collective. Saves a checkpoint if one is due, or if the job is to stop: then returns true.
+  bool stop_requested() {
+    termination_.progressed();
+    return control_.stop_requested();
+  }
+  // Collective. Saves a checkpoint if one is due, or if the job is to stop: then returns true. A job that
+  // stops where the newest checkpoint is as far saves no other one.
   bool pause(const JobProgress& progress, const std::function<SavedState()>& state);
-  // Collective. Saves a last checkpoint.
-  void finish(const std::function<SavedState()>& state);
+  // Collective. Saves a last checkpoint, unless the newest is as far.
+  void finish(const JobProgress& progress, const std::function<SavedState()>& state);
 
   // When pause() has returned true: one line for the user.
   const std::string& stop_text() const { return stop_text_; }
 
  private:
+  // Collective. In the folder of all ranks alone; and in local folders, too.
+  bool has_steps() const;
   bool has_checkpoints(const CheckpointOptions& options) const;
+  // Collective. The state of the checkpoint of this step, or of the newest. Sets `tried` to its step.
+  SavedState resume(std::optional<std::uint64_t>& tried);
+  // Collective. The newest whole checkpoint in the folder of all ranks, of a step below `before`.
+  std::optional<std::uint64_t> older_step(std::optional<std::uint64_t> before);
   CheckpointContent content(const SavedState& state) const;
+  // Collective. f saves in the background; where that fails, the next interval tries again, a few times.
+  void try_to_save(const std::function<void()>& f);
+  void warn(const std::string& text) const;
   void finish_written();
   // Collective. The checkpoint exists in the folder of all ranks when the call returns.
-  void save(std::uint64_t step, const SavedState& state);
+  void save(const JobProgress& progress, const std::function<SavedState()>& state);
+  void finish_save(const JobProgress& progress);
   void begin_interval(const JobProgress& progress);
+  bool is_saved(const JobProgress& progress) const {
+    return saved_ && progress.epochs == saved_->epochs && progress.clocks == saved_->clocks;
+  }
 
   ParameterServer& server_;
   CheckpointOptions options_;
+  SignalWatch signals_;  // from before the job's control until the process ends
   Checkpoints checkpoints_;
   JobControl control_;
   RunIdentity identity_;
   bool exist_;  // checkpoints, before the start
   std::uint64_t next_step_ = 1;
+  bool only_local_ = false;                        // what was loaded: other hosts lack it
+  std::optional<JobProgress> saved_ = {};          // of the newest checkpoint, or nothing is done
+  std::uint64_t saved_step_ = 0;                   // its number; 0: there is none
+  JobProgress saving_;                             // of what is saved in the background
+  bool is_saving_ = false;                         // in the background
+  int failed_saves_ = 0;                           // in a row
   std::uint64_t interval_clocks_ = 0;              // where the interval has begun
   std::optional<std::uint64_t> clocks_left_ = {};  // of the interval
+  std::atomic<bool> clocks_over_ = false;          // a worker has left because of them
   std::string stop_text_;
+  TerminationWatch termination_;
 };
+
+// Collective. Makes a training job if the options have a folder; without one, held signals have their effect.
+void make_training_job(std::optional<TrainingJob>& job, ParameterServer& server,
+                       const CheckpointOptions& options);
 
 }  // namespace lapse::apps

@@ -132,7 +132,7 @@ EpochRecord Trainer::run_epoch() {
   return epochs_.back();
 }
 
-bool Trainer::run_part(const TrainingJob* job) {
+bool Trainer::run_part(TrainingJob* job) {
   const std::uint64_t epoch = epochs_.size();
   const float rate = schedule_.rate(epoch);
   ShallLeave shall_leave;
@@ -186,7 +186,7 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, Train
   }
   // A resumed training may end before its first evaluation.
   if (stops_early() && !epochs_.empty() && !schedule_.state().best) evaluate_epoch();
-  if (job != nullptr) job->finish(state);
+  if (job != nullptr) job->finish(progress(), state);
   if (stops_early() && !epochs_.empty()) restore_best();
 }
 

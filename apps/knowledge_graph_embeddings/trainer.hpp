@@ -99,7 +99,7 @@ class Trainer {
   void evaluate_epoch();
   void restore_best();
   // Goes on in the epoch that is not finished; returns whether it is now.
-  bool run_part(const TrainingJob* job);
+  bool run_part(TrainingJob* job);
   JobProgress progress() const;
 
   // What a checkpoint has beside the tables.

@@ -46,9 +46,9 @@ EpochRecord record_of(const Json& json, std::uint64_t epoch) {
   return record;
 }
 
-std::uint64_t checksum(const KnowledgeGraph& graph) {
+std::uint64_t checksum(const std::vector<Triple>& triples) {
   DataChecksum sum;
-  for (const Triple& triple : graph.train) {
+  for (const Triple& triple : triples) {
     sum.add((std::uint64_t{triple.subject} << 32U) | triple.object);
     sum.add(std::uint64_t{triple.relation});
   }
@@ -78,7 +78,7 @@ RunIdentity Trainer::identity() const {
   run.add("the number of entities", graph_.entities);
   run.add("the number of relations", graph_.relations);
   run.add("the number of training triples", std::uint64_t{graph_.train.size()});
-  run.add("the checksum of the training triples", checksum(graph_));
+  run.add("the checksum of the training triples", checksum(graph_.train));
   run.add("--model", name_of(options_.model.kind));
   run.add("--dim", std::uint64_t{options_.model.dimensions});
   run.add("--margin", double{options_.model.margin});
@@ -99,6 +99,10 @@ RunIdentity Trainer::identity() const {
   run.add("--rate-decay", options_.schedule.rate_decay);
   run.add("--plateau-decay", options_.schedule.plateau_decay);
   run.add("--patience", stops_early() ? "above 0" : "0");
+  if (stops_early() || options_.schedule.plateau_decay != 1) {
+    run.add("the number of validation triples", std::uint64_t{graph_.valid.size()});
+    run.add("the checksum of the validation triples", checksum(graph_.valid));
+  }
   run.add("--batch", std::uint64_t{runner.batch});
   run.add("--seed", options_.seed);
   run.add("--deterministic", runner.deterministic);
@@ -128,7 +132,6 @@ SavedState Trainer::saved_state() const {
             {"failures", schedule_.state().failures},
             {"plateau_rate", schedule_.state().plateau_rate},
             {"clocks", clocks_},
-            {"clocks_of_part", part_clocks_},
             {"epochs", Json::array()}};
   if (schedule_.state().best) json["best"] = *schedule_.state().best;
   for (const EpochRecord& record : epochs_) json["epochs"].push_back(record_json(record));
@@ -146,7 +149,6 @@ void Trainer::set_state(const SavedState& state) {
   part_cost_ = phase_cost(json.at("cost_of_part"));
   best_epoch_ = json.at("best_epoch").get<std::size_t>();
   clocks_ = json.at("clocks").get<std::uint64_t>();
-  part_clocks_ = json.at("clocks_of_part").get<std::uint64_t>();
   TrainingSchedule::State schedule{.failures = json.at("failures").get<std::uint64_t>(),
                                    .plateau_rate = json.at("plateau_rate").get<double>()};
   if (json.contains("best")) schedule.best = json.at("best").get<double>();
@@ -164,14 +166,21 @@ void Trainer::set_state(const SavedState& state) {
     all += workers.back().at("of").get<double>();
     loss += workers.back().at("loss").get<double>();
   }
+  // Equal on all ranks: what some workers take over and others do not would not add up.
+  const auto has_same = [&](std::size_t worker) {
+    const std::size_t batch = options_.runner.batch;
+    return workers[worker].at("of").get<std::size_t>() == (partition_.count(worker) + batch - 1) / batch;
+  };
+  bool same = workers.size() == partition_.workers();
+  for (std::size_t worker = 0; same && worker < workers.size(); ++worker) same = has_same(worker);
   const double share = all == 0 ? 0 : done / all;
+  // As many batches by another number of workers are another number of clocks.
+  part_clocks_ = static_cast<std::uint64_t>(done) / partition_.workers();
   const std::size_t first = workers_before(options_.workers, manager_.rank());
   for (std::size_t i = 0; i < runners_.size(); ++i) {
     const std::size_t batches = runners_[i]->batches();
     const std::size_t worker = first + i;
-    const bool same =
-        workers.size() == partition_.workers() && workers[worker].at("of").get<std::size_t>() == batches;
-    // Of another number of workers, each has done the same share.
+    // Of another number of workers, or another partition, each has done the same share.
     positions_[i].batches = same ? workers[worker].at("batches").get<std::size_t>()
                                  : static_cast<std::size_t>(share * static_cast<double>(batches));
     positions_[i].loss = same ? workers[worker].at("loss").get<double>() : worker == 0 ? loss : 0;

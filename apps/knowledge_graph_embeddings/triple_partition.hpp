@@ -30,6 +30,7 @@ class TriplePartition {
   std::size_t workers() const { return counts_.size(); }
   std::size_t ranks() const { return relations_.size(); }
   std::vector<Triple> triples(std::size_t worker) const;
+  std::uint64_t count(std::size_t worker) const { return counts_[worker]; }
   // With clustering: the relations whose triples are on this rank; without: none.
   std::span<const std::uint32_t> relations(Rank rank) const;
   // Triples of the busiest worker, divided by the mean.

@@ -210,7 +210,7 @@ void add_options(CLI::App& app, MatrixFactorizationOptions& options) {
   add_schedule_options(app, options.training, *conditions);
   add_update_rule_options(app, options.training.update_rule, *conditions);
   const CLI::Option* const mode = add_execution_options(app, options.training, *conditions);
-  conditions->add(app.add_flag("--deterministic", options.deterministic,
+  conditions->add(app.add_flag("--deterministic", options.training.deterministic,
                                "Refuse modes whose results differ from run to run: blocking gives the same "
                                "ones with the same number of workers, bit for bit"),
                   "--mode blocking",

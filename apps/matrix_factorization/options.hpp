@@ -20,7 +20,6 @@ struct MatrixFactorizationOptions {
   TrainingOptions training;
   std::optional<adapm::Technique> technique;  // where workers signal intents
   CheckpointOptions checkpoints;
-  bool deterministic = false;  // refused where the mode is not
   ManagerSettings settings;
   bool baselines = true;
   std::string output_prefix;  // of the files of the factors; empty: none

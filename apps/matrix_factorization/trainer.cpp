@@ -151,7 +151,7 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, Train
     has_stopped_ = job != nullptr && !is_finished() && job->pause({.epochs = epochs_.size()}, state);
     if (has_stopped_) return;
   }
-  if (job != nullptr) job->finish(state);
+  if (job != nullptr) job->finish({.epochs = epochs_.size()}, state);
 }
 
 const EpochRecord* Trainer::best() const {

@@ -37,6 +37,8 @@ struct TrainingOptions {
   std::uint64_t evaluate_every = 1;  // epochs from one evaluation to the next; 0: none
   std::uint64_t seed = 1;            // of initial factors and orders
   RunnerOptions runner;
+  // The mode is one whose result is equal in every run; a resumed run must have as many workers.
+  bool deterministic = false;
 
   // Throws ConfigurationError for values that make no sense, alone or together.
   void check(std::int32_t ranks) const;

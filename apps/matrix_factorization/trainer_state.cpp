@@ -2,6 +2,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "apps/common/worker_counts.hpp"
 #include "apps/matrix_factorization/trainer.hpp"
 
 namespace lapse::apps {
@@ -84,6 +85,10 @@ RunIdentity Trainer::identity() const {
   run.add("--l1", rule.l1);
   run.add("--order", options_.runner.order == CellOrder::sorted ? "sorted" : "shuffled");
   run.add("--seed", options_.seed);
+  run.add("--deterministic", options_.deterministic);
+  if (options_.deterministic) {
+    run.add("the number of workers", std::uint64_t{total_workers(options_.workers, manager_.ranks())});
+  }
   return run;
 }
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "apps/common/run_identity.hpp"
 #include "apps/word_vectors/word_splitter.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/file_descriptor.hpp"
@@ -22,6 +27,23 @@ void check_corpus_files(const std::vector<std::string>& files, const io::ReaderG
     }
   }
   static_cast<void>(io::shared_inputs(files, group));
+}
+
+std::uint64_t checksum_of(const std::vector<std::string>& files) {
+  constexpr std::size_t kFirstBytes = std::size_t{1} << 20U;
+  DataChecksum sum;
+  sum.add(std::uint64_t{files.size()});
+  for (const std::string& path : files) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    std::string bytes(std::min<std::uintmax_t>(size, kFirstBytes), '\0');
+    std::ifstream file(path, std::ios::binary);
+    if (error || !file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+      throw FileError(path, error ? error.message() : "cannot be read");
+    sum.add(std::uint64_t{size});
+    sum.add(bytes);
+  }
+  return sum.value();
 }
 
 io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart part) {
@@ -49,7 +71,8 @@ io::Vocabulary count_words(const std::vector<std::string>& files, io::FilePart p
 Corpus make_corpus(const CorpusOptions& options, const io::Vocabulary& counted,
                    const io::AllGather& all_gather) {
   const io::Vocabulary all = io::merge_vocabularies(counted, all_gather);
-  Corpus corpus{options.files, {}, 0};
+  Corpus corpus;
+  corpus.files = options.files;
   for (WordId id = 0; id < all.size() && all.count(id) >= options.min_count; ++id) {
     corpus.words.add(all.name(id), all.count(id));
     corpus.occurrences += all.count(id);

@@ -22,8 +22,9 @@ struct CorpusOptions {
 // A text file has words separated by blanks, and a sentence on each line.
 struct Corpus {
   std::vector<std::string> files;
-  io::Vocabulary words;           // by descending count
-  std::uint64_t occurrences = 0;  // of these words in the files
+  std::uint64_t files_checksum = 0;  // of what places in the files depend on: see checksum_of
+  io::Vocabulary words;              // by descending count
+  std::uint64_t occurrences = 0;     // of these words in the files
 };
 
 // Longer words are taken for a sign of a file that is no text.
@@ -32,6 +33,9 @@ inline constexpr std::size_t kMaxWordBytes = 1000;
 // Collective over the group. Throws FileError for what can be read once only, as files are read in each
 // epoch, and as io::shared_inputs does, for a file that a rank lacks.
 void check_corpus_files(const std::vector<std::string>& files, const io::ReaderGroup& group);
+
+// Of the number of files, their order, sizes and first bytes. Throws FileError.
+std::uint64_t checksum_of(const std::vector<std::string>& files);
 
 // The words of a part of each file. Throws FileError, with line and column, for text that is not UTF-8, and
 // for a word longer than kMaxWordBytes, and as LineReader does.

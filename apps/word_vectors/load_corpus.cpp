@@ -17,8 +17,8 @@ namespace {
 io::AllGather all_gather_of(Worker& worker) {
   return [&worker](std::vector<std::byte> own) {
     std::vector<std::vector<std::byte>> all(worker.count());
+    all[worker.index()] = std::move(own);
     for (std::size_t root = 0; root < all.size(); ++root) {
-      if (root == worker.index()) all[root] = std::move(own);
       std::uint64_t bytes = all[root].size();
       worker.broadcast(std::as_writable_bytes(std::span(&bytes, 1)), root);
       all[root].resize(bytes);
@@ -47,6 +47,8 @@ Corpus load_corpus(ParameterServer& server, std::int32_t workers, const CorpusOp
       counted[i] = {};
     }
     corpus = make_corpus(options, rank, all_gather_of(worker));
+    if (worker.index() == 0) corpus.files_checksum = checksum_of(corpus.files);
+    worker.broadcast(std::as_writable_bytes(std::span(&corpus.files_checksum, 1)), 0);
   });
   return corpus;
 }

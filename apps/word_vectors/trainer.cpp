@@ -110,10 +110,10 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, const
     has_stopped_ = job != nullptr && job->pause(progress(), state);
     if (has_stopped_) return;
   }
-  if (job != nullptr) job->finish(state);
+  if (job != nullptr) job->finish(progress(), state);
 }
 
-bool Trainer::run_part(const OnProgress& on_progress, const TrainingJob* job) {
+bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
   using Time = std::chrono::steady_clock;
   const std::uint64_t epoch = epochs_.size();
   part_cost_ += run_measured(manager_, local_workers_, tables_.ids(), [&](adapm::Worker& worker) {

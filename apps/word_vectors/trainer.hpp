@@ -68,7 +68,7 @@ class Trainer {
   std::optional<adapm::Sampler<float>> make_sampler();
   void give_frequencies();
   // Goes on in the epoch that is not finished; returns whether it is now.
-  bool run_part(const OnProgress& on_progress, const TrainingJob* job);
+  bool run_part(const OnProgress& on_progress, TrainingJob* job);
   JobProgress progress() const;
 
   // What a checkpoint has beside the tables.

@@ -55,6 +55,8 @@ RunIdentity Trainer::identity() const {
   run.add("the number of words", corpus_.occurrences);
   run.add("the number of different words", std::uint64_t{corpus_.words.size()});
   run.add("the checksum of the words", checksum(corpus_));
+  run.add("the number of files", std::uint64_t{corpus_.files.size()});
+  run.add("the checksum of the files", corpus_.files_checksum);
   run.add("--dim", std::uint64_t{options_.dimensions});
   run.add("--window", std::uint64_t{windows.window});
   run.add("--negatives", std::uint64_t{windows.negatives});
@@ -86,10 +88,7 @@ void Trainer::begin(TrainingJob& job) {
 }
 
 SavedState Trainer::saved_state() const {
-  Json json{{"cost_of_part", to_json(part_cost_)},
-            {"clocks", clocks_},
-            {"clocks_of_part", part_clocks_},
-            {"epochs", Json::array()}};
+  Json json{{"cost_of_part", to_json(part_cost_)}, {"clocks", clocks_}, {"epochs", Json::array()}};
   for (const EpochRecord& record : epochs_) json["epochs"].push_back(record_json(record));
   SavedState state{json.dump(), {}};
   for (const EpochProgress& position : positions_) state.per_worker.push_back(position_json(position).dump());
@@ -100,7 +99,6 @@ void Trainer::set_state(const SavedState& state) {
   const Json json = parse_state(state.global);
   part_cost_ = phase_cost(json.at("cost_of_part"));
   clocks_ = json.at("clocks").get<std::uint64_t>();
-  part_clocks_ = json.at("clocks_of_part").get<std::uint64_t>();
   epochs_.clear();
   for (const Json& record : json.at("epochs")) epochs_.push_back(record_of(record, epochs_.size() + 1));
 
@@ -110,7 +108,10 @@ void Trainer::set_state(const SavedState& state) {
     workers.push_back(position_of(parse_state(text)));
     sum.words += workers.back().words;
     sum.loss += workers.back().loss;
+    sum.batches += workers.back().batches;
   }
+  // As many batches by another number of workers are another number of clocks.
+  part_clocks_ = sum.batches / this->workers();
   const std::size_t first = workers_before(options_.workers, manager_.rank());
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     const std::size_t worker = first + i;

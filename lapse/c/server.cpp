@@ -4,7 +4,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -119,15 +118,14 @@ lapse_status lapse_statistics_json(lapse_server* server, char** json) {
     given(json, "json");
     const std::string text =
         asked.manager ? asked.manager->statistics().to_json() : asked.own->statistics().to_json();
-    auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
-    if (copy == nullptr) throw lapse::OutOfMemory("no memory for the statistics");
-    std::memcpy(copy, text.c_str(), text.size() + 1);
-    *json = copy;
+    auto copy = std::make_unique<char[]>(text.size() + 1);
+    std::memcpy(copy.get(), text.c_str(), text.size() + 1);
+    *json = copy.release();
   });
 }
 
 void lapse_free(void* memory) {
-  std::free(memory);
+  const std::unique_ptr<char[]> freed(static_cast<char*>(memory));
 }
 
 // --- phases

@@ -1,8 +1,11 @@
+#include "lapse/core/version.hpp"
+
 #include "lapse/lapse.h"
 
 const char* lapse_version(int* major, int* minor, int* patch) {
-  if (major != nullptr) *major = LAPSE_VERSION_MAJOR;
-  if (minor != nullptr) *minor = LAPSE_VERSION_MINOR;
-  if (patch != nullptr) *patch = LAPSE_VERSION_PATCH;
-  return LAPSE_VERSION;
+  const lapse::LibraryVersion version = lapse::library_version();
+  if (major != nullptr) *major = version.major;
+  if (minor != nullptr) *minor = version.minor;
+  if (patch != nullptr) *patch = version.patch;
+  return lapse::library_version_text();
 }

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/file_error.hpp"
 
 namespace lapse {
 
 // A file or folder of a checkpoint, and why it is of no use.
-class CheckpointError : public FileError {
+class LAPSE_EXPORT CheckpointError : public FileError {
  public:
   enum class Reason : std::uint8_t {
     missing,        // a file or folder that is not there
@@ -35,7 +36,7 @@ class CheckpointError : public FileError {
 };
 
 // "truncated"
-std::string_view reason_name(CheckpointError::Reason reason);
+LAPSE_EXPORT std::string_view reason_name(CheckpointError::Reason reason);
 // The error for what the operating system has refused, by errno's value `number`: no_space for a full disk,
 // quota or limit; missing; else `otherwise`. `action` is "cannot be written".
 CheckpointError system_error(CheckpointError::Reason otherwise, std::string_view file,

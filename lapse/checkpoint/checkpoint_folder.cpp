@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -36,12 +37,6 @@ std::optional<std::uint64_t> step_of(std::string_view name) {
   return step;
 }
 
-void remove_file(const std::string& path) {
-  std::error_code error;
-  fs::remove(path, error);
-  if (error) throw system_error(Reason::not_writable, path, "cannot be removed", error.value());
-}
-
 }  // namespace
 
 std::string CheckpointFolder::step_path(std::uint64_t step) const {
@@ -58,7 +53,15 @@ void CheckpointFolder::make_step(std::uint64_t step, const std::string& file) co
   make_folder(fs::path(file_path(step, file)).parent_path().string());
 }
 
-void CheckpointFolder::remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const {
+void CheckpointFolder::remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const noexcept {
+  try {
+    try_to_remove_left_overs(step, checkpoint);
+  } catch (const std::exception&) {
+    // The next save tries again.
+  }
+}
+
+void CheckpointFolder::try_to_remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const {
   const std::string kept = checkpoint_file_prefix(checkpoint);
   for (const std::uint64_t one : all_steps())
     remove_left_overs(one, kept, one == step ? Empty::stays : Empty::goes);
@@ -68,16 +71,12 @@ std::vector<std::string> CheckpointFolder::own_files(std::uint64_t step) const {
   std::vector<std::string> files;
   std::error_code error;
   const auto list = [&](const std::string& folder) {
-    for (const auto& entry : fs::directory_iterator(step_path(step) + "/" + folder, error)) {
-      const std::string name = entry.path().filename().string();
+    for (const std::string& name : folder_entries(step_path(step) + "/" + folder, error))
       if (is_checkpoint_file(name)) files.push_back(folder + name);
-    }
   };
   list("");
-  for (const auto& entry : fs::directory_iterator(step_path(step), error)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : folder_entries(step_path(step), error))
     if (is_checkpoint_subfolder(name)) list(name + "/");
-  }
   return files;
 }
 
@@ -85,8 +84,8 @@ void CheckpointFolder::remove_empty(std::uint64_t step) const noexcept {
   try {
     std::error_code error;
     std::vector<std::string> folders;
-    for (const auto& entry : fs::directory_iterator(step_path(step), error))
-      if (is_checkpoint_subfolder(entry.path().filename().string())) folders.push_back(entry.path().string());
+    for (const std::string& name : folder_entries(step_path(step), error))
+      if (is_checkpoint_subfolder(name)) folders.push_back(file_path(step, name));
     folders.push_back(step_path(step));
     for (const std::string& folder : folders) ::rmdir(folder.c_str());  // Fails where a file is in it.
   } catch (const std::exception&) {
@@ -108,7 +107,7 @@ void CheckpointFolder::remove_left_overs(std::uint64_t step, const std::string& 
   }
   for (const std::string& file : own_files(step)) {
     const bool is_kept = fs::path(file).filename().string().starts_with(kept);
-    if (!is_kept && !listed.contains(file)) remove_file(file_path(step, file));
+    if (!is_kept && !listed.contains(file)) fs::remove(file_path(step, file), error);
   }
   if (empty == Empty::goes) remove_empty(step);
 }
@@ -121,6 +120,7 @@ void CheckpointFolder::sync_name(std::uint64_t step, const std::string& file) co
 
 void CheckpointFolder::commit(const Manifest& manifest, const std::string& file) const {
   const std::string folder = step_path(manifest.step);
+  sync_folder(path_);  // An earlier job may have made the folder of the step, and ended before it did this.
   sync_folder(folder);
   const std::string temporary = file_path(manifest.step, file + std::string(kTemporaryExtension));
   const std::string text = manifest.to_text();
@@ -146,7 +146,10 @@ void CheckpointFolder::discard(std::uint64_t step, const std::vector<std::string
 }
 
 void CheckpointFolder::withdraw(std::uint64_t step) const {
-  remove_file(file_path(step, std::string(Manifest::kFile)));
+  const std::string file = file_path(step, std::string(Manifest::kFile));
+  std::error_code error;
+  fs::remove(file, error);
+  if (error) throw system_error(Reason::not_writable, file, "cannot be removed", error.value());
   sync_folder(step_path(step));
 }
 
@@ -161,8 +164,8 @@ void CheckpointFolder::remove(std::uint64_t step) const {
 std::vector<std::uint64_t> CheckpointFolder::all_steps() const {
   std::vector<std::uint64_t> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path_, error))
-    if (const auto step = step_of(entry.path().filename().string())) found.push_back(*step);
+  for (const std::string& name : folder_entries(path_, error))
+    if (const auto step = step_of(name)) found.push_back(*step);
   if (error && error != std::errc::no_such_file_or_directory)
     throw system_error(Reason::not_readable, path_, "cannot be listed", error.value());
   std::ranges::sort(found);
@@ -196,13 +199,44 @@ Manifest CheckpointFolder::manifest(std::uint64_t step) const {
   return manifest;
 }
 
+CheckpointFolder::Latest CheckpointFolder::latest() const {
+  Latest latest;
+  for (const std::uint64_t step : steps()) {
+    try {
+      const std::uint64_t order = manifest(step).order;
+      if (order >= latest.order) latest = {step, order};
+    } catch (const CheckpointError&) {
+      // Of no use, whenever it was saved.
+    }
+  }
+  return latest;
+}
+
+void CheckpointFolder::require_files(const Manifest& manifest) const {
+  std::map<std::string, std::uint64_t> ends;
+  const auto add = [&](const std::string& file, std::uint64_t end) {
+    if (!file.empty()) ends[file] = std::max(ends[file], end);
+  };
+  for (const TableRecord& table : manifest.tables)
+    for (const ShardRecord& shard : table.shards) add(shard.file, shard.offset + shard.bytes);
+  if (manifest.global) add(manifest.global->file, manifest.global->offset + manifest.global->bytes);
+  for (const BlobRecord& blob : manifest.per_worker) add(blob.file, blob.offset + blob.bytes);
+  for (const auto& [name, end] : ends) {
+    // Opened, as a network file system may answer a question about a size from memory.
+    const ReadableFile file(file_path(manifest.step, name));
+    if (file.bytes() < end)
+      throw CheckpointError(Reason::truncated, file.path(),
+                            fmt::format("has {} bytes, expected {}", file.bytes(), end));
+  }
+}
+
 ShardReader CheckpointFolder::open(const Manifest& manifest, const ShardRecord& shard) const {
   return ShardReader(file_path(manifest.step, shard.file), shard, manifest.checkpoint);
 }
 
 std::vector<std::byte> CheckpointFolder::read_blob(const Manifest& manifest, const BlobRecord& blob) const {
   const ReadableFile file(file_path(manifest.step, blob.file));
-  const std::vector<std::byte> bytes = file.read(blob.offset, blob.bytes);
+  std::vector<std::byte> bytes = file.read(blob.offset, blob.bytes);
   if (checksum(bytes) != blob.checksum)
     throw CheckpointError(
         Reason::damaged, file.path(),

@@ -32,8 +32,8 @@ class CheckpointFolder {
   // Makes the folder of the step, and that of the file within it. Any process.
   void make_step(std::uint64_t step, const std::string& file) const;
   // Removes what earlier attempts have left in any step: files that no manifest lists. Those of the
-  // checkpoint with this number, which is being saved as `step`, stay.
-  void remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const;
+  // checkpoint with this number, which is being saved as `step`, stay; and what cannot be removed.
+  void remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const noexcept;
   // Waits until the disk has the name of a file of the step.
   void sync_name(std::uint64_t step, const std::string& file) const;
   // Makes the checkpoint appear. Every file that the manifest lists is on the disk. Those of an earlier
@@ -56,6 +56,19 @@ class CheckpointFolder {
   // Throws with reason missing where the step has none.
   Manifest manifest(std::uint64_t step) const;
   std::string manifest_text(std::uint64_t step) const;
+  // The checkpoint that was saved last, by the manifests that can be read; zeros without any.
+  struct Latest {
+    std::uint64_t step = 0;
+    std::uint64_t order = 0;  // Manifest::order
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& step& order;
+    }
+  };
+  Latest latest() const;
+  // Throws where a file that the manifest lists is missing, or shorter than it must be.
+  void require_files(const Manifest& manifest) const;
   ShardReader open(const Manifest& manifest, const ShardRecord& shard) const;
   std::vector<std::byte> read_blob(const Manifest& manifest, const BlobRecord& blob) const;
 
@@ -74,6 +87,7 @@ class CheckpointFolder {
 
  private:
   enum class Empty : std::uint8_t { stays, goes };
+  void try_to_remove_left_overs(std::uint64_t step, std::uint64_t checkpoint) const;
   // Of one step; names that begin with `kept` stay, and empty folders may.
   void remove_left_overs(std::uint64_t step, const std::string& kept, Empty empty) const;
   // Removes folders of files that are empty, then that of the step, if nothing else is in it.

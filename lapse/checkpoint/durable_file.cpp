@@ -114,7 +114,9 @@ void DurableFile::finish() {
   if (whole_ && reserved_ > written() && ::ftruncate(descriptor_, static_cast<off_t>(written())) != 0)
     refuse_write(path_, "cannot be shortened", errno);
   if (::fsync(descriptor_) != 0) refuse_write(path_, "cannot be synced", errno);
-  if (::close(std::exchange(descriptor_, -1)) != 0) refuse_write(path_, "cannot be closed", errno);
+  // What was interrupted is done: the disk has everything, and Linux closes the file.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
+    refuse_write(path_, "cannot be closed", errno);
 }
 
 // --- reading
@@ -164,6 +166,15 @@ std::vector<std::byte> ReadableFile::read(std::uint64_t offset, std::uint64_t by
 }
 
 // --- folders
+
+std::vector<std::string> folder_entries(const std::string& path, std::error_code& error) {
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  if (error) names.clear();
+  return names;
+}
 
 void sync_folder(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

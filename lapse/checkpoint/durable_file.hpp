@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace lapse {
@@ -73,6 +74,8 @@ class ReadableFile {
   std::uint64_t bytes_ = 0;
 };
 
+// The names of what is in a folder. Empty after an error.
+std::vector<std::string> folder_entries(const std::string& path, std::error_code& error);
 // Waits until the disk has the names of the files in a folder.
 void sync_folder(const std::string& path);
 // Makes a folder and those above it that are missing; the disk has their names when the call returns.

@@ -1,22 +1,37 @@
 // Keeps two jobs from writing checkpoints to one folder.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace lapse {
 
-// Held as long as the object lives, and no longer than the process. Used by one thread.
+// Held as long as the object lives, and no longer than the process. The file `lock` in the folder, whose lock
+// this is, has the folder's number, 16 hexadecimal digits: it stays when the folder is moved. Used by one
+// thread.
 class FolderLock {
  public:
-  // Takes the lock, which is that of the file `lock` in the folder. Throws CheckpointError with reason locked
+  // Takes the lock, and gives the folder a number if it has none. Throws CheckpointError with reason locked
   // where another object, of this process or of another, has it.
   explicit FolderLock(const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
+  std::uint64_t number() const { return number_; }
+  // Where the file system has no locks, so that nothing keeps other jobs away: a message for the user.
+  const std::string& warning() const { return warning_; }
+
  private:
+  void read_or_write_number(const std::string& file);
+
   int descriptor_;
+  std::uint64_t number_ = 0;
+  std::string warning_;
 };
+
+// The number of the folder; nothing where it has none, or it cannot be read.
+std::optional<std::uint64_t> folder_number(const std::string& folder) noexcept;
 
 }  // namespace lapse

@@ -87,6 +87,8 @@ class Checkpoint:
             self.clocks = list(manifest["clocks"])
             self._global = manifest["global"]
             self._per_worker = list(manifest["per_worker"])
+            for blob in self._per_worker + ([] if self._global is None else [self._global]):
+                _require_record(blob, "checksum")
             self.tables = {table["name"]: Table(self, table) for table in manifest["tables"]}
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(path, f"is no manifest of a checkpoint: {error!r}") from error
@@ -144,8 +146,8 @@ class Table:
         self.dtype = numpy.dtype(_ELEMENTS[self.element][1])
         self._shards = list(record["shards"])
         for shard in self._shards:
-            int(shard["index_checksum"], 16)
-            if min(shard["bytes"], shard["entries"], shard.get("offset", 0)) < 0:
+            _require_record(shard, "index_checksum")
+            if shard["entries"] < 0:
                 raise ValueError(f"table '{self.name}' has a shard of negative size")
         self.entries = sum(shard["entries"] for shard in self._shards)
 
@@ -267,6 +269,17 @@ class _Shard:
 
     def _refuse(self, problem):
         raise CheckpointError(self._path, problem)
+
+
+def _require_record(record, checksum):
+    """Raises KeyError, TypeError or ValueError where that is no shard or blob of a manifest."""
+    int(record[checksum], 16)
+    if not isinstance(record["file"], str):
+        raise TypeError(f"'file' is {record['file']!r}")
+    for name in ("bytes", "offset"):
+        size = record.get(name, 0) if name == "offset" else record[name]
+        if not isinstance(size, int) or size < 0:
+            raise ValueError(f"'{name}' is {size!r}")
 
 
 def _content(path):

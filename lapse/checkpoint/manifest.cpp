@@ -80,6 +80,8 @@ class Parser {
     manifest.checkpoint = hex_number(json, "checkpoint");
     manifest.step = number(json, "step");
     manifest.ranks = number(json, "ranks");
+    if (json.contains("run")) manifest.run = hex_number(json, "run");
+    if (json.contains("order")) manifest.order = number(json, "order");
     for (const Json& one : json.at("tables")) manifest.tables.push_back(table(one));
     if (const Json& global = json.at("global"); !global.is_null()) manifest.global = blob(global);
     for (const Json& one : json.at("per_worker")) manifest.per_worker.push_back(blob(one));
@@ -209,11 +211,13 @@ std::string Manifest::to_text() const {
                {"version", kVersion},
                {"checkpoint", hex(checkpoint)},
                {"step", step},
-               {"ranks", ranks},
-               {"tables", Json::array()},
-               {"global", global ? to_json(*global) : Json()},
-               {"per_worker", Json::array()},
-               {"clocks", clocks}};
+               {"ranks", ranks}};
+  if (run != 0) json["run"] = hex(run);
+  if (order != 0) json["order"] = order;
+  json["tables"] = Json::array();
+  json["global"] = global ? to_json(*global) : Json();
+  json["per_worker"] = Json::array();
+  json["clocks"] = clocks;
   for (const TableRecord& one : tables) json["tables"].push_back(to_json(one));
   for (const BlobRecord& blob : per_worker) json["per_worker"].push_back(to_json(blob));
   std::string body;

@@ -49,6 +49,9 @@ struct Manifest {
   std::uint64_t checkpoint = 0;  // a number that no other checkpoint has, almost surely
   std::uint64_t step = 0;
   std::uint64_t ranks = 0;  // that wrote it
+  std::uint64_t run = 0;    // the number of the folder that all ranks see (FolderLock); 0: not known
+  // Larger than that of every checkpoint that the folder had before, whatever its step; 0: not known.
+  std::uint64_t order = 0;
   std::vector<TableRecord> tables;
   std::optional<BlobRecord> global;
   std::vector<BlobRecord> per_worker;  // in the order of the workers of all ranks

@@ -76,54 +76,59 @@ ShardEntry ShardBlock::entry(std::size_t i) const {
 
 // --- shard
 
-ShardReader::ShardReader(const std::string& path) : file_(path), bytes_(file_.bytes()) {
+ShardReader::ShardReader(const std::string& path)
+    : file_(std::make_shared<const ReadableFile>(path)), path_(path), bytes_(file_->bytes()) {
   read_header();
   read_trailer();
   read_index();
 }
 
 ShardReader::ShardReader(const std::string& path, const ShardRecord& expected, std::uint64_t checkpoint)
-    : file_(path), begin_(expected.offset), bytes_(expected.bytes) {
+    : ShardReader(std::make_shared<const ReadableFile>(path), expected, checkpoint) {}
+
+ShardReader::ShardReader(std::shared_ptr<const ReadableFile> file, const ShardRecord& expected,
+                         std::uint64_t checkpoint)
+    : file_(std::move(file)), path_(file_->path()), begin_(expected.offset), bytes_(expected.bytes) {
   read_header();
   if (header_.checkpoint != checkpoint) {
     throw CheckpointError(
-        Reason::foreign, path,
+        Reason::foreign, path_,
         fmt::format("belongs to checkpoint {:016x}, expected {:016x}", header_.checkpoint, checkpoint));
   }
   read_trailer();
   if (trailer_.index_checksum != expected.index_checksum || trailer_.entries != expected.entries)
-    throw CheckpointError(Reason::foreign, path,
+    throw CheckpointError(Reason::foreign, path_,
                           fmt::format("has another shard at byte {} than the manifest lists", begin_));
   read_index();
 }
 
 void ShardReader::read_header() {
-  const std::uint64_t there = begin_ < file_.bytes() ? std::min(file_.bytes() - begin_, bytes_) : 0;
+  const std::uint64_t there = begin_ < file_->bytes() ? std::min(file_->bytes() - begin_, bytes_) : 0;
   if (there == 0 && begin_ != 0) {
-    throw CheckpointError(Reason::truncated, file_.path(),
-                          fmt::format("has {} bytes, expected a shard at byte {}", file_.bytes(), begin_));
+    throw CheckpointError(Reason::truncated, path_,
+                          fmt::format("has {} bytes, expected a shard at byte {}", file_->bytes(), begin_));
   }
-  const auto beginning = file_.read(begin_, std::min<std::uint64_t>(there, ShardHeader::kFixedBytes));
-  const std::size_t header_bytes = ShardHeader::size_of(beginning, file_.path());
+  const auto beginning = file_->read(begin_, std::min<std::uint64_t>(there, ShardHeader::kFixedBytes));
+  const std::size_t header_bytes = ShardHeader::size_of(beginning, path_);
   if (there < bytes_ || bytes_ < header_bytes + ShardTrailer::kBytes) {
-    throw CheckpointError(Reason::truncated, file_.path(),
+    throw CheckpointError(Reason::truncated, path_,
                           fmt::format("has {} bytes of a shard of {}", there, bytes_));
   }
-  header_ = ShardHeader::from_bytes(file_.read(begin_, header_bytes), file_.path());
+  header_ = ShardHeader::from_bytes(file_->read(begin_, header_bytes), path_);
 }
 
 void ShardReader::read_trailer() {
   trailer_ = ShardTrailer::from_bytes(
-      file_.read(begin_ + bytes_ - ShardTrailer::kBytes, ShardTrailer::kBytes), file_.path());
+      file_->read(begin_ + bytes_ - ShardTrailer::kBytes, ShardTrailer::kBytes), path_);
   if (trailer_.bytes != bytes_ || trailer_.checkpoint != header_.checkpoint) {
     throw CheckpointError(
-        Reason::damaged, file_.path(),
+        Reason::damaged, path_,
         fmt::format("has a shard of {} bytes with a trailer for {} bytes", bytes_, trailer_.bytes));
   }
 }
 
 void ShardReader::refuse_index() const {
-  throw CheckpointError(Reason::damaged, file_.path(), "has an index that contradicts itself");
+  throw CheckpointError(Reason::damaged, path_, "has an index that contradicts itself");
 }
 
 void ShardReader::read_index() {
@@ -132,9 +137,9 @@ void ShardReader::read_index() {
       end - trailer_.index_offset != trailer_.blocks * BlockRecord::kBytes)
     refuse_index();
   const std::vector<std::byte> index =
-      file_.read(begin_ + trailer_.index_offset, trailer_.blocks * BlockRecord::kBytes);
+      file_->read(begin_ + trailer_.index_offset, trailer_.blocks * BlockRecord::kBytes);
   if (checksum(index) != trailer_.index_checksum)
-    throw CheckpointError(Reason::damaged, file_.path(), "the checksum of its index differs");
+    throw CheckpointError(Reason::damaged, path_, "the checksum of its index differs");
   ByteReader reader(index);
   std::uint64_t offset = header_.to_bytes().size();
   std::uint64_t entries = 0;
@@ -156,13 +161,13 @@ void ShardReader::read_index() {
 
 void ShardReader::read(const BlockRecord& record, ShardBlock& block) const {
   const std::span<std::byte> bytes = block.room(record.bytes);
-  file_.read(begin_ + record.offset, bytes);
+  file_->read(begin_ + record.offset, bytes);
   if (checksum(bytes) != record.checksum) {
-    throw CheckpointError(Reason::damaged, file_.path(),
+    throw CheckpointError(Reason::damaged, path_,
                           fmt::format("the checksum of the block at byte {} (keys {} to {}) differs",
                                       begin_ + record.offset, record.first_key, record.last_key));
   }
-  block.parse(header_, record, file_.path());
+  block.parse(header_, record, path_);
 }
 
 }  // namespace lapse

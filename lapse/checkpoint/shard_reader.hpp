@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lapse/checkpoint/durable_file.hpp"
@@ -59,11 +60,17 @@ class ShardReader {
   explicit ShardReader(const std::string& path);
   // Of a shard in a file, compared with what the manifest of checkpoint number `checkpoint` records.
   ShardReader(const std::string& path, const ShardRecord& expected, std::uint64_t checkpoint);
+  ShardReader(std::shared_ptr<const ReadableFile> file, const ShardRecord& expected,
+              std::uint64_t checkpoint);
 
   const ShardHeader& header() const { return header_; }
   std::span<const BlockRecord> blocks() const { return blocks_; }
   std::uint64_t entries() const { return trailer_.entries; }
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return path_; }
+
+  // Between these two calls no block can be read, and the object keeps no file open.
+  void detach() { file_.reset(); }
+  void attach(std::shared_ptr<const ReadableFile> file) { file_ = std::move(file); }
 
   void read(const BlockRecord& record, ShardBlock& block) const;
   ShardBlock read(const BlockRecord& record) const {
@@ -78,7 +85,8 @@ class ShardReader {
   void read_index();
   [[noreturn]] void refuse_index() const;
 
-  ReadableFile file_;
+  std::shared_ptr<const ReadableFile> file_;
+  std::string path_;
   std::uint64_t begin_ = 0;  // in the file
   std::uint64_t bytes_;
   ShardHeader header_;

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse {
 
 static_assert(std::endian::native == std::endian::little,
@@ -75,7 +77,7 @@ class ByteReader {
   void require(std::size_t count, std::size_t size) const {
     if (count > remaining() / size) throw_cut_short(count, size);
   }
-  [[noreturn]] void throw_cut_short(std::size_t count, std::size_t size) const;
+  [[noreturn]] LAPSE_EXPORT_INNER void throw_cut_short(std::size_t count, std::size_t size) const;
 
   std::span<const std::byte> bytes_;
   std::string_view what_;
@@ -98,10 +100,10 @@ class ByteWriter {
   }
 
   // The length as 32 bits, then the characters. Throws UsageError for more than 2^32 - 1 characters.
-  void write_string(std::string_view text);
+  LAPSE_EXPORT_INNER void write_string(std::string_view text);
 
  private:
-  void append(std::span<const std::byte> raw);
+  LAPSE_EXPORT_INNER void append(std::span<const std::byte> raw);
 
   std::vector<std::byte>& bytes_;
 };

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse {
 
 // What one rank counts for one table. An access is one key of a pull, push or set of a worker of this rank;
 // each is counted once, as local, queued or remote. A key that another rank of the domain serves counts as
 // local, too: finding out which rank serves it would add a tenth to the time of an access in memory.
-struct TableCounters {
+struct LAPSE_EXPORT TableCounters {
   std::uint64_t operations = 0;
   std::uint64_t remote_operations = 0;
   std::uint64_t local_pulls = 0;
@@ -56,7 +58,7 @@ struct TableCounters {
 };
 
 // What one rank counts for itself.
-struct RankCounters {
+struct LAPSE_EXPORT RankCounters {
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t bytes_sent = 0;

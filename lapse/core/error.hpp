@@ -6,63 +6,64 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
 
-struct Error : std::runtime_error {
+struct LAPSE_EXPORT Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // A call that can never succeed as it was made: wrong argument, wrong order of calls, wrong thread.
-struct UsageError : Error {
+struct LAPSE_EXPORT UsageError : Error {
   using Error::Error;
 };
 
 // A key outside the table's range.
-class KeyOutOfRange : public UsageError {
+class LAPSE_EXPORT KeyOutOfRange : public UsageError {
  public:
   KeyOutOfRange(std::string_view table, Key key, std::uint64_t keys, Rank rank);
 };
 
 // A span whose length does not fit the keys given with it.
-class LengthMismatch : public UsageError {
+class LAPSE_EXPORT LengthMismatch : public UsageError {
  public:
   LengthMismatch(std::string_view table, std::string_view what, std::size_t given, std::size_t expected,
                  Rank rank);
 };
 
 // A call on a server, worker or operation after close().
-struct ClosedError : UsageError {
+struct LAPSE_EXPORT ClosedError : UsageError {
   using UsageError::UsageError;
 };
 // A collective call that ranks or workers made differently, in a different order, or cannot make any more.
-struct CollectiveMismatch : UsageError {
+struct LAPSE_EXPORT CollectiveMismatch : UsageError {
   using UsageError::UsageError;
 };
 // An option, environment variable or specification with an unknown name or an impossible value.
-struct ConfigurationError : Error {
+struct LAPSE_EXPORT ConfigurationError : Error {
   using Error::Error;
 };
 // MPI is not initialised, already finalized, or offers a thread level that is too low.
-struct MpiStateError : Error {
+struct LAPSE_EXPORT MpiStateError : Error {
   using Error::Error;
 };
 // An MPI call that failed; names the call.
-struct MpiError : Error {
+struct LAPSE_EXPORT MpiError : Error {
   using Error::Error;
 };
 // Memory that is not there: how much was asked for, how much is available, for what.
-struct OutOfMemory : Error {
+struct LAPSE_EXPORT OutOfMemory : Error {
   using Error::Error;
 };
 // A message or an internal state that the protocol does not allow. Always a defect, never the user's fault.
-struct ProtocolError : Error {
+struct LAPSE_EXPORT ProtocolError : Error {
   using Error::Error;
 };
 
 // Some rank failed; every rank's waits and run_workers end with this.
-class PeerFailed : public Error {
+class LAPSE_EXPORT PeerFailed : public Error {
  public:
   PeerFailed(Rank origin, std::string text);
   Rank origin() const { return origin_; }
@@ -77,7 +78,7 @@ class PeerFailed : public Error {
 // Code of the user that runs in the server (a registered function, an update rule, an initial value; while a
 // table is made, a function of lengths or homes) has thrown. What it had written until then stays; nothing
 // else was disturbed.
-class UserCodeFailed : public Error {
+class LAPSE_EXPORT UserCodeFailed : public Error {
  public:
   // `where` is the rank it ran on.
   UserCodeFailed(std::string_view table, Key key, Rank where, std::string text);

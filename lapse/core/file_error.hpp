@@ -6,11 +6,12 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
 
 namespace lapse {
 
 // A file that cannot be used: name, and where it applies line and column (from 1; 0: does not apply).
-class FileError : public Error {
+class LAPSE_EXPORT FileError : public Error {
  public:
   FileError(std::string_view file, std::string_view problem, std::uint64_t line = 0,
             std::uint64_t column = 0);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/types.hpp"
@@ -16,7 +17,7 @@ namespace lapse {
 
 // Passes messages up to a level to a sink. Thread safety: every function may be called by any thread; the
 // sink is called by one thread at a time. An exception thrown by the sink reaches the caller of log.
-class Logger {
+class LAPSE_EXPORT_INNER Logger {
  public:
   // Gets each message without a line end.
   using Sink = std::function<void(LogLevel, std::string_view)>;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/option_format.hpp"
 #include "lapse/core/option_row.hpp"
 #include "lapse/core/option_sources.hpp"
@@ -34,7 +35,7 @@ constexpr OptionRow<Options> option_row(std::string_view name, std::string_view 
 }
 
 // What of the work needs no struct.
-class OptionNames {
+class LAPSE_EXPORT_INNER OptionNames {
  public:
   // `prefix`: of the environment variables, "LAPSE_".
   OptionNames(std::string_view prefix, std::vector<std::string_view> names)

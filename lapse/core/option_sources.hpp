@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse {
 
 struct OptionSetting {
@@ -22,10 +24,10 @@ struct OptionSetting {
 
 // A value for an option, as "lapse.domain=2"; `place` as above. Throws ConfigurationError where it is none,
 // or its name has no prefix. Whether there is such an option, the table says.
-OptionSetting option_assignment(std::string_view text, std::string place);
+LAPSE_EXPORT OptionSetting option_assignment(std::string_view text, std::string place);
 
 // A file of options as one rank has read it, for all.
-struct OptionsFile {
+struct LAPSE_EXPORT OptionsFile {
   static constexpr const char* kVariable = "LAPSE_OPTIONS_FILE";
 
   std::string path;     // empty: no file
@@ -42,7 +44,7 @@ struct OptionsFile {
 };
 
 // From the weakest to the strongest: defaults, `file`, environment, `assignments`.
-struct OptionSources {
+struct LAPSE_EXPORT OptionSources {
   explicit OptionSources(std::vector<OptionSetting> of_file, std::vector<OptionSetting> of_command_line = {})
       : file(std::move(of_file)), assignments(std::move(of_command_line)) {}
 
@@ -62,7 +64,7 @@ struct OptionState {
   std::string origin;  // "default", "environment", or the place of a setting
 };
 
-struct OptionStates {
+struct LAPSE_EXPORT OptionStates {
   std::vector<OptionState> options;
   std::vector<std::string> problems;  // what is wrong, in words
 };

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse {
 
 struct OptionSources;
@@ -50,11 +52,11 @@ enum class RmaChoice : std::uint8_t {
 // From the most to the least urgent.
 enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
-std::string_view to_string(LogLevel level);
+LAPSE_EXPORT std::string_view to_string(LogLevel level);
 
 // Every field has one line in the table in options.cpp, which gives its name, unit, range and meaning;
 // docs/options.md is generated from it. All ranks of a server must have equal options.
-struct Options {
+struct LAPSE_EXPORT Options {
   DomainChoice domain = {};
   bool location_caches = true;
   std::uint32_t max_outstanding_operations = 1024;

@@ -58,6 +58,13 @@ void SignalWatch::put_back() noexcept {
     sigaction(watched->signal, &watched->former, nullptr);
 }
 
+void SignalWatch::ignore_afterwards() {
+  for (Watched& watched : watched_) {
+    watched.former = {};
+    watched.former.sa_handler = SIG_IGN;
+  }
+}
+
 std::optional<int> SignalWatch::received() const {
   for (const Watched& watched : watched_) {
     const Count& count = counts()[static_cast<std::size_t>(watched.signal)];

@@ -22,6 +22,8 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
+  // What is put back in the end is that the signals are ignored.
+  void ignore_afterwards();
   // One of the signals that has come since the object was made.
   std::optional<int> received() const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/counter_values.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
@@ -27,7 +28,7 @@ struct CopySample {
 };
 
 // What one rank has counted.
-struct RankStatistics {
+struct LAPSE_EXPORT RankStatistics {
   RankCounters counters;
   std::vector<TableCounters> tables = {};  // By TableId.
   std::vector<MessageKind> kinds = {};     // Those that it has sent or received.
@@ -36,7 +37,7 @@ struct RankStatistics {
 };
 
 // Plain data; the functions that take a TableId throw UsageError when there is no such table.
-struct Statistics {
+struct LAPSE_EXPORT Statistics {
   std::vector<std::string> table_names;  // By TableId.
   std::vector<RankStatistics> ranks;     // By Rank.
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
@@ -58,7 +59,7 @@ class DomainMap {
   };
 
   // A number from 0 to kSlices - 1.
-  static std::uint64_t slice(Key key);
+  LAPSE_EXPORT_INNER static std::uint64_t slice(Key key);
 
   std::vector<Place> places_;       // by rank
   std::vector<std::size_t> first_;  // by domain: where its members begin; and their number at the end

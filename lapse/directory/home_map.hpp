@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/invariant_divisor.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
@@ -82,7 +83,7 @@ class HomeMap {
   }
   Key own_key(std::uint64_t index) const;
   // The home in a sparse table, or by a custom function.
-  Domain rare_home(Key key) const;
+  LAPSE_EXPORT_INNER Domain rare_home(Key key) const;
   Domain custom_home(Key key) const;
   std::uint64_t custom_index(Key key) const;
 

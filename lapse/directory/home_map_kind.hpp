@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
@@ -15,7 +16,7 @@ enum class HomeMapKind : std::uint8_t {
   custom,  // a function of the user
 };
 
-std::string_view home_map_name(HomeMapKind kind);
+LAPSE_EXPORT std::string_view home_map_name(HomeMapKind kind);
 
 // f(key): a number that stands for the key's home. It must be pure, and the same on every rank.
 using HomeFunction = std::function<std::int32_t(Key)>;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <optional>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/thread_annotations.hpp"
 
@@ -23,7 +24,7 @@ namespace lapse::io {
 // batches are ready. The first next() waits for a number of batches that the owner chooses.
 //
 // Thread safety: begin, end and finish by one thread, next by another one, stop by any.
-class BatchRing {
+class LAPSE_EXPORT BatchRing {
  public:
   // places > held >= 1. `held`: batches that the user holds at a time. `ready_before_first`: so many batches
   // are made before the first is given, unless the input has fewer; from 1 to places - held. Throws

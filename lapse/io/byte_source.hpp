@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <span>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 // Bytes that are read once, from the first to the last. Used by one thread.
-class ByteSource {
+class LAPSE_EXPORT ByteSource {
  public:
   virtual ~ByteSource() = default;
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 enum class Compression { none, gzip, xz, zstd, bzip2, zip };
@@ -12,11 +14,11 @@ enum class Compression { none, gzip, xz, zstd, bzip2, zip };
 // The format is decided by so many bytes from the start of an input.
 inline constexpr std::size_t kCompressionMagicBytes = 10;
 
-std::string_view compression_name(Compression compression);
+LAPSE_EXPORT std::string_view compression_name(Compression compression);
 
 // The format of an input that starts with these bytes: the first kCompressionMagicBytes bytes or, where the
 // input is shorter, all its bytes. An input that ends within the magic bytes of a format is of that format
 // (and cut off), unless it could be text.
-Compression detect_compression(std::span<const char> start);
+LAPSE_EXPORT Compression detect_compression(std::span<const char> start);
 
 }  // namespace lapse::io

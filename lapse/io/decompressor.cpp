@@ -2,25 +2,29 @@
 
 #include <fmt/format.h>
 
-#include "lapse/io/gzip_decompressor.hpp"
+#include "lapse/io/decompressors.hpp"
 #include "lapse/io/input_error.hpp"
-#include "lapse/io/xz_decompressor.hpp"
-#include "lapse/io/zstd_decompressor.hpp"
 
 namespace lapse::io {
 
 std::unique_ptr<Decompressor> make_decompressor(Compression compression) {
   switch (compression) {
     case Compression::gzip:
-      return std::make_unique<GzipDecompressor>();
+      return make_gzip_decompressor();
     case Compression::xz:
-      return std::make_unique<XzDecompressor>();
+      return make_xz_decompressor();
     case Compression::zstd:
-      return std::make_unique<ZstdDecompressor>();
+      return make_zstd_decompressor();
     default:
       throw InputError(fmt::format("is compressed with {}, expected a plain file, gzip, xz or zstd",
                                    compression_name(compression)));
   }
+}
+
+void throw_missing(Compression compression, std::string_view package) {
+  throw InputError(fmt::format(
+      "is compressed with {}, which this build of the library cannot read: it was made without {}",
+      compression_name(compression), package));
 }
 
 }  // namespace lapse::io

@@ -9,25 +9,27 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 // The name that stands for standard input.
 inline constexpr std::string_view kStandardInput = "-";
 
 // The name of an input in error messages.
-std::string input_name(const std::string& path);
+LAPSE_EXPORT std::string input_name(const std::string& path);
 
 // Whether a path names something that can be read once only, or by this process only: standard input, a pipe,
 // a device, what the process has open (/dev/fd/3). False for what is missing.
-bool is_stream(const std::string& path);
+LAPSE_EXPORT bool is_stream(const std::string& path);
 // The number of an open file of this process that a path names (/dev/fd/3), whether it is open or not;
 // nothing for all other paths.
-std::optional<int> own_descriptor(const std::string& path);
+LAPSE_EXPORT std::optional<int> own_descriptor(const std::string& path);
 // Whether two paths name one stream, so that one reader would get what the other lacks.
-bool is_same_stream(const std::string& a, const std::string& b);
+LAPSE_EXPORT bool is_same_stream(const std::string& a, const std::string& b);
 
 // Used by one thread.
-class FileDescriptor {
+class LAPSE_EXPORT FileDescriptor {
  public:
   // Opens for reading; a pipe needs no writer yet. Throws FileError when the file is missing, unreadable or a
   // directory.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 // Part `index` of `count`. Every line of a file belongs to exactly one part, whole.
@@ -28,7 +30,7 @@ enum class PartScheme {
 };
 
 // The scheme for a path. Throws FileError when the path cannot be opened or is a directory. Opens no pipes.
-PartScheme part_scheme(const std::string& path);
+LAPSE_EXPORT PartScheme part_scheme(const std::string& path);
 
 // Whether reading a file in parts divides the work of reading it.
 inline bool can_split(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lapse/io/decompressors.hpp"
 #include "lapse/io/input_error.hpp"
 
 namespace lapse::io {
@@ -58,6 +59,10 @@ std::string GzipDecompressor::problem_text(int result) const {
   const std::string reason = stream_.msg != nullptr ? stream_.msg : zError(result);
   return fmt::format("gzip data are damaged{}: {}", first_member_ ? "" : ", or followed by other data",
                      reason);
+}
+
+std::unique_ptr<Decompressor> make_gzip_decompressor() {
+  return std::make_unique<GzipDecompressor>();
 }
 
 }  // namespace lapse::io

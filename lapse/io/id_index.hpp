@@ -6,11 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 // Numbers the different ids that occur, which may be any 64-bit numbers, from 0. Takes 16 to 24 bytes for
 // each of them, however large it is, and for a moment twice as much when it grows. Used by one thread.
-class IdIndex {
+class LAPSE_EXPORT IdIndex {
  public:
   using Index = std::uint32_t;
   static constexpr std::size_t kMaxIds = 0xffffffff;

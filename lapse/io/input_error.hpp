@@ -1,13 +1,14 @@
 // What can go wrong while bytes of an input are read.
 #pragma once
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/file_error.hpp"
 
 namespace lapse::io {
 
 // Bytes that cannot be read or decompressed: what is wrong, without a position. Readers of lines add the line
 // and throw FileError instead.
-class InputError : public Error {
+class LAPSE_EXPORT InputError : public Error {
  public:
   using Error::Error;
 };

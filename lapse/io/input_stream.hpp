@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/compression.hpp"
 #include "lapse/io/decompressor.hpp"
 #include "lapse/io/file_descriptor.hpp"
@@ -18,7 +19,7 @@ namespace lapse::io {
 // Reads a file, a pipe, standard input (the path "-") or what a source gives. The first bytes decide whether
 // it is compressed, never its name. Data that are damaged or cut off end with an error, never early and
 // silently. Used by one thread.
-class InputStream {
+class LAPSE_EXPORT InputStream {
  public:
   // Throws FileError when the file is missing, unreadable, a directory, or of a compression that is not
   // supported.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/file_part.hpp"
 #include "lapse/io/input_stream.hpp"
 
@@ -19,7 +20,7 @@ namespace lapse::io {
 // it would be in a memory map). A byte order mark at the start is skipped. The readers of all parts together
 // give every line of the file exactly once, provided that the file does not change meanwhile; PartScheme
 // defines the parts. Used by one thread.
-class LineReader {
+class LAPSE_EXPORT LineReader {
  public:
   // Longer lines are taken for a sign of a binary file.
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;

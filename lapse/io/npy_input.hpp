@@ -7,12 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/npy_format.hpp"
 
 namespace lapse::io {
 
 // Every call may throw FileError. Used by one thread.
-class NpyInput {
+class LAPSE_EXPORT NpyInput {
  public:
   // Reads the header. Throws when the file cannot be read, is no .npy file of a known version, or has a
   // header that is not exactly as the format requires.

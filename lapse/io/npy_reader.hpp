@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/npy_format.hpp"
 
 namespace lapse::io {
@@ -22,10 +23,10 @@ struct NpyArray {
 template <NpyElement T>
 NpyArray<T> read_npy(const std::string& path);
 
-extern template NpyArray<float> read_npy<float>(const std::string& path);
-extern template NpyArray<double> read_npy<double>(const std::string& path);
-extern template NpyArray<std::int32_t> read_npy<std::int32_t>(const std::string& path);
-extern template NpyArray<std::int64_t> read_npy<std::int64_t>(const std::string& path);
-extern template NpyArray<std::uint64_t> read_npy<std::uint64_t>(const std::string& path);
+extern template LAPSE_EXPORT NpyArray<float> read_npy<float>(const std::string& path);
+extern template LAPSE_EXPORT NpyArray<double> read_npy<double>(const std::string& path);
+extern template LAPSE_EXPORT NpyArray<std::int32_t> read_npy<std::int32_t>(const std::string& path);
+extern template LAPSE_EXPORT NpyArray<std::int64_t> read_npy<std::int64_t>(const std::string& path);
+extern template LAPSE_EXPORT NpyArray<std::uint64_t> read_npy<std::uint64_t>(const std::string& path);
 
 }  // namespace lapse::io

@@ -6,13 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/npy_format.hpp"
 #include "lapse/io/output_file.hpp"
 
 namespace lapse::io {
 
 // What comes before the elements of an array of one or two dimensions.
-std::string npy_header(std::string_view descriptor, const NpyShape& shape);
+LAPSE_EXPORT std::string npy_header(std::string_view descriptor, const NpyShape& shape);
 
 // Writes one array piece by piece, so that it is never in memory as a whole. The file appears under its name
 // when close() has succeeded; until then it is called <path>.tmp, which the destructor removes. Used by one
@@ -43,10 +44,10 @@ void write_npy(const std::string& path, const NpyShape& shape, std::span<const T
   writer.close();
 }
 
-extern template class NpyWriter<float>;
-extern template class NpyWriter<double>;
-extern template class NpyWriter<std::int32_t>;
-extern template class NpyWriter<std::int64_t>;
-extern template class NpyWriter<std::uint64_t>;
+extern template class LAPSE_EXPORT NpyWriter<float>;
+extern template class LAPSE_EXPORT NpyWriter<double>;
+extern template class LAPSE_EXPORT NpyWriter<std::int32_t>;
+extern template class LAPSE_EXPORT NpyWriter<std::int64_t>;
+extern template class LAPSE_EXPORT NpyWriter<std::uint64_t>;
 
 }  // namespace lapse::io

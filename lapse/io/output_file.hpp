@@ -7,11 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 // Until close() has succeeded the file is called <path>.tmp, which the destructor removes. Every call may
 // throw FileError with the reason of the operating system. Used by one thread.
-class OutputFile {
+class LAPSE_EXPORT OutputFile {
  public:
   // Creates the file.
   explicit OutputFile(std::string path);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/coordinate_matrix.hpp"
 #include "lapse/io/file_part.hpp"
 #include "lapse/io/id_index.hpp"
@@ -41,6 +42,7 @@ struct RatingFileOptions {
 // that a file cut off in its last line is noticed), an id that is no integer, negative or above its limit, a
 // rating that is no number, not finite or too large for a float, an unknown separator, a file without
 // ratings, and whatever LineReader reports. Throws OutOfMemory, with the line.
-CoordinateMatrix read_ratings(const Input& input, RatingIds& ids, const RatingFileOptions& options = {});
+LAPSE_EXPORT CoordinateMatrix read_ratings(const Input& input, RatingIds& ids,
+                                           const RatingFileOptions& options = {});
 
 }  // namespace lapse::io

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/input.hpp"
 #include "lapse/io/reader_group.hpp"
 
@@ -22,6 +23,7 @@ namespace lapse::io {
 // Throws FileError when the first rank cannot read a path, and when a rank lacks a file that the first rank
 // has, or has it with another size; ConfigurationError when two paths are one stream. An error may occur on
 // one rank only: the group's broadcast ends the others.
-std::vector<Input> shared_inputs(const std::vector<std::string>& paths, const ReaderGroup& group);
+LAPSE_EXPORT std::vector<Input> shared_inputs(const std::vector<std::string>& paths,
+                                              const ReaderGroup& group);
 
 }  // namespace lapse::io

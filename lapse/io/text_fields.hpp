@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/line_reader.hpp"
 
 namespace lapse::io {
@@ -14,19 +15,19 @@ namespace lapse::io {
 enum class Separator : char { tab = '\t', comma = ',', blanks = ' ' };
 
 // The separator that a line has: a tab before a comma before blanks.
-Separator detect_separator(std::string_view line);
+LAPSE_EXPORT Separator detect_separator(std::string_view line);
 // The name in the plural, for error messages.
-std::string_view separator_name(Separator separator);
+LAPSE_EXPORT std::string_view separator_name(Separator separator);
 
 // The text without blanks and tabs at both ends.
-std::string_view trimmed(std::string_view text);
+LAPSE_EXPORT std::string_view trimmed(std::string_view text);
 
 // A field for error messages: short, and only what can be printed.
-std::string shown(std::string_view field);
+LAPSE_EXPORT std::string shown(std::string_view field);
 
 // Splits a line into its fields, one by one. Blanks around a field do not belong to it; runs of blanks are
 // one separator. The line must outlive it.
-class Fields {
+class LAPSE_EXPORT Fields {
  public:
   Fields(std::string_view line, Separator separator) : rest_(line), separator_(separator) {
     if (separator_ == Separator::blanks) rest_ = trimmed(rest_);
@@ -46,12 +47,12 @@ class Fields {
 
 // An id in the current line of the reader. Throws FileError, with line, column and `what`, when the field
 // is no integer from 0 to the limit.
-std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
-                       std::uint64_t limit);
+LAPSE_EXPORT std::uint64_t parse_id(const LineReader& reader, std::string_view field, std::string_view what,
+                                    std::uint64_t limit);
 
 // Whether a decimal number is below 1 in magnitude, by the position of its first digit that is not 0. Of a
 // number that std::from_chars has found out of range: whether it is too small, not too large.
-bool is_below_one(std::string_view number);
+LAPSE_EXPORT bool is_below_one(std::string_view number);
 
 // The first line of a file that is not blank: every part of the file needs it to understand its own lines.
 struct FirstLine {
@@ -62,6 +63,6 @@ struct FirstLine {
 // Reads the start of a file for one of its parts. Nothing when all lines are blank, and when part and scheme
 // are such that the part meets the first line itself, or has no lines: the whole file, and streams. Throws as
 // LineReader does.
-std::optional<FirstLine> first_line_for_part(const Input& input, FilePart part);
+LAPSE_EXPORT std::optional<FirstLine> first_line_for_part(const Input& input, FilePart part);
 
 }  // namespace lapse::io

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/file_part.hpp"
 #include "lapse/io/input.hpp"
@@ -34,7 +35,7 @@ struct NamedTriple {
 // Reads triples of names. Every line has exactly three fields, separated by tabs or by runs of blanks, as
 // the first line decides (tabs if it has one). Between tabs, names may contain blanks; blanks around a name
 // do not belong to it. Blank lines are ignored. Used by one thread.
-class TripleReader {
+class LAPSE_EXPORT TripleReader {
  public:
   // Throws as LineReader does.
   explicit TripleReader(const Input& input, FilePart part = {});
@@ -80,7 +81,7 @@ class NameIds {
 };
 
 // Names of a file that a frozen vocabulary lacks.
-struct UnknownNames {
+struct LAPSE_EXPORT UnknownNames {
   std::uint64_t count = 0;  // occurrences
   // The first unknown name, and its position.
   std::string name;
@@ -103,17 +104,17 @@ struct TripleFile {
 // Reads triples of ids. A triple with an unknown name is left out and reported; the caller decides. Its names
 // are not added to growing vocabularies when its relation is unknown. Throws as TripleReader does. A file
 // without triples gives none.
-TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
-                        FilePart part = {});
+LAPSE_EXPORT TripleFile read_triples(const Input& input, const NameIds& entities, const NameIds& relations,
+                                     FilePart part = {});
 
 // Reads triples of numbers, in the same format. Throws as TripleReader does, and FileError with line and
 // column for a field that is no integer from 0 to max_entity, or max_relation.
-std::vector<Triple> read_id_triples(const Input& input, Vocabulary::Id max_entity,
-                                    Vocabulary::Id max_relation, FilePart part = {});
+LAPSE_EXPORT std::vector<Triple> read_id_triples(const Input& input, Vocabulary::Id max_entity,
+                                                 Vocabulary::Id max_relation, FilePart part = {});
 
 // Replaces ids: entity e by entity_ids[e], relation r by relation_ids[r] (Vocabulary::translation_to). Throws
 // UsageError for an id without a replacement.
-void translate(std::vector<Triple>& triples, const std::vector<Vocabulary::Id>& entity_ids,
-               const std::vector<Vocabulary::Id>& relation_ids);
+LAPSE_EXPORT void translate(std::vector<Triple>& triples, const std::vector<Vocabulary::Id>& entity_ids,
+                            const std::vector<Vocabulary::Id>& relation_ids);
 
 }  // namespace lapse::io

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse::io {
 
 // Maps names to the ids 0 to size() - 1 and back, and counts how often each occurs. Ids are given in the
@@ -17,7 +19,7 @@ namespace lapse::io {
 // All characters are stored in one string, found through an open-addressing hash table of ids: no heap object
 // per name or lookup. A name takes its length plus 27 to 38 bytes, and up to twice that while the arrays
 // grow. Any number of threads may read a vocabulary that no thread changes.
-class Vocabulary {
+class LAPSE_EXPORT Vocabulary {
  public:
   using Id = std::uint32_t;
 

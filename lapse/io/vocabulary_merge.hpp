@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/vocabulary.hpp"
 
 namespace lapse::io {
@@ -17,6 +18,6 @@ using AllGather = std::function<std::vector<std::vector<std::byte>>(std::vector<
 // equal on all ranks, and independent of how the names were divided among ranks. Every rank holds the bytes
 // of all local vocabularies for a moment. Throws what all_gather throws, and ProtocolError when it gives
 // damaged bytes.
-Vocabulary merge_vocabularies(const Vocabulary& local, const AllGather& all_gather);
+LAPSE_EXPORT Vocabulary merge_vocabularies(const Vocabulary& local, const AllGather& all_gather);
 
 }  // namespace lapse::io

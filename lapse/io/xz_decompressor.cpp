@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lapse/io/decompressors.hpp"
 #include "lapse/io/input_error.hpp"
 
 namespace lapse::io {
@@ -51,6 +52,10 @@ Decompressor::Step XzDecompressor::run(std::span<const char> input, bool last, s
   complete_ = result == LZMA_STREAM_END;
   if (result != LZMA_OK && !complete_) step.problem = problem_text(result);
   return step;
+}
+
+std::unique_ptr<Decompressor> make_xz_decompressor() {
+  return std::make_unique<XzDecompressor>();
 }
 
 }  // namespace lapse::io

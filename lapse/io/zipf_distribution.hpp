@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse::io {
@@ -10,7 +11,7 @@ namespace lapse::io {
 // P(k) proportional to k^-exponent for k in [1, n]. Drawn by rejection-inversion (Hoermann and Derflinger:
 // Rejection-inversion to generate variates from monotone discrete distributions, 1996): constant time and no
 // tables for any n. Immutable, so any number of threads may draw from one.
-class ZipfDistribution {
+class LAPSE_EXPORT ZipfDistribution {
  public:
   // Throws UsageError unless n >= 1 and exponent > 0 and finite.
   ZipfDistribution(std::uint64_t n, double exponent);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "lapse/core/export.hpp"
 #include "lapse/io/coordinate_matrix.hpp"
 
 namespace lapse::io {
@@ -22,6 +23,6 @@ struct ZipfMatrixOptions {
 // Renz-Wieland et al., VLDB'20). Values are those of a random matrix of low rank plus normal noise. A cell
 // that is drawn twice occurs twice. Equal options give the same matrix on every platform. Throws
 // UsageError when there are no rows, columns or ranks to draw from, or the exponent is not positive.
-CoordinateMatrix make_zipf_matrix(const ZipfMatrixOptions& options);
+LAPSE_EXPORT CoordinateMatrix make_zipf_matrix(const ZipfMatrixOptions& options);
 
 }  // namespace lapse::io

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lapse/io/decompressors.hpp"
 #include "lapse/io/input_error.hpp"
 
 namespace lapse::io {
@@ -26,6 +27,10 @@ Decompressor::Step ZstdDecompressor::run(std::span<const char> input, bool /*las
     complete_ = result == 0;
   }
   return step;
+}
+
+std::unique_ptr<Decompressor> make_zstd_decompressor() {
+  return std::make_unique<ZstdDecompressor>();
 }
 
 }  // namespace lapse::io

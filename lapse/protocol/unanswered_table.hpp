@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
@@ -150,7 +151,7 @@ class UnansweredTable {
     const std::uint64_t hash = mix_bits(key.value() + (std::uint64_t{table.value()} << 48U));
     return {hash & mask_, static_cast<std::uint32_t>(hash >> 32U) | 1U};
   }
-  bool find(TableId table, Key key) const;
+  LAPSE_EXPORT_INNER bool find(TableId table, Key key) const;
   const Begun& begun_with(std::uint32_t number) const;
   UnansweredKey& entry_of(const Slot& slot) const {
     const std::uint32_t number = slot.number() & ~kEntryBit;
@@ -173,7 +174,7 @@ class UnansweredTable {
   void clear();
   void resize_slots(std::size_t items);
   // The items go into the hash table, which is empty.
-  void enter_items();
+  LAPSE_EXPORT_INNER void enter_items();
   UnansweredKey* enter(std::uint32_t number, Key key);
   // Drops what has been answered; there is room for `items` more afterwards.
   void rebuild(std::size_t items);

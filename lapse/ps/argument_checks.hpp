@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/table_shard.hpp"
 
@@ -16,7 +17,7 @@ class ArgumentChecks {
   explicit ArgumentChecks(Rank rank) : rank_(rank) {}
 
   // Every key is one that the table can have.
-  void keys(const TableShard& table, std::span<const Key> keys) const;
+  LAPSE_EXPORT_INNER void keys(const TableShard& table, std::span<const Key> keys) const;
   // The lengths of the keys' values are possible. For calls without values; `elements` includes this check.
   // Sparse tables ask for the length of each key at every access. Throws ConfigurationError.
   void lengths(const TableShard& table, std::span<const Key> keys) const;

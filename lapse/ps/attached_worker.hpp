@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "lapse/core/export.hpp"
 #include "lapse/ps/worker.hpp"
 
 namespace lapse {
@@ -11,7 +12,7 @@ class AttachedPlace;
 
 // From ParameterServer::attach: the worker of the calling thread, used by that thread alone. Its end waits
 // for the operations of the worker; its place can be taken again.
-class [[nodiscard]] AttachedWorker {
+class LAPSE_EXPORT AttachedWorker {
  public:
   explicit AttachedWorker(std::unique_ptr<AttachedPlace> place);
   AttachedWorker(AttachedWorker&&) noexcept;

@@ -53,6 +53,9 @@ StepOutcome try_step(const std::function<std::string()>& make) {
   } catch (const std::exception& error) {
     outcome.set(Kind::other);
     outcome.problem = error.what();
+  } catch (...) {
+    outcome.set(Kind::other);
+    outcome.problem = "an exception of an unknown type";
   }
   return outcome;
 }

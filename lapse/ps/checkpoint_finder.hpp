@@ -14,14 +14,12 @@ namespace lapse {
 struct FoundCheckpoint {
   std::uint64_t call = 0;  // a number that no other call has, almost surely
   std::uint64_t step = 0;
-  std::string manifest;
+  std::string manifest;               // empty: none was found
   std::vector<std::string> problems;  // of newer ones that were passed over
-  std::string global;
-  std::vector<std::string> per_worker;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& call& step& manifest& problems& global& per_worker;
+    archive& call& step& manifest& problems;
   }
 };
 
@@ -30,11 +28,7 @@ struct FoundCheckpoint {
 FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
 // For the text of an error: "; step 3 can be loaded", the newest whole checkpoint, of a step below `before`;
-// empty where there is none. Throws CheckpointError.
+// empty where there is none.
 std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> before = {});
-
-// The content of the application: that of rank 0, which may be empty, then those of the workers. Throws
-// CheckpointError.
-std::vector<std::string> read_blobs(const CheckpointFolder& folder, const Manifest& manifest);
 
 }  // namespace lapse

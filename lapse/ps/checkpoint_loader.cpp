@@ -60,8 +60,8 @@ void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& rec
     Part part{.table = &table,
               .record = &record,
               .load = load,
-              .shard = std::make_unique<ShardReader>(folder_.file_path(manifest_.step, shard.file), shard,
-                                                     manifest_.checkpoint),
+              .shard = std::make_unique<ShardReader>(
+                  files_.open(folder_.file_path(manifest_.step, shard.file)), shard, manifest_.checkpoint),
               .blocks = {}};
     const ShardHeader& header = part.shard->header();
     if (header.table != record.name || header.element != record.element || header.length != record.length ||
@@ -72,6 +72,7 @@ void CheckpointLoader::open(const CheckpointTable& table, const TableRecord& rec
     bytes_read_ +=
         part.shard->blocks().size() * BlockRecord::kBytes + ShardTrailer::kBytes + header.to_bytes().size();
     part.blocks = part_of_blocks(part.shard->blocks(), load, (begin - first) / bytes, (end - first) / bytes);
+    part.shard->detach();
     parts_.push_back(std::move(part));
   }
 }
@@ -80,11 +81,13 @@ void CheckpointLoader::read(CheckpointRestorer& restorer) {
   ShardBlock block;
   for (const Part& part : parts_) {
     ContentAdapter adapter(*part.table, *part.record, part.load);
+    if (!part.blocks.empty()) part.shard->attach(files_.open(part.shard->path()));
     for (const BlockRecord& record : part.blocks) {
       part.shard->read(record, block);
       bytes_read_ += record.bytes;
       restorer.restore(*part.table, part.load, adapter, block, part.shard->path());
     }
+    part.shard->detach();
   }
   restorer.finish();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/readable_files.hpp"
 #include "lapse/checkpoint/shard_reader.hpp"
 #include "lapse/ps/checkpoint_restorer.hpp"
 #include "lapse/ps/checkpoint_table.hpp"
@@ -36,7 +37,7 @@ class CheckpointLoader {
     const CheckpointTable* table;
     const TableRecord* record;
     TableLoad load;
-    std::unique_ptr<ShardReader> shard;
+    std::unique_ptr<ShardReader> shard;  // detached, unless it is being read
     std::vector<BlockRecord> blocks;
   };
 
@@ -44,6 +45,7 @@ class CheckpointLoader {
   const Manifest& manifest_;
   Rank rank_;
   std::int32_t ranks_;
+  ReadableFiles files_;
   std::vector<Part> parts_;
   std::uint64_t bytes_read_ = 0;
 };

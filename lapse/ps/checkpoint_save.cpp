@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
@@ -31,9 +30,10 @@ CheckpointSave::CheckpointSave(Request request, const std::vector<CheckpointTabl
     staging->begin(bytes);
   }
   for (const CheckpointTable& table : tables_) {
+    records_.push_back(table.record());
     rows_.emplace_back(table.handle().state(), staging);
     if (rows_.back().keys() != 0)
-      bytes_ += CheckpointFileMap::aligned(rows_.back().shard_bytes(table.header(request_.checkpoint)));
+      bytes_ += CheckpointFileMap::aligned(rows_.back().shard_bytes(header(rows_.size() - 1)));
   }
   for (const auto& blob : blobs()) bytes_ += padded_to_8(blob.size());
 }
@@ -50,24 +50,34 @@ std::vector<std::span<const std::byte>> CheckpointSave::blobs() const {
   return all;
 }
 
-void CheckpointSave::attempt(void (CheckpointSave::*step)()) {
+void CheckpointSave::attempt(void (CheckpointSave::*f)()) {
   try {
-    if (!failure_) (this->*step)();
+    if (!failure_) (this->*f)();
   } catch (...) {
     failure_ = std::current_exception();
   }
 }
 
 void CheckpointSave::write(const Place& place) {
-  stage(place);
+  place_ = place;
+  write_at_place();
+}
+
+void CheckpointSave::write_at_place() {
+  stage(place_);
   flush();
+}
+
+void CheckpointSave::set_names() {
+  name_ = checkpoint_file_name(request_.checkpoint, place_.file, place_.files);
+  for (const Clock clock : request_.content.clocks) part_.add_clock(clock.value());
 }
 
 void CheckpointSave::stage(const Place& place) {
   place_ = place;
-  name_ = checkpoint_file_name(request_.checkpoint, place_.file, place_.files);
-  for (const Clock clock : request_.content.clocks) part_.add_clock(clock.value());
+  attempt(&CheckpointSave::set_names);
   attempt(request_.local ? &CheckpointSave::write_local : &CheckpointSave::write_directly);
+  staged_well_ = failure_ == nullptr;
   rows_.clear();
   staged_.store(true, std::memory_order_release);
 }
@@ -78,17 +88,18 @@ void CheckpointSave::flush() {
 }
 
 void CheckpointSave::write_in_background(const Place& place) {
-  begin_thread([this, place] { write(place); });
+  place_ = place;
+  begin_thread(&CheckpointSave::write_at_place);
 }
 
 void CheckpointSave::flush_in_background() {
-  begin_thread([this] { flush(); });
+  begin_thread(&CheckpointSave::flush);
 }
 
-void CheckpointSave::begin_thread(std::function<void()> f) {
+void CheckpointSave::begin_thread(void (CheckpointSave::*f)()) {
   try {
-    thread_ = std::thread(std::move(f));
-  } catch (const std::system_error&) {
+    thread_ = std::thread(f, this);
+  } catch (...) {
     failure_ = std::current_exception();
     staged_.store(true, std::memory_order_release);
     done_.store(true, std::memory_order_release);
@@ -142,9 +153,9 @@ void CheckpointSave::prepare_folder() {
 
 void CheckpointSave::write_part(DurableFile& file) {
   file.reserve(bytes_);
-  for (std::size_t table = 0; table < tables_.size(); ++table) {
+  for (std::size_t table = 0; table < records_.size(); ++table) {
     if (rows_[table].keys() == 0) continue;
-    ShardWriter writer(file, tables_[table].header(request_.checkpoint));
+    ShardWriter writer(file, header(table));
     rows_[table].write(writer);
     part_.add(table, writer.finish());
     file.align(kAlignment);
@@ -172,8 +183,21 @@ SavedPart CheckpointSave::part() {
   return part_;
 }
 
+ShardHeader CheckpointSave::header(std::size_t table) const {
+  const TableRecord& record = records_[table];
+  return {.checkpoint = request_.checkpoint,
+          .table = record.name,
+          .element = record.element,
+          .length = record.length,
+          .state_elements = record.state_elements};
+}
+
 void CheckpointSave::discard() const noexcept {
-  request_.folder.discard(request_.step, {name_});
+  if (!name_.empty()) request_.folder.discard(request_.step, {name_});
+}
+
+void CheckpointSave::discard_local() const noexcept {
+  if (request_.local) request_.local->discard(request_.step, request_.checkpoint, request_.rank);
 }
 
 void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept {
@@ -183,6 +207,7 @@ void CheckpointSave::discard(const std::vector<SavedPart>& parts) const noexcept
     // It was renamed before the failure.
     if (has_manifest && request_.folder.manifest(request_.step).checkpoint == request_.checkpoint) return;
     std::vector<std::string> files;
+    files.reserve(parts.size());
     for (const SavedPart& part : parts) files.push_back(part.file());
     request_.folder.discard(request_.step, files);
   } catch (const std::exception&) {
@@ -197,7 +222,9 @@ Manifest CheckpointSave::empty_manifest() const {
   manifest.checkpoint = request_.checkpoint;
   manifest.step = request_.step;
   manifest.ranks = static_cast<std::uint64_t>(request_.ranks);
-  for (const CheckpointTable& table : tables_) manifest.tables.push_back(table.record());
+  manifest.run = request_.run;
+  manifest.order = request_.order;
+  manifest.tables = records_;
   return manifest;
 }
 
@@ -209,30 +236,43 @@ void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
     throw ProtocolError(fmt::format("table '{}' has {} keys, but the ranks own {} together", table.name,
                                     table.keys, table.entries()));
   }
+  request_.folder.require_files(manifest);  // Where there are no locks, another job may have removed them.
   request_.folder.commit(manifest);
-  if (request_.keep) withdraw_older();
+  if (request_.keep) withdraw_others();
 }
 
-void CheckpointSave::withdraw_older() const {
-  std::vector<std::uint64_t> others = request_.folder.steps();
-  std::erase(others, request_.step);
-  for (std::size_t i = 0; i + *request_.keep <= others.size(); ++i) {
-    try {
-      request_.folder.withdraw(others[i]);
-    } catch (const CheckpointError&) {
-      // The one that was to be saved is there; what cannot be removed stays.
+bool CheckpointSave::has_files(std::uint64_t other) const {
+  try {
+    request_.folder.require_files(request_.folder.manifest(other));
+    return true;
+  } catch (const CheckpointError&) {
+    return false;
+  }
+}
+
+void CheckpointSave::withdraw_others() const noexcept {
+  try {
+    std::vector<std::uint64_t> others = request_.folder.steps();
+    std::erase(others, request_.step);
+    std::ranges::reverse(others);
+    std::size_t kept = 1;
+    for (const std::uint64_t other : others) {
+      const bool is_abandoned =
+          request_.resumed && other > *request_.resumed && !request_.saved.contains(other);
+      if (is_abandoned || kept >= *request_.keep) {
+        request_.folder.withdraw(other);
+      } else if (has_files(other)) {
+        ++kept;
+      }
     }
+  } catch (const std::exception&) {
+    // The one that was to be saved is there; what cannot be removed stays.
   }
 }
 
 void CheckpointSave::remove_left_overs() const noexcept {
   if (request_.local && request_.first_of_host) request_.local->remove_others(request_.checkpoint);
-  if (!is_first_rank()) return;
-  try {
-    request_.folder.remove_left_overs(request_.step, request_.checkpoint);
-  } catch (const std::exception&) {
-    // The next save tries again.
-  }
+  if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
 }
 
 }  // namespace lapse

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -30,12 +30,17 @@ class CheckpointSave {
     CheckpointFolder folder;
     std::uint64_t step = 0;
     std::uint64_t checkpoint = 0;  // its number
+    std::uint64_t run = 0;         // as in the manifest
+    std::uint64_t order = 0;       // likewise
     Rank rank;
     std::int32_t ranks = 0;
     CheckpointContent content;
     std::optional<std::size_t> keep;
     std::optional<LocalCheckpoints> local;  // written first
     bool first_of_host = false;             // of the ranks of this host
+    // The step that was loaded before: larger ones that this job has not saved are of an abandoned branch.
+    std::optional<std::uint64_t> resumed = {};
+    std::set<std::uint64_t> saved = {};  // since then
   };
   // Where this rank writes.
   struct Place {
@@ -52,6 +57,8 @@ class CheckpointSave {
   CheckpointSave(const CheckpointSave&) = delete;
   CheckpointSave& operator=(const CheckpointSave&) = delete;
 
+  std::uint64_t step() const { return request_.step; }
+  std::uint64_t checkpoint() const { return request_.checkpoint; }
   // Of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
   // Writes this rank's part.
@@ -69,14 +76,18 @@ class CheckpointSave {
 
   // After write or write_in_background, for which it waits: what was written. Throws CheckpointError.
   SavedPart part();
-  // Removes what the ranks have written, after part().
+  // Removes what this rank has written to the folder of all ranks, after part().
   void discard() const noexcept;
+  // After part(), or after stage: whether this rank's part is complete where it was written first.
+  bool is_staged_well() const { return staged_well_; }
+  // Removes what this rank has written to the local folder.
+  void discard_local() const noexcept;
   // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
   // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Throws
   // CheckpointError.
   void commit(const std::vector<SavedPart>& parts) const;
-  // After commit, any thread: removes the files of those, and older local ones. Large files take long.
+  // After commit, any thread: removes the files of those, and other local ones. Large files take long.
   void remove_left_overs() const noexcept;
 
  private:
@@ -86,24 +97,31 @@ class CheckpointSave {
   bool has_bytes() const;
   void flush();
   // Keeps the failure of a step; does nothing where there was one.
-  void attempt(void (CheckpointSave::*step)());
-  void begin_thread(std::function<void()> f);
+  void attempt(void (CheckpointSave::*f)());
+  void begin_thread(void (CheckpointSave::*f)());
+  void write_at_place();
+  void set_names();
+  ShardHeader header(std::size_t table) const;
+  // Whether the checkpoint of another step can be read, as far as its manifest and the sizes of files say.
+  bool has_files(std::uint64_t other) const;
   void prepare_folder();
   void write_directly();
   void write_local();
   void copy_from_local();
   void write_part(DurableFile& file);
   Manifest empty_manifest() const;
-  void withdraw_older() const;
+  void withdraw_others() const noexcept;
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;
-  std::vector<SavedRows> rows_;  // by table
+  std::vector<TableRecord> records_;  // by table: a thread must not ask the tables
+  std::vector<SavedRows> rows_;       // likewise
   std::uint64_t bytes_ = 0;
   Place place_;
   std::string name_;  // of the file, in the folder of the step
   SavedPart part_;
   std::exception_ptr failure_;
+  bool staged_well_ = false;
   std::atomic<bool> staged_{false};
   std::atomic<bool> done_{false};
   std::thread thread_;

@@ -99,13 +99,4 @@ void CheckpointTable::require_fit(std::uint64_t key, std::size_t length, const s
                   key, name_, length, own));
 }
 
-ShardHeader CheckpointTable::header(std::uint64_t checkpoint) const {
-  const TableRecord own = record();
-  return {.checkpoint = checkpoint,
-          .table = name_,
-          .element = own.element,
-          .length = own.length,
-          .state_elements = own.state_elements};
-}
-
 }  // namespace lapse

@@ -30,9 +30,6 @@ class CheckpointTable {
   // As above, for the lengths of one key.
   void require_fit(std::uint64_t key, std::size_t length, const std::string& file) const;
 
-  // Of the shards of checkpoint number `checkpoint`.
-  ShardHeader header(std::uint64_t checkpoint) const;
-
  private:
   TableHandle table_;
   std::string name_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/table.hpp"
@@ -69,7 +70,7 @@ struct LoadRequest {
 // usable as before.
 //
 // Thread safety: that of the server.
-class Checkpoints {
+class LAPSE_EXPORT Checkpoints {
  public:
   // The server outlives the object. Nothing is read or written before the first call. Throws UsageError for
   // settings that mean nothing.
@@ -121,7 +122,7 @@ class Checkpoints {
   LoadedCheckpoint load(const LoadRequest& request = {});
 
  private:
-  class Impl;
+  class LAPSE_HIDDEN Impl;
 
   void add(const TableHandle& table, const std::string& name);
 

@@ -2,16 +2,36 @@
 
 #include <fmt/format.h>
 
-#include <boost/serialization/utility.hpp>
+#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
+#include "lapse/core/log.hpp"
 
 namespace lapse {
+
+namespace {
+
+// One path for "run", "run/" and a link to it.
+std::string normal_path(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path normal = std::filesystem::weakly_canonical(path, error);
+  if (error) normal = std::filesystem::absolute(path).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).string();
+}
+
+std::uint64_t nanoseconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+}  // namespace
 
 Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
     : server_(server),
@@ -25,7 +45,8 @@ Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
   };
   if (settings_.folder.empty()) refuse("the folder has no name");
   if (settings_.keep && *settings_.keep == 0) refuse("a checkpoint that is saved must be kept: keep is 0");
-  if (settings_.folder == settings_.local_folder) refuse("the local folder is the folder of all ranks");
+  if (has_local_folder() && normal_path(settings_.folder) == normal_path(settings_.local_folder))
+    refuse("the local folder is the folder of all ranks");
 }
 
 void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
@@ -40,20 +61,24 @@ void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
 }
 
 std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const std::string& step) const {
-  std::string text = fmt::format("folder '{}', {}, tables", folder.path(), step);
+  std::string text = fmt::format("folder '{}', {} local folder, {}, tables", folder.path(),
+                                 has_local_folder() ? "a" : "no", step);
   for (const CheckpointTable& table : tables_)
     text += fmt::format(" '{}' ({})", table.name(), table.handle().id().value());
   return text;
 }
 
 void Checkpoints::Impl::lock() {
-  if (cleaner_.joinable()) cleaner_.join();
-  const auto take = [](std::unique_ptr<FolderLock>& lock, const std::string& folder) {
-    if (lock) return;
+  join_cleaner();
+  const auto take = [this](std::unique_ptr<FolderLock>& lock, const std::string& folder) {
+    if (lock) return false;
     make_folder(folder);
     lock = std::make_unique<FolderLock>(folder);
+    if (!lock->warning().empty())
+      Logger(server_.rank(), server_.options().log_level).warning("{}", lock->warning());
+    return true;
   };
-  if (is_first_rank()) take(lock_, folder_.path());
+  if (is_first_rank() && take(lock_, folder_.path())) last_order_ = folder_.latest().order;
   if (local() && host_.index == 0) take(local_lock_, settings_.local_folder);
 }
 
@@ -64,33 +89,43 @@ std::optional<LocalCheckpoints> Checkpoints::Impl::local() const {
 
 // --- saving
 
+Checkpoints::Impl::Beginning Checkpoints::Impl::beginning(std::uint64_t step, Writing writing) {
+  const std::string arguments = fmt::format("step {}, keep {}, {}", step, settings_.keep.value_or(0),
+                                            writing == Writing::at_once ? "save" : "save_async");
+  lock();
+  Beginning beginning{.text = call_text(folder_, arguments), .checkpoint = new_checkpoint_number()};
+  if (!is_first_rank()) return beginning;
+  last_order_ = std::max(last_order_ + 1, nanoseconds_since_1970());
+  beginning.run = lock_->number();
+  beginning.order = last_order_;
+  return beginning;
+}
+
 void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& content, Writing writing) {
   finish();
   CheckpointAgreement agreement(server_, "save_checkpoint");
+  const std::vector<Beginning> beginnings = agreement.exchange([&] { return beginning(step, writing); });
   std::vector<std::string> texts;
-  std::uint64_t checkpoint = 0;
-  const auto begin_call = [&]() -> std::pair<std::string, std::uint64_t> {
-    const std::string arguments = fmt::format("step {}, keep {}", step, settings_.keep.value_or(0));
-    lock();
-    return {call_text(folder_, arguments), new_checkpoint_number()};
-  };
-  for (const auto& [text, number] : agreement.exchange(begin_call)) {
-    if (texts.empty()) checkpoint = number;
-    texts.push_back(text);
-  }
+  texts.reserve(beginnings.size());
+  for (const Beginning& one : beginnings) texts.push_back(one.text);
   agreement.require_equal(texts);
   CheckpointSave::Request request{.folder = folder_,
                                   .step = step,
-                                  .checkpoint = checkpoint,
+                                  .checkpoint = beginnings[0].checkpoint,
+                                  .run = beginnings[0].run,
+                                  .order = beginnings[0].order,
                                   .rank = server_.rank(),
                                   .ranks = server_.ranks(),
                                   .content = content,
                                   .keep = settings_.keep,
                                   .local = local(),
-                                  .first_of_host = host_.index == 0};
+                                  .first_of_host = host_.index == 0,
+                                  .resumed = resumed_,
+                                  .saved = saved_};
   std::unique_ptr<CheckpointSave> save;
   const bool in_background = writing == Writing::in_background;
   const std::vector<std::uint64_t> bytes = agreement.exchange([&] {
+    clean_local_folder();
     save = std::make_unique<CheckpointSave>(std::move(request), tables_, in_background ? &staging_ : nullptr);
     return save->bytes();
   });
@@ -104,7 +139,7 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
   try {
     agreement.run([&] { save_->throw_failure(); });
   } catch (...) {
-    std::exchange(save_, nullptr)->discard();
+    std::exchange(save_, nullptr)->discard_local();
     throw;
   }
   save_->flush_in_background();
@@ -115,12 +150,22 @@ void Checkpoints::Impl::finish() {
   std::unique_ptr<CheckpointSave> save = std::move(save_);
   CheckpointAgreement agreement(server_, "save_checkpoint");
   std::vector<SavedPart> parts;
+  std::exception_ptr failure;
   try {
     parts = agreement.exchange([&] { return save->part(); });
-  } catch (...) {
+  } catch (const CollectiveMismatch&) {
+    save->discard();
+    throw;  // Other ranks make another call.
+  } catch (const PeerFailed&) {
     save->discard();
     throw;
+  } catch (const Error&) {
+    // Every rank has this error.
+    save->discard();
+    failure = std::current_exception();
   }
+  if (local()) keep_staged_or_discard(agreement, *save);
+  if (failure) agreement.throw_everywhere(failure);
   agreement.run([&] {
     if (!is_first_rank()) return;
     try {
@@ -130,7 +175,20 @@ void Checkpoints::Impl::finish() {
       throw;
     }
   });
+  saved_.insert(save->step());
   if (is_first_rank() || (local() && host_.index == 0)) remove_in_background(std::move(save));
+}
+
+void Checkpoints::Impl::keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save) {
+  const std::vector<int> staged = agreement.exchange([&] { return save.is_staged_well() ? 1 : 0; });
+  if (std::ranges::find(staged, 0) != staged.end()) return save.discard_local();
+  local_is_known_ = true;
+  kept_local_ = save.checkpoint();
+}
+
+void Checkpoints::Impl::clean_local_folder() const {
+  if (!local() || host_.index != 0) return;
+  local_is_known_ ? local()->remove_others(kept_local_) : local()->remove_unfinished();
 }
 
 void Checkpoints::Impl::remove_in_background(std::unique_ptr<CheckpointSave> save) {

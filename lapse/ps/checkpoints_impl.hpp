@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
+#include "lapse/ps/checkpoint_blobs.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
 #include "lapse/ps/checkpoint_finder.hpp"
 #include "lapse/ps/checkpoint_restorer.hpp"
@@ -56,17 +58,54 @@ class Checkpoints::Impl {
 
  private:
   bool is_first_rank() const { return server_.rank() == Rank(0); }
+  // As ranks agree on it when a checkpoint begins.
+  struct Beginning {
+    std::string text;  // the arguments
+    std::uint64_t checkpoint = 0;
+    std::uint64_t run = 0;
+    std::uint64_t order = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& text& checkpoint& run& order;
+    }
+  };
+  Beginning beginning(std::uint64_t step, Writing writing);
   struct ChosenTable {
     const CheckpointTable* table;
     TableLoad load;
   };
-  // Collective. What is complete in the local folders; and its content of the application.
+  // Where a checkpoint is read from, by this rank of those that read there.
+  struct Source {
+    CheckpointFolder folder;
+    Manifest manifest;  // of what this rank can read
+    Rank rank;
+    std::int32_t ranks = 0;
+  };
+  // Collective. What is complete in the local folders.
   std::optional<LocalCheckpoint> find_local(CheckpointAgreement& agreement, std::optional<std::uint64_t> step,
                                             std::vector<std::string>& problems) const;
-  FoundCheckpoint read_local(CheckpointAgreement& agreement, const LocalCheckpoint& own,
-                             FoundCheckpoint found) const;
+  // Collective. What is in the folder of all ranks; nothing only where `near` has one.
+  FoundCheckpoint find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
+                       std::optional<std::uint64_t> step, const std::optional<LocalCheckpoint>& near,
+                       const std::vector<std::string>& problems) const;
+  // Collective. One checkpoint, from the hosts or from the folder of all ranks.
+  LoadedCheckpoint load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
+                             const std::vector<ChosenTable>& loads);
+  LoadedCheckpoint load_far(CheckpointAgreement& agreement, const CheckpointFolder& folder,
+                            const FoundCheckpoint& found, const std::vector<ChosenTable>& loads);
+  // Collective. The tables of `manifest`, that of the whole checkpoint.
+  LoadedCheckpoint load_tables(CheckpointAgreement& agreement, const Source& source, const Manifest& manifest,
+                               CheckpointBlobs blobs, const std::vector<ChosenTable>& loads);
   // Throws UsageError where the request names what there is not.
   std::vector<ChosenTable> chosen(const LoadRequest& request) const;
+  // Removes what this rank has staged unless every rank has; then it is kept for the next job.
+  void keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save);
+  void join_cleaner() {
+    if (cleaner_.joinable()) cleaner_.join();
+  }
+  // Before parts are written to it: removes what earlier attempts have left in the local folder.
+  void clean_local_folder() const;
   // Removes the files of checkpoints that are gone.
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
   // The arguments of a call, as ranks compare them.
@@ -87,6 +126,12 @@ class Checkpoints::Impl {
   std::unique_ptr<FolderLock> local_lock_;  // on the first rank of each host
   std::unique_ptr<CheckpointSave> save_;    // that is not finished
   std::jthread cleaner_;                    // removes files while the application goes on; on rank 0
+  std::uint64_t last_order_ = 0;            // Manifest::order; on rank 0, once it has the lock
+  // Once it is known, what is of use in the local folders: the number of a checkpoint, or nothing at all.
+  bool local_is_known_ = false;
+  std::optional<std::uint64_t> kept_local_;
+  std::optional<std::uint64_t> resumed_;  // the step that was loaded last
+  std::set<std::uint64_t> saved_;         // since then
 };
 
 }  // namespace lapse

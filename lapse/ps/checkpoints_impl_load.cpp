@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -11,9 +12,11 @@
 namespace lapse {
 
 LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
-  const CheckpointFolder folder = request.folder.empty() ? folder_ : CheckpointFolder(request.folder);
+  const bool is_own = request.folder.empty();
+  const CheckpointFolder folder = is_own ? folder_ : CheckpointFolder(request.folder);
   const std::optional<std::uint64_t> step = request.step;
   finish();
+  join_cleaner();  // On every rank before the exchange: it might remove what is found.
   CheckpointAgreement agreement(server_, "load_checkpoint");
   std::string arguments = step ? fmt::format("step {}", *step) : "the newest step";
   for (const TableLoad& one : request.tables)
@@ -23,41 +26,112 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   std::vector<ChosenTable> loads;
   agreement.run([&] { loads = chosen(request); });
   std::vector<std::string> problems;
-  std::optional<LocalCheckpoint> own;
-  if (local() && request.folder.empty()) own = find_local(agreement, step, problems);
-  FoundCheckpoint found = agreement.exchange([&] {
-    FoundCheckpoint of_rank;
-    of_rank.call = new_checkpoint_number();
-    if (!is_first_rank()) return of_rank;
+  std::optional<LocalCheckpoint> near;
+  if (local() && is_own) {
+    near = find_local(agreement, step, problems);
+    local_is_known_ = true;
+    kept_local_ = near ? std::optional(near->checkpoint()) : std::nullopt;
+  }
+  const FoundCheckpoint found = find(agreement, folder, step, near, problems);
+  functions_.set_label(fmt::format("{:016x}", found.call));
+  problems.insert(problems.begin(), found.problems.begin(), found.problems.end());
+
+  // The nearer one has what the folder of all ranks has, or what is newer.
+  const bool has_far = !found.manifest.empty();
+  std::optional<LoadedCheckpoint> loaded;
+  try {
+    if (near && (!has_far || near->step() >= found.step)) {
+      try {
+        loaded = load_near(agreement, *near, loads);
+      } catch (const CheckpointError& error) {
+        if (!has_far || near->step() != found.step || error.reason() == CheckpointError::Reason::mismatch)
+          throw;
+        problems.emplace_back(error.what());
+      }
+    }
+    if (!loaded) loaded = load_far(agreement, folder, found, loads);
+  } catch (const CheckpointError& error) {
+    // Every rank has this error.
+    if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Of no other step there is more hope.
+    const std::uint64_t failed =
+        near && !has_far ? near->step() : std::max(found.step, near ? near->step() : 0);
+    const std::vector<std::string> others = agreement.exchange(
+        [&]() -> std::string { return is_first_rank() ? other_checkpoint(folder, failed) : std::string(); });
+    agreement.throw_everywhere(
+        std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
+  }
+  loaded->problems = std::move(problems);
+  if (is_own) {
+    resumed_ = loaded->step;
+    saved_.clear();
+  }
+  return *std::move(loaded);
+}
+
+std::optional<LocalCheckpoint> Checkpoints::Impl::find_local(CheckpointAgreement& agreement,
+                                                             std::optional<std::uint64_t> step,
+                                                             std::vector<std::string>& problems) const {
+  // The run is that of the folder of all ranks.
+  const auto latest =
+      agreement.exchange([&] { return is_first_rank() ? folder_.latest() : CheckpointFolder::Latest(); })[0];
+  const auto listings = agreement.exchange([&] {
+    return host_.index == 0 ? local()->list(folder_number(folder_.path()).value_or(0))
+                            : LocalCheckpoints::Listing();
+  });
+  return newest_local(listings, step, latest, problems);
+}
+
+FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
+                                        std::optional<std::uint64_t> step,
+                                        const std::optional<LocalCheckpoint>& near,
+                                        const std::vector<std::string>& problems) const {
+  return agreement.exchange([&] {
+    FoundCheckpoint found;
+    if (!is_first_rank()) return found;
     try {
-      of_rank = find_checkpoint(folder, step);
+      found = find_checkpoint(folder, step);
     } catch (const CheckpointError& error) {
-      if (!own && problems.empty()) throw;
-      if (!own)
+      if (!near && problems.empty()) throw;
+      if (!near)
         throw CheckpointError(error.reason(), error.file(),
                               fmt::format("{}; {}", error.problem(), fmt::join(problems, "; ")));
-      of_rank.problems.emplace_back(error.what());
+      found.problems.emplace_back(error.what());
     }
-    of_rank.call = new_checkpoint_number();
-    return of_rank;
+    found.call = new_checkpoint_number();
+    return found;
   })[0];
-  functions_.set_label(fmt::format("{:016x}", found.call));
-  // What is in the folder of all ranks as well is read from the nearer one.
-  const bool is_near = own && (found.manifest.empty() || own->step() > found.step ||
-                               own->checkpoint() == Manifest::from_text(found.manifest, "").checkpoint);
-  if (is_near) found = read_local(agreement, *own, std::move(found));
-  found.problems.insert(found.problems.end(), problems.begin(), problems.end());
-  const CheckpointFolder source_folder = is_near ? CheckpointFolder(settings_.local_folder) : folder;
-  const std::string manifest_file = source_folder.file_path(found.step, std::string(Manifest::kFile));
-  Manifest manifest;
-  Manifest readable;  // by this rank
-  CheckpointLoader loader =
-      is_near ? CheckpointLoader(source_folder, readable, Rank(static_cast<int>(host_.index)),
-                                 static_cast<std::int32_t>(host_.ranks))
-              : CheckpointLoader(source_folder, readable, server_.rank(), server_.ranks());
+}
+
+LoadedCheckpoint Checkpoints::Impl::load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
+                                              const std::vector<ChosenTable>& loads) {
+  const CheckpointFolder folder(settings_.local_folder);
+  CheckpointBlobs blobs = gather_blobs(agreement, near, folder, server_.rank());
+  const Source source{.folder = folder,
+                      .manifest = near.manifest(host_.first),
+                      .rank = Rank(static_cast<std::int32_t>(host_.index)),
+                      .ranks = static_cast<std::int32_t>(host_.ranks)};
+  return load_tables(agreement, source, near.manifest(), std::move(blobs), loads);
+}
+
+LoadedCheckpoint Checkpoints::Impl::load_far(CheckpointAgreement& agreement, const CheckpointFolder& folder,
+                                             const FoundCheckpoint& found,
+                                             const std::vector<ChosenTable>& loads) {
+  Source source{.folder = folder, .manifest = {}, .rank = server_.rank(), .ranks = server_.ranks()};
+  CheckpointBlobs blobs;
   agreement.run([&] {
-    manifest = Manifest::from_text(found.manifest, manifest_file);
-    readable = is_near ? own->manifest(host_.first) : manifest;
+    source.manifest =
+        Manifest::from_text(found.manifest, folder.file_path(found.step, std::string(Manifest::kFile)));
+    blobs = read_blobs(folder, source.manifest);
+  });
+  return load_tables(agreement, source, source.manifest, std::move(blobs), loads);
+}
+
+LoadedCheckpoint Checkpoints::Impl::load_tables(CheckpointAgreement& agreement, const Source& source,
+                                                const Manifest& manifest, CheckpointBlobs blobs,
+                                                const std::vector<ChosenTable>& loads) {
+  const std::string manifest_file = source.folder.file_path(manifest.step, std::string(Manifest::kFile));
+  CheckpointLoader loader(source.folder, source.manifest, source.rank, source.ranks);
+  agreement.run([&] {
     for (const auto& [table, load] : loads) {
       const TableRecord* const record = manifest.table(table->name());
       if (record == nullptr) {
@@ -65,7 +139,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
                               fmt::format("has no table '{}'", table->name()));
       }
       table->require_fit(*record, load, manifest_file);
-      loader.open(*table, *readable.table(table->name()), load);
+      loader.open(*table, *source.manifest.table(table->name()), load);
     }
   });
   for (const ChosenTable& one : loads) functions_.prepare(server_, *one.table);
@@ -83,61 +157,17 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
       restorer.abandon();
     }
   });
-  try {
-    agreement.run([&] {
-      if (failure) std::rethrow_exception(failure);
-    });
-  } catch (const CheckpointError& error) {
-    // Every rank has this error.
-    const std::vector<std::string> others = agreement.exchange([&]() -> std::string {
-      return is_first_rank() ? other_checkpoint(folder, manifest.step) : std::string();
-    });
-    agreement.throw_everywhere(
-        std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
-  }
-
+  agreement.run([&] {
+    if (failure) std::rethrow_exception(failure);
+  });
   LoadedCheckpoint loaded;
   loaded.step = manifest.step;
   loaded.ranks = static_cast<std::int32_t>(manifest.ranks);
-  loaded.global = std::move(found.global);
-  loaded.per_worker = std::move(found.per_worker);
+  loaded.global = std::move(blobs.global);
+  loaded.per_worker = std::move(blobs.per_worker);
   for (const std::int64_t clock : manifest.clocks) loaded.clocks.emplace_back(clock);
-  loaded.problems = std::move(found.problems);
   loaded.bytes_read = loader.bytes_read();
   return loaded;
-}
-
-std::optional<LocalCheckpoint> Checkpoints::Impl::find_local(CheckpointAgreement& agreement,
-                                                             std::optional<std::uint64_t> step,
-                                                             std::vector<std::string>& problems) const {
-  return newest_local(
-      agreement.exchange([&] { return host_.index == 0 ? local()->list() : LocalCheckpoints::Listing(); }),
-      step, problems);
-}
-
-FoundCheckpoint Checkpoints::Impl::read_local(CheckpointAgreement& agreement, const LocalCheckpoint& own,
-                                              FoundCheckpoint found) const {
-  using Blobs = std::vector<std::string>;  // of each part on this host: global, then of workers
-  const std::vector<std::vector<Blobs>> by_rank = agreement.exchange([&] {
-    std::vector<Blobs> blobs;
-    if (host_.index != 0) return blobs;
-    for (const LocalCheckpoint::Part& part : own.parts) {
-      if (part.lister != server_.rank().index()) continue;
-      blobs.push_back(read_blobs(local()->folder(), part.manifest));
-    }
-    return blobs;
-  });
-  found.step = own.step();
-  found.manifest = own.manifest().to_text();
-  std::vector<std::size_t> next(by_rank.size());
-  found.global.clear();
-  found.per_worker.clear();
-  for (const LocalCheckpoint::Part& part : own.parts) {
-    const Blobs& blobs = by_rank[part.lister].at(next[part.lister]++);
-    if (part.manifest.global) found.global = blobs.at(0);
-    found.per_worker.insert(found.per_worker.end(), blobs.begin() + 1, blobs.end());
-  }
-  return found;
 }
 
 std::vector<Checkpoints::Impl::ChosenTable> Checkpoints::Impl::chosen(const LoadRequest& request) const {

@@ -20,6 +20,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kDeadlineVariable = "SLURM_JOB_END_TIME";
+// In the year 2255: nanoseconds until then can be counted.
+constexpr std::int64_t kLastSecond = 9'000'000'000;
 
 // Nanoseconds until the job is to stop. Throws ConfigurationError.
 std::optional<std::int64_t> time_to_stop(const JobControlOptions& options) {
@@ -33,7 +35,7 @@ std::optional<std::int64_t> time_to_stop(const JobControlOptions& options) {
     if (error != std::errc{} || end != digits.data() + digits.size() || seconds < 0)
       throw ConfigurationError(
           fmt::format("{} is '{}', expected seconds since 1970", kDeadlineVariable, digits));
-    deadline = system_clock::time_point(std::chrono::seconds(seconds));
+    deadline = system_clock::time_point(std::chrono::seconds(std::min(seconds, kLastSecond)));
   }
   if (!deadline) return std::nullopt;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(*deadline - options.grace - system_clock::now())
@@ -108,9 +110,12 @@ JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options
   if (first.has_end) end_ = SteadyClock::now() + std::chrono::nanoseconds(first.nanoseconds);
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     const auto other = from_archive<StartOfJob>(texts[rank]);
-    if (other.interval != first.interval)
+    if (other.interval == first.interval) continue;
+    // By an exchange, so that the server learns that every rank throws.
+    server.exchange("the making of a job control", [&]() -> std::string {
       throw CollectiveMismatch(fmt::format("the interval of checkpoints is {} on rank 0 and {} on rank {}",
                                            first.interval, other.interval, rank));
+    });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/ps/parameter_server.hpp"
 
 namespace lapse {
@@ -40,7 +41,7 @@ struct JobControlOptions {
 //
 // Thread safety: collective calls and those that change something: the server's thread, between calls of
 // run_workers. stop_requested and checkpoint_due: that thread, and workers.
-class JobControl {
+class LAPSE_EXPORT JobControl {
  public:
   // Collective. The server outlives the object. Throws UsageError for a signal that cannot be caught and for
   // an interval of 0, ConfigurationError for a variable that is no time, CollectiveMismatch where the ranks
@@ -69,7 +70,7 @@ class JobControl {
   void begin_interval(const JobProgress& progress);
 
  private:
-  class Impl;
+  class LAPSE_HIDDEN Impl;
 
   std::unique_ptr<Impl> impl_;
 };

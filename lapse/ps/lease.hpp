@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/table.hpp"
 
@@ -28,7 +29,7 @@ class LeaseKeys {
 };
 
 // What a lease holds of one table.
-struct LeasePart {
+struct LAPSE_EXPORT LeasePart {
   TableHandle table;
   Rank holder;
   std::vector<Key> keys;          // as given
@@ -85,7 +86,7 @@ class LeasedValues {
 // While a worker holds a lease, its keys are on its rank and no other worker reads or writes them: others
 // wait. Every call of the worker throws UsageError except release, pull_if_local and localize: two holders
 // that waited for each other's keys would wait indefinitely.
-class Lease {
+class LAPSE_EXPORT Lease {
  public:
   // For the library.
   explicit Lease(std::unique_ptr<LeaseHold> hold);

@@ -1,12 +1,10 @@
 #include "lapse/ps/mpi_calls.hpp"
 
-#include <utility>
-
 #include "lapse/transport/mpi/lock.hpp"
 
 namespace lapse {
 
-MpiCalls::MpiCalls(std::shared_ptr<MpiLock> lock) LAPSE_NO_THREAD_SAFETY_ANALYSIS : lock_(std::move(lock)) {
+MpiCalls::MpiCalls(MpiLock* lock) LAPSE_NO_THREAD_SAFETY_ANALYSIS : lock_(lock) {
   if (lock_ != nullptr) lock_->lock();
 }
 

@@ -1,7 +1,9 @@
 // Calls of MPI by the application while workers run.
 #pragma once
 
-#include <memory>
+#include <utility>
+
+#include "lapse/core/export.hpp"
 
 namespace lapse {
 
@@ -9,16 +11,16 @@ class MpiLock;
 
 // While it lives, no thread of a server of this process is inside MPI. The thread that has it makes calls
 // that do not wait for other ranks, such as MPI_Isend and MPI_Test, and calls no server.
-class [[nodiscard]] MpiCalls {
+class LAPSE_EXPORT MpiCalls {
  public:
   // Null: the server uses no MPI, and nothing is held.
-  explicit MpiCalls(std::shared_ptr<MpiLock> lock);
-  MpiCalls(MpiCalls&&) noexcept = default;
+  explicit MpiCalls(MpiLock* lock);
+  MpiCalls(MpiCalls&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
   MpiCalls& operator=(MpiCalls&&) = delete;
   ~MpiCalls();
 
  private:
-  std::shared_ptr<MpiLock> lock_;
+  MpiLock* lock_;
 };
 
 }  // namespace lapse

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse {
 
 class WorkerCore;
@@ -12,7 +14,7 @@ struct OperationState;
 // destroying it detaches: a push or localize goes on, the answer of a pull is discarded and its destination
 // is not written to after the destructor has returned (destroying an unfinished pull inside update_if_local
 // ends the program). A handle that outlives its worker supports done() only; it must not outlive the server.
-class Operation {
+class LAPSE_EXPORT Operation {
  public:
   // Finished from the start.
   Operation() = default;

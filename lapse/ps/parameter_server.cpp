@@ -52,9 +52,9 @@ std::unique_ptr<ParameterServer::Impl> ParameterServer::make_impl(MPI_Comm commu
   const ThreadSupport threads = level == MPI_THREAD_SINGLE     ? ThreadSupport::single
                                 : level == MPI_THREAD_FUNNELED ? ThreadSupport::funneled
                                                                : ThreadSupport::serialized;
-  std::shared_ptr<MpiLock> lock = transport->communicator().shared_lock();
+  MpiLock& lock = transport->communicator().lock();
   auto impl = std::make_unique<Impl>(std::move(transport), options, problem, threads);
-  impl->set_mpi_lock(std::move(lock));
+  impl->set_mpi_lock(lock);
   return impl;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
@@ -44,7 +45,7 @@ struct RoundTimes;
 // runs, and the application may use MPI freely.
 //
 // A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
-class ParameterServer {
+class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with
   // MPI_THREAD_SERIALIZED; with MPI_THREAD_FUNNELED workers do not help with communication, and with
@@ -122,12 +123,12 @@ class ParameterServer {
   // Any thread, between start_progress and stop_progress. This thread takes a place, a given one or the first
   // that is free; the local index of the worker is its number. Collective calls of workers wait for all
   // places. UsageError where it is taken.
-  AttachedWorker attach(std::optional<std::size_t> place = {});
+  [[nodiscard]] AttachedWorker attach(std::optional<std::size_t> place = {});
   // Within a phase: handles what messages have come. Where no thread of the server does, and nothing has
   // come, waits at most so long. UsageError by a thread that must not call MPI.
   void progress(std::chrono::microseconds wait = {});
   // For the application's own calls of MPI while workers run. UsageError as progress().
-  MpiCalls mpi_calls();
+  [[nodiscard]] MpiCalls mpi_calls();
 
   // Collective. What all ranks have counted since the start.
   Statistics statistics();
@@ -165,7 +166,7 @@ class ParameterServer {
   void close();
 
  private:
-  class Impl;
+  class LAPSE_HIDDEN Impl;
 
   static std::unique_ptr<Impl> make_impl(MPI_Comm communicator, const Options& options,
                                          const std::exception_ptr& problem);

@@ -30,7 +30,7 @@ class ParameterServer::Impl {
        ThreadSupport threads);
   ~Impl();
   // Of the MPI that the transport uses.
-  void set_mpi_lock(std::shared_ptr<MpiLock> lock) { mpi_lock_ = std::move(lock); }
+  void set_mpi_lock(MpiLock& lock) { mpi_lock_ = &lock; }
 
   TableShard& create_table(const TableOptions& options, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
@@ -96,7 +96,7 @@ class ParameterServer::Impl {
   int exceptions_at_start_;
   ThreadSupport threads_;
   std::thread::id owner_ = std::this_thread::get_id();
-  std::shared_ptr<MpiLock> mpi_lock_;  // null: none is used
+  MpiLock* mpi_lock_ = nullptr;  // null: none is used
   // own rules
   RankProtocol protocol_;
   ProgressEngine engine_;

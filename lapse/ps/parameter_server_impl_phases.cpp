@@ -69,7 +69,7 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers, ThreadSupport 
   std::vector<Rank> participants;
   for (std::int32_t other = 0; other < ranks(); ++other) {
     const std::size_t count = loads[static_cast<std::size_t>(other)].workers;
-    if (count > 0) participants.push_back(Rank(other));
+    if (count > 0) participants.emplace_back(other);
     if (other < rank().value()) phase.first_worker += count;
     phase.workers += count;
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/directory/home_map_kind.hpp"
 #include "lapse/store/element_type.hpp"
@@ -51,7 +52,7 @@ struct TableOptions {
 
 // The part of a Table without its element type, for the library: the table, and the constants that an access
 // to one key in memory needs. Immutable; copies are cheap.
-class TableHandle {
+class LAPSE_EXPORT TableHandle {
  public:
   // The table's update rule, as a push to one key applies it.
   struct PushRule {

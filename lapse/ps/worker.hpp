@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lapse/core/counter_values.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/unanswered_count.hpp"
 #include "lapse/ps/function.hpp"
@@ -51,7 +52,7 @@ enum class Locality : std::uint8_t {
 // Every call checks its arguments before anything is applied: KeyOutOfRange, LengthMismatch, UsageError for a
 // table of another server. Every call throws PeerFailed once this rank has heard of the failure of some rank,
 // also a call that only touches memory.
-class Worker {
+class LAPSE_EXPORT Worker {
  public:
   Worker(const Phase& phase, WorkerEndpoint& endpoint);
   ~Worker();

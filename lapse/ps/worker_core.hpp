@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_observer.hpp"
 #include "lapse/protocol/operation_state.hpp"
@@ -70,7 +71,7 @@ class WorkerCore {
     arguments_.elements(table.state(), keys, what, elements);
   }
   void check_admission(const void* server, Allowed allowed) const;
-  void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
+  LAPSE_EXPORT_INNER void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   // Throws PeerFailed when some rank has failed.
   void check_failure() const { phase_.protocol.failure().check(); }
 
@@ -80,7 +81,7 @@ class WorkerCore {
   Operation localize(const TableHandle& table, std::span<const Key> keys);
   Locality locality(const TableHandle& table, Key key);
   // Whether the worker may use the domain's copy of the key, if there is one.
-  bool is_current(const TableShard& table, Key key) const;
+  LAPSE_EXPORT_INNER bool is_current(const TableShard& table, Key key) const;
   bool read_if_local(const TableHandle& table, Key key, std::byte* to);
   // Reports an access that begins to the phase's observer, if there is one.
   void observe(const TableShard& table, std::span<const Key> keys, Store::Reach reach) const {
@@ -95,7 +96,7 @@ class WorkerCore {
 
   // Carries out a submission at once and handles the packets that have come; false, having done nothing,
   // where another thread drives the engine or this worker may not.
-  bool help(Submission& submission);
+  LAPSE_EXPORT_INNER bool help(Submission& submission);
 
   // --- handles ---
 

@@ -15,7 +15,8 @@ std::uint64_t WorkerGroup::contribute(std::size_t local_index, Bytes bytes) {
   contributions_[local_index] = std::move(bytes);
   // Of a worker that contributes and one that returns at the same time, at least one sees the other.
   const std::size_t arrived = arrived_.fetch_add(1, std::memory_order_seq_cst) + 1;
-  if (returned_.load(std::memory_order_seq_cst) != kNone) {
+  // Where the others have completed the round meanwhile, one of them may have returned rightly.
+  if (returned_.load(std::memory_order_seq_cst) != kNone && collective_.completed_rounds() < round) {
     combine(contributions_[local_index], make_returned(returned_.load(std::memory_order_relaxed), rank()));
   } else if (arrived == contributions_.size()) {
     arrived_.store(0, std::memory_order_relaxed);

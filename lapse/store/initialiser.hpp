@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/element_type.hpp"
 
@@ -14,7 +15,7 @@ namespace lapse {
 
 // A pure function of table seed and key alone, so that a table starts with the same values on any number of
 // ranks. Random values are rounded towards zero for integer elements.
-class Initialiser {
+class LAPSE_EXPORT Initialiser {
  public:
   enum class Kind : std::uint8_t { zero, constant, uniform, normal, function };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/racy_copy.hpp"
 #include "lapse/store/slot_bits.hpp"
@@ -41,7 +42,7 @@ class Found {
 // 2. A read returns a value that the key had at one moment during the call.
 // 3. A change of a value whose slot word says *replicated* is marked, and raises the version of a main copy,
 //    before the latch is released.
-class SlotAccess {
+class LAPSE_EXPORT SlotAccess {
  public:
   using Word = std::atomic<std::uint64_t>;
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 
 namespace lapse {
@@ -92,7 +93,7 @@ class SparseLookup {
     }
   }
   // The state once no bucket is being split.
-  std::uint64_t settled_state() const;
+  LAPSE_EXPORT_INNER std::uint64_t settled_state() const;
 
   // constant once the memory is reserved
   Entry* entries_ = nullptr;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/region.hpp"
 #include "lapse/store/sparse_lookup.hpp"
@@ -52,7 +53,7 @@ class SparseWords : public SparseLookup {
   // Finds several keys, at most kMaxAtOnce, with the cache misses of all of them in flight together.
   using SparseLookup::find;
   static constexpr std::size_t kMaxAtOnce = 32;
-  void find(std::span<const Key> keys, Word** words) const;
+  LAPSE_EXPORT_INNER void find(std::span<const Key> keys, Word** words) const;
 
   // Prefetching for single keys in a known order: in this order, each step some keys after the one before.
   void prefetch_bucket(Key key) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lapse/core/export.hpp"
 #include "lapse/store/element_type.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
 #include "lapse/store/update_rules/optimisers.hpp"
@@ -23,7 +24,7 @@ enum class UpdateRuleKind : std::uint8_t { add, assign, sgd, adagrad, rowwise_ad
 // For add and assign a push carries what is added or assigned; for the optimisers, which need float or
 // double, it carries a gradient, and the value moves against it. A push may carry a scale: it multiplies the
 // learning rate of that push (add: the update).
-class UpdateRule {
+class LAPSE_EXPORT UpdateRule {
  public:
   // value += update; integers wrap around.
   static UpdateRule add();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/store/value_layout.hpp"
 
@@ -68,7 +69,7 @@ class ValueSizes {
  private:
   static constexpr std::size_t kUnitBytes = ValueLayout::kSlotAlignment;
 
-  std::size_t checked(Key key) const;
+  LAPSE_EXPORT_INNER std::size_t checked(Key key) const;
 
   ValueLayout layout_;
   bool uniform_;

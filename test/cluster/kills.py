@@ -27,10 +27,13 @@ RANKS = 3
 STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1, "loading": 0.03}
 # The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
 PATIENCE = 30
+# Of Slurm: longer than that, so that ranks end by themselves.
+KILL_WAIT = "120"
 MARK = "LAPSE_TEST_KILLS"
 DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
 # Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
-TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"]}
+TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"],
+            "local": ["--mode", "intent", "--checkpoint-local", "{folder}/host"]}
 # What the launchers print about the rank that was killed.
 NAMES_RANK = {
     "mpirun": r"process rank {rank} with PID \d+ on node \S+ exited on signal 9",
@@ -50,7 +53,7 @@ class Launcher:
     def start(self):
         if self.testbed is None:
             return shutil.which("mpirun") is not None
-        if subprocess.run([self.testbed, "start", self.folder], env=self.environment | {"NODES": "2", "CPUS": "4"}).returncode:
+        if subprocess.run([self.testbed, "start", self.folder], env=self.environment | {"NODES": "2", "CPUS": "4", "KILLWAIT": KILL_WAIT}).returncode:
             return False
         settings = subprocess.run([self.testbed, "env", self.folder], stdout=subprocess.PIPE, text=True, check=True).stdout
         for name, value in re.findall(r"(\w+)='?([^' \n]*)'?", settings.replace("export ", "")):
@@ -170,6 +173,7 @@ class Kills:
         self.folder = folder
         self.random = random.Random(arguments.seed)
         self.problems = 0
+        self.failed_starts = 0
         self.curve = {}  # by epoch: what the resumed deterministic runs have reached
 
     def fail(self, text, output=""):
@@ -189,7 +193,8 @@ class Kills:
     def kill_one(self, number):
         stage = list(STAGES)[number % len(STAGES)]
         domain = self.random.choice(["rank", "host", "2"])
-        way = self.random.choice(list(TRAINING))
+        # Virtual nodes have one file system: a local folder would be that of both.
+        way = self.random.choice([way for way in TRAINING if way != "local" or not self.launcher.testbed])
         folder = os.path.join(self.folder, way if stage == "training" else "all")
         if stage == "training":
             command = self.training(way, 100000)
@@ -197,6 +202,10 @@ class Kills:
             command = [self.arguments.program, folder, "1000"]
         sign = "^[0-9]+ x [0-9]+ matrix" if stage == "training" else f"^stage {stage}$"
         count = 1 if stage == "training" else self.random.randint(1, 3)
+        # The first one, and many others, when there are checkpoints to go on from.
+        if stage == "training" and (number < len(STAGES) or self.random.random() < 0.5):
+            sign, count = "^epoch ", 4
+        before = self.newest(folder)
         job = self.start(RANKS, command, domain, sign, count)
         ready = job.read_until(sign, count)
         end = time.monotonic() + PATIENCE
@@ -219,6 +228,12 @@ class Kills:
         names = re.findall(NAMES_RANK[self.launcher.name].format(rank=rank), job.text)
         left = {file for file in files if os.path.exists(file)}
         saved = max((int(step) for step in re.findall(r"^saved (\d+)$", job.text, re.MULTILINE)), default=0)
+        if stage == "training":
+            # A step is an epoch. One is saved while the next is trained, and finished before the one after that is saved.
+            epochs = [int(epoch) for epoch in re.findall(r"^epoch +(\d+) ", job.text, re.MULTILINE)]
+            saved = max([before] + [epoch - 2 for epoch in epochs])
+            if epochs and epochs[0] != before + 1:
+                self.fail(f"kill {number + 1}: the job has begun with epoch {epochs[0]}, the newest step was {before}", job.text)
         newest = self.newest(folder)
         row = [number + 1, self.launcher.name, stage, f"{delay * 1000:.0f} ms", domain, rank,
                "-" if launcher is None else f"{launcher:.2f} s", "-" if processes is None else f"{processes:.2f} s",
@@ -238,23 +253,26 @@ class Kills:
         print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
 
     def training(self, way, epochs):
-        return [self.arguments.application, *DATA, *TRAINING[way], "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
+        options = [option.format(folder=self.folder) for option in TRAINING[way]]
+        return [self.arguments.application, *DATA, *options, "--epochs", str(epochs), "--resume", "--checkpoint-every", "1epochs",
                 "--checkpoint-dir", os.path.join(self.folder, way)]
 
     def resume(self, number, newest, way):
-        """The application goes on for an epoch; what it reaches is noted."""
-        job = self.start(RANKS, self.training(way, newest + 1), "rank", "^(resumed|epoch)", 1)
+        """The application goes on for an epoch; what it reaches is noted. A checkpoint in a local folder may be newer."""
+        last = newest + (5 if way == "local" else 1)
+        job = self.start(RANKS, self.training(way, last), "rank", "^(resumed|epoch)", 1)
         launcher, _ = job.end()
         resumed = re.search(r"^resumed from step (\d+) ", job.text, re.MULTILINE)
         epochs = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
-        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(newest + 1)] or \
-                (newest and (resumed is None or int(resumed[1]) != newest)):
+        first = int(resumed[1]) if resumed else 0
+        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(epoch) for epoch in range(first + 1, last + 1)] or \
+                (first < newest if way == "local" else first != newest):
             self.fail(f"kill {number + 1}: not resumed from step {newest}: status {job.process.poll()}", job.text)
             job.kill()
             return "failed"
         if way == "deterministic":
             self.curve |= epochs
-        return f"{way}, epoch {newest + 1}"
+        return f"{way}, epoch {last}"
 
     def check_curve(self):
         """What resumed runs have reached is what one run reaches that is not killed."""
@@ -272,10 +290,14 @@ class Kills:
     def start(self, ranks, command, domain, pattern, count):
         """A job that prints the pattern. With srun, one start of some hundred fails in MPI_Init, also of a program of MPI alone: it is tried once more."""
         job = Job(self.launcher, ranks, command, domain)
-        if self.launcher.testbed and not job.read_until(pattern, count):
-            job.end()
-            job = Job(self.launcher, ranks, command, domain)
-        return job
+        if self.launcher.testbed is None or job.read_until(pattern, count):
+            return job
+        launcher, _ = job.end()
+        job.kill()
+        self.failed_starts += 1
+        if launcher is None or self.failed_starts > 1:
+            self.fail(f"a start has {'failed' if launcher is not None else 'come to nothing'}, {self.failed_starts} so far", job.text)
+        return Job(self.launcher, ranks, command, domain)
 
     def restart(self, number, newest, folder):
         """A job of another size loads the newest checkpoint, checks all sums, and saves further ones."""

@@ -58,6 +58,9 @@ if(LAPSE_BUILD_APPS)
               mpirun -n ${ranks} $<TARGET_FILE:matrix_factorization>
               "${PROJECT_SOURCE_DIR}/apps/data/movietweetings/ratings.tsv" --epochs 4 --no-baselines)
   endfunction()
+  # Checkpoints that are written to each host first.
+  lapse_cluster_test(local_folders HOSTS 2 RANKS 2 TIMEOUT 60
+    COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/local_folders.sh" $<TARGET_FILE:checkpoints_program>)
   lapse_cluster_factorization(2,2 4 ob1)
   lapse_cluster_factorization(3 3 ucx)
 endif()

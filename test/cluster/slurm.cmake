@@ -1,5 +1,5 @@
 # The batch scripts under a Slurm of two virtual nodes.
 lapse_add_test(slurm.jobs
   COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/slurm_jobs.sh" "${CMAKE_CURRENT_SOURCE_DIR}/slurm_testbed.sh"
-          "${PROJECT_SOURCE_DIR}/slurm" $<TARGET_FILE:matrix_factorization>
+          "${PROJECT_SOURCE_DIR}/slurm" $<TARGET_FILE_DIR:matrix_factorization> "${PROJECT_SOURCE_DIR}/apps/data"
   LABELS cluster mpi slurm TIMEOUT 240 PROPERTIES PROCESSORS 2)

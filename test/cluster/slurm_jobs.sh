@@ -1,10 +1,12 @@
 #!/bin/bash
-# slurm_jobs.sh <slurm_testbed.sh> <folder slurm> <matrix_factorization>: the batch scripts under a Slurm of two virtual
-# nodes. Prints what is wrong and exits with 1, or with 77 where there is no Slurm.
+# slurm_jobs.sh <slurm_testbed.sh> <folder slurm> <folder of the applications> <folder of their data>: the batch scripts under a
+# Slurm of two virtual nodes. Prints what is wrong and exits with 1, or with 77 where there is no Slurm.
 set -u
 testbed=$1
 scripts=$2
-program=$3
+programs=$3
+data=$4
+program=$programs/matrix_factorization
 PATH=$PATH:/usr/sbin:/sbin
 # The sockets of munge want a short path.
 directory=$(mktemp -d /tmp/slurm.XXXXXX)
@@ -21,7 +23,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-NODES=2 CPUS=4 "$testbed" start "$directory/cluster" || {
+# Slurm waits 30 s between SIGTERM and SIGKILL, as by default.
+NODES=2 CPUS=8 KILLWAIT=30 "$testbed" start "$directory/cluster" || {
   status=$?
   tail -n 5 "$directory"/cluster/log/*.log 2>/dev/null
   echo "SKIPPED: no Slurm can be started here (exit status $status)"
@@ -29,13 +32,14 @@ NODES=2 CPUS=4 "$testbed" start "$directory/cluster" || {
 }
 eval "$("$testbed" env "$directory/cluster")"
 cd "$directory" || exit 1
+export TRAIN_SCRIPT=$scripts/train.sbatch RESUME_SCRIPT=$scripts/resume.sbatch
 
 options=(--cpus-per-task=2 --time=5)
 training=(--zipf 300x100x20000 --epochs 3 --no-baselines)
 
 wait_for() {  # <job number>: until it has ended; sets status to the script's. sbatch --wait looks only every few seconds.
   local shown
-  for _ in {1..600}; do
+  for _ in {1..500}; do
     shown=$(scontrol show job --oneliner "$1")
     if [[ ! $shown =~ JobState=(PENDING|RUNNING|COMPLETING) ]]; then
       [[ $shown =~ ExitCode=([0-9]+): ]] && status=${BASH_REMATCH[1]}
@@ -46,65 +50,137 @@ wait_for() {  # <job number>: until it has ended; sets status to the script's. s
   status="none: $shown"
 }
 
+says() {  # <file> <words...>: each is on a line of it, by and by
+  local file=$1 words
+  shift
+  for words in "$@"; do
+    for _ in {1..500}; do
+      grep -qE "$words" "$file" 2>/dev/null && continue 2
+      sleep 0.1
+    done
+    return 1
+  done
+}
+
+# <what> <job number> <its output> <expected status> <words in the output...>: the job has ended so.
+ended() {
+  local what=$1 file=$3 expected=$4 status='' words
+  wait_for "$2"
+  [[ $status == "$expected" ]] || fail "$what: exit status $status, expected $expected: $(cat "$file")"
+  for words in "${@:5}"; do
+    grep -qE "$words" "$file" || fail "$what: nothing says '$words': $(cat "$file")"
+  done
+}
+
 # <what> <expected status> <words in the output> <command...>: a job, until it has ended.
 job() {
-  local what=$1 expected=$2 words=$3 status=
-  shift 3
-  wait_for "$("$@")"
-  [[ $status == "$expected" ]] || fail "$what: exit status $status, expected $expected: $(cat job.out)"
-  grep -qE "$words" job.out || fail "$what: nothing says '$words': $(cat job.out)"
+  ended "$1" "$("${@:4}")" job.out "$2" "$3"
   rm -f job.out
 }
 
 submit=(sbatch --parsable "${options[@]}" --output=job.out)
+resume=(sbatch --parsable "${options[@]}" --nodes=1 --ntasks=1)
+
+# --- turns. A signal in the middle: the job saves a checkpoint, is requeued and finishes, with the result of a run without a
+# signal. Only then the job starts that depends on it. With both launchers at the same time.
+long=(--zipf 3000x1000x300000 --patience 0 --no-baselines)
+endless=("${long[@]}" --epochs 1000000 --evaluate-every 0)
+"$program" "${long[@]}" --epochs 500 --workers 2 --deterministic --output-prefix whole >whole.out 2>&1 || fail "without Slurm: $(cat whole.out)"
+declare -A jobs
+for launcher in srun mpirun; do
+  jobs[$launcher]=$(LAUNCHER=$launcher PROGRAM=$program sbatch --parsable "${options[@]}" --output="$launcher.out" \
+    "$scripts/matrix_factorization.sbatch" "${long[@]}" --epochs 500 --output-prefix "$launcher")
+  sbatch --dependency="afterok:${jobs[$launcher]}" --nodes=1 --ntasks=1 --output="after-$launcher.out" \
+    --wrap "cmp whole-rows.npy $launcher-rows.npy && cmp whole-columns.npy $launcher-columns.npy && echo equal" >/dev/null
+  (says "$launcher.out" '^epoch   3' && scancel --batch --signal=USR1 "${jobs[$launcher]}") &
+done
+# A signal before there is a program, and that of Slurm itself, which comes at any moment from the start on.
+cat >signaled <<'END'
+#!/bin/bash
+# The first turn waits for the signal, the second has its checkpoint.
+[[ ! -e step ]] || exit 0
+trap 'echo caught; : >step; exit 75' USR1
+echo ready
+for ((i = 0; i < 1200; ++i)); do sleep 0.1; done
+END
+cat >signaled.sbatch <<'END'
+#!/bin/bash
+module() { echo loading; sleep 2; }
+export -f module
+exec bash "$RESUME_SCRIPT" "$PWD/signaled"
+END
+chmod +x signaled
+jobs[signal]=$(MODULES=slow "${resume[@]}" --signal=B:USR1@290 --open-mode=append --output=signal.out signaled.sbatch)
+(says signal.out '^loading' && scancel --batch --signal=USR1 "${jobs[signal]}") &
+# Turns that save nothing.
+printf '#!/bin/sh\nexit 75\n' >idle
+chmod +x idle
+jobs[idle]=$("${resume[@]}" --output=idle.out "$RESUME_SCRIPT" ./idle)
+# The end of the job's time, as the script finds it; then the job is cancelled.
+jobs[cancelled]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=cancelled.out "$scripts/matrix_factorization.sbatch" \
+  "${endless[@]}" --stop-before 290)
+(says cancelled.out '^turn 2 of job' '^resumed from step 1 ' '^epoch +[0-9]+ .*' && sleep 0.2 && scancel "${jobs[cancelled]}") &
+# A rank that is killed.
+jobs[killed]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=killed.out "$scripts/matrix_factorization.sbatch" \
+  "${endless[@]}" --seed 7)
+# The other applications.
+xz -dc "$data/wn18rr/train.txt.xz" | head -n 2000 >triples
+xz -dc "$data/words/factbook.txt.xz" | head -n 3000 >text
+jobs[graph]=$(PROGRAM=$programs/knowledge_graph_embeddings sbatch --parsable "${options[@]}" --output=graph.out \
+  "$scripts/knowledge_graph_embeddings.sbatch" triples --dim 8 --epochs 2 --output-prefix graph)
+jobs[words]=$(PROGRAM=$programs/word_vectors sbatch --parsable "${options[@]}" --output=words.out \
+  "$scripts/word_vectors.sbatch" text --dim 8 --epochs 2 --output vectors.txt)
+
+says killed.out '^epoch   3' || fail "to be killed: $(cat killed.out)"
+for pid in $(pgrep -f -- "$program .*--seed 7"); do
+  [[ $(tr '\0' '\n' <"/proc/$pid/environ") =~ PMIX_RANK=1 ]] && kill -KILL "$pid"
+done
+
+# --- one job after the other
 job "srun" 0 "^workers +2$" "${submit[@]}" "$scripts/train.sbatch" "$program" "${training[@]}"
 job "srun, three ranks" 0 "^workers +3$" "${submit[@]}" --ntasks=3 --ntasks-per-node=2 "$scripts/train.sbatch" "$program" "${training[@]}"
 job "mpirun" 0 "^workers +2$" env LAUNCHER=mpirun "${submit[@]}" "$scripts/train.sbatch" "$program" "${training[@]}"
 job "wrong options of the program" 105 "^error: --zipf: .nonsense" "${submit[@]}" "$scripts/train.sbatch" "$program" --zipf nonsense
 job "no program" 2 "usage: sbatch" "${submit[@]}" "$scripts/train.sbatch"
 job "an unknown launcher" 2 "expected srun or mpirun" env LAUNCHER=ssh "${submit[@]}" "$scripts/train.sbatch" "$program"
+job "an option of the script" 2 "^resume.sbatch: --resume: the script adds it" "${submit[@]}" "$RESUME_SCRIPT" ./idle --resume
+job "a short time" 1 "and the program is to stop 301 s before that" "${submit[@]}" "$RESUME_SCRIPT" ./idle --stop-before=301
+job "turns at most" 1 "not finished after 1 turns" env MAX_TURNS=1 "${submit[@]}" "$RESUME_SCRIPT" ./idle
 "$scripts/scaling.sh" results 1,x "$program" 2>&1 | grep -q "'x' is no number of nodes" || fail "scaling: a wrong number of nodes"
-
 OPTIONS="${options[*]}" "$scripts/scaling.sh" scaling 1,2 "$program" "${training[@]}" >submit.txt 2>&1 || fail "scaling: $(cat submit.txt)"
-wait_for "$(sbatch --parsable "${options[@]}" --output=array-%a.out --array=0-7 --export="ALL,TRAIN_SCRIPT=$scripts/train.sbatch" \
-  "$scripts/techniques.sbatch" techniques "$program" "${training[@]}" --mode intent)"
+wait_for "$(sbatch --parsable "${options[@]}" --output=array-%a.out --array=0-7 "$scripts/techniques.sbatch" techniques "$program" \
+  "${training[@]}" --mode intent)"
 
-# A signal in the middle: the job saves a checkpoint, is requeued and finishes, with the result of a run without a signal.
-# Only then the job starts that depends on it. With both launchers at the same time.
-long=(--zipf 3000x1000x300000 --epochs 100 --patience 0 --no-baselines --evaluate-every 1)
-declare -A jobs
+# --- what has become of the turns
 for launcher in srun mpirun; do
-  jobs[$launcher]=$(LAUNCHER=$launcher PROGRAM=$program TRAIN_SCRIPT=$scripts/train.sbatch RESUME_SCRIPT=$scripts/resume.sbatch \
-    sbatch --parsable "${options[@]}" --output="$launcher.out" "$scripts/matrix_factorization.sbatch" "${long[@]}" \
-    --output-prefix "$launcher")
-  sbatch --dependency="afterok:${jobs[$launcher]}" --nodes=1 --ntasks=1 --output="after-$launcher.out" \
-    --wrap "cmp whole-rows.npy $launcher-rows.npy && cmp whole-columns.npy $launcher-columns.npy && echo equal" >/dev/null
+  ended "resumed, $launcher" "${jobs[$launcher]}" "$launcher.out" 0 '^turn 1 of job' '^stopped: SIGUSR1 on rank' 'is requeued$' \
+    '^turn 2 of job' '^resumed from step' '^epoch 500 '
+  says "after-$launcher.out" '^equal$' || fail "the job after it, $launcher: $(cat "after-$launcher.out")"
 done
-for launcher in srun mpirun; do
-  for _ in {1..600}; do
-    grep -q '^epoch   3' "$launcher.out" 2>/dev/null && break
-    sleep 0.1
-  done
-  scancel --batch --signal=USR1 "${jobs[$launcher]}"
+ended "a signal of Slurm" "${jobs[signal]}" signal.out 0 '^caught' '^turn 2 of job'
+ended "no progress" "${jobs[idle]}" idle.out 1 '^turn 2 of job' '^resume.sbatch: two turns without a new checkpoint'
+[[ $(grep -c '^turn' idle.out) -eq 2 ]] || fail "no progress: $(cat idle.out)"
+ended "a rank that is killed" "${jobs[killed]}" killed.out 143 'task 1: Killed' \
+  '^error: rank 0: [0-9]* s after SIGTERM the ranks have not agreed to stop'
+ended "cancelled" "${jobs[cancelled]}" cancelled.out 0 '^stopped: the time of the job ends' '^stopped: SIGTERM on rank .* from step [2-9]'
+for name in cancelled killed idle; do
+  shown=$(scontrol show job --oneliner "${jobs[$name]}")
+  expected='JobState=FAILED .*Restarts='$([[ $name == killed ]] && echo 0 || echo 1)
+  [[ $name != cancelled ]] || expected='JobState=CANCELLED .*Restarts=[1-9]'
+  [[ $shown =~ $expected ]] || fail "$name: $shown"
 done
-"$program" "${long[@]}" --workers 2 --deterministic --output-prefix whole >whole.out 2>&1 || fail "without Slurm: $(cat whole.out)"
-for _ in {1..900}; do
-  [[ -z $(squeue --noheader) ]] && break
-  sleep 0.1
-done
-for launcher in srun mpirun; do
-  wait_for "${jobs[$launcher]}"
-  [[ $status == 0 ]] || fail "resumed, $launcher: exit status $status: $(cat "$launcher.out")"
-  for words in '^turn 1 of job' '^stopped: SIGUSR1 on rank' 'is requeued$' '^turn 2 of job' '^resumed from step' '^epoch 100 '; do
-    grep -qE "$words" "$launcher.out" || fail "resumed, $launcher: nothing says '$words': $(cat "$launcher.out")"
-  done
-  grep -q '^equal$' "after-$launcher.out" || fail "the job after it, $launcher: $(cat "after-$launcher.out")"
-done
+ended "knowledge graph" "${jobs[graph]}" graph.out 0 '^turn 1 of job' '^epoch +2 '
+ended "word vectors" "${jobs[words]}" words.out 0 '^turn 1 of job' '^epoch +2 '
+[[ -s graph-entities.npy && -s vectors.txt ]] || fail "no files of the other applications: $(ls)"
 
 python3 -B "$scripts/gather.py" techniques >gathered.txt 2>&1 || fail "gathering the techniques: $(cat gathered.txt)"
 [[ $(grep -cE '^\| `[a-z_]+` \| 2 \|' gathered.txt) -eq 8 ]] || fail "not eight techniques: $(cat gathered.txt array-*.out)"
 grep -q "<svg" techniques/bars.svg || fail "no picture of the techniques"
 
+for _ in {1..300}; do
+  [[ -z $(squeue --noheader) ]] && break
+  sleep 0.1
+done
 grep -qE '^\| 1 \| 1 \|' scaling/table.md && grep -qE '^\| 2 \| 2 \|' scaling/table.md || fail "scaling: $(cat scaling/*)"
 grep -q "polyline" scaling/curve.svg || fail "no curve"
 

@@ -4,6 +4,7 @@
 examples.py program DOCUMENT OUTPUT      all blocks of the document, one after the other, are a program;
                                          in Fortran (.f90) and Python (.py) those up to the first that is
                                          indented, as parts of programs are
+examples.py c_program DOCUMENT OUTPUT    the same for C
 examples.py fragments DOCUMENT OUTPUT    each block that does not begin with an #include becomes the body of a
                                          function that is given a server; the program calls them in turn. What a
                                          fragment needs beside the server stands before it in the document, in a
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"(?:<!-- given\n(?P<given>.*?)-->\n)?```cpp\n(?P<code>.*?)```", re.DOTALL)
+C_BLOCK = re.compile(r"```c\n(.*?)```", re.DOTALL)
 
 FRAGMENTS_HEAD = """#include <csignal>
 #include <cstdint>
@@ -58,6 +60,10 @@ def program(document):
     return "\n".join(code for _, code in blocks(document))
 
 
+def c_program(document):
+    return "\n".join(C_BLOCK.findall(document.read_text()))
+
+
 def fragments(document):
     functions = []
     for given, code in blocks(document):
@@ -77,7 +83,7 @@ def main():
     if language:
         output.write_text(program_in(language, document))
         return
-    output.write_text({"program": program, "fragments": fragments}[kind](document))
+    output.write_text({"program": program, "c_program": c_program, "fragments": fragments}[kind](document))
 
 
 if __name__ == "__main__":

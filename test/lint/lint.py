@@ -12,6 +12,7 @@ import sys
 
 import comment_rules
 import compiler_rules
+import export_rules
 import include_rules
 import markdown_rules
 import text_rules
@@ -22,6 +23,7 @@ CHECKS = {
     "arrows": include_rules.check_arrows,
     "mpi": include_rules.check_mpi,
     "public_headers": include_rules.check_public_headers,
+    "exports": export_rules.check_exports,
     "file_length": text_rules.check_file_length,
     "unfinished": text_rules.check_unfinished,
     "sleeps": text_rules.check_sleeps,

@@ -45,6 +45,42 @@ class F {
 };
 """,
     "lapse/ps/parameter_server.hpp": "#pragma once\n",
+    "cmake/package/public_headers.txt": "lapse/core/exported.hpp\n",
+    # What is visible, defined on the spot, or no function needs no mark.
+    "lapse/core/exported.hpp": """#pragma once
+
+#include <functional>
+
+#define LAPSE_EXPORT
+
+namespace lapse {
+
+class Inner;
+
+struct Plain {
+  std::function<int(int)> f = {};
+  int twice(int n) const { return 2 * n; }
+};
+
+class LAPSE_EXPORT Shown {
+ public:
+  explicit Shown(int n);
+};
+
+template <class T>
+class Pattern {
+  void run();
+};
+
+LAPSE_EXPORT std::function<int(int, int)> shown_with_a_long_name(const Shown& first, const Shown& second,
+                                                                 const Shown& third);
+
+inline int local(int n) {
+  return n;
+}
+
+}  // namespace lapse
+""",
     "lapse/transport/mpi/environment.hpp": "#pragma once\n",
     **{f"lapse/many/{i}.hpp": "#pragma once\n" for i in range(25)},
     "README.md": "[a](lapse/core/a.hpp) [web](https://example.org) [here](#words)\n```\n[no](link)\n```\n",
@@ -105,6 +141,13 @@ BAD = {
         ("lapse/ps/parameter_server.hpp", '#include "lapse/transport/c.hpp"\n', "sees this inner header", "lapse/transport/c.hpp"),
         ("lapse/ps/parameter_server.hpp", "\n" * (include_rules.MAX_PUBLIC_LINES + 1), "lines of the project: at most"),
         ("lapse/ps/parameter_server.hpp", "".join(f'#include "lapse/many/{i}.hpp"\n' for i in range(26)), "27 headers"),
+    ],
+    "exports": [
+        ("cmake/package/public_headers.txt", "lapse/core/exported.hpp\nlapse/core/none.hpp\n", "none.hpp does not exist"),
+        ("lapse/core/exported.hpp", "#include <fmt/format.h>\n", "users need not have it"),
+        ("lapse/core/exported.hpp", '#include "lapse/transport/c.hpp"\n', "is an inner header", "lapse/transport/c.hpp"),
+        ("lapse/core/exported.hpp", "std::vector<int> all(int n);\n", "needs LAPSE_EXPORT"),
+        ("lapse/core/exported.hpp", "class A {\n public:\n  int size() const;\n};\n", "class A { declares int size() const;"),
     ],
     "file_length": [("lapse/io/bad.cpp", "\n" * 351, "has 351 lines"), ("lapse/io/bad.f90", "\n" * 352, "has 352 lines")],
     "unfinished": [

@@ -65,11 +65,39 @@ resumes "matrix factorization" USR1 "-rows.npy -columns.npy" --output-prefix "" 
 # What must not differ is named; a folder with checkpoints is not taken for another training.
 refuses "--rank is 5, but 16 in the checkpoint that is to be resumed, step" \
   "${factorization[@]}" --rank 5 --checkpoint-dir "$checkpoints" --resume
+refuses "the number of workers is 6, but 4|in the checkpoint" "${factorization[@]}" --workers 3 --checkpoint-dir "$checkpoints" --resume
 refuses "the number of rows is|in the checkpoint" "$ratings" "${factorization[@]:1}" --checkpoint-dir "$checkpoints" --resume
 refuses "has checkpoints: add --resume" "${factorization[@]}" --checkpoint-dir "$checkpoints"
 refuses "--resume applies only with --checkpoint-dir" "${factorization[@]}" --resume
 refuses "--deterministic applies only with --mode blocking" "${factorization[@]}" --mode classic
 refuses "--checkpoint-every|expected such as 5epochs" "${factorization[@]}" --checkpoint-dir "$checkpoints" --checkpoint-every 5
+
+# A newest checkpoint that is damaged: the one before is resumed, with a warning; or the step that is asked for.
+mapfile -t steps < <(printf '%s\n' "$checkpoints"/step-* | sort -V)
+older=${steps[0]##*/step-} newest=${steps[1]##*/step-}
+shards=("${steps[1]}"/*.shards)
+printf '\177' | dd of="${shards[0]}" bs=1 seek=300 conv=notrunc status=none
+run "${factorization[@]}" --workers 2 --checkpoint-dir "$checkpoints" --resume || fail "a damaged checkpoint: $(cat "$directory/err")"
+grep -q "^warning: step $newest cannot be resumed: $checkpoints.*going back to step $older in" "$directory/err" ||
+  fail "nothing warns of a damaged checkpoint: $(cat "$directory/err")"
+grep -q "^resumed from step $older in" "$directory/out" || fail "a damaged checkpoint: $(cat "$directory/out")"
+run "${factorization[@]}" --workers 2 --checkpoint-dir "$checkpoints" --resume --resume-step "$older" || fail "a step: $(cat "$directory/err")"
+grep -q "^resumed from step $older in" "$directory/out" || fail "the step that is asked for: $(cat "$directory/out")"
+refuses "step-1/manifest.json" "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --resume-step 1
+refuses "--resume-step applies only with --resume" "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume-step 1
+
+# A save that fails is tried again after the interval, and ends the job when it fails for the third time.
+for failures_in_a_row in 2 3; do
+  rm -rf "$checkpoints"
+  mkdir "$checkpoints"
+  touch "$checkpoints/step-1" "$checkpoints/step-2"
+  [[ $failures_in_a_row -eq 2 ]] || touch "$checkpoints/step-3"
+  run "$directory/ratings" --epochs 9 --patience 0 --no-baselines --checkpoint-dir "$checkpoints" --checkpoint-every 1epoch
+  status=$?
+  [[ $status -eq $((failures_in_a_row == 3)) ]] || fail "$failures_in_a_row failures: exit status $status: $(cat "$directory/err")"
+  [[ $(grep -c "^warning: no checkpoint was saved: $checkpoints/step-.*; the next is tried" "$directory/err") -eq 2 ]] ||
+    fail "$failures_in_a_row failures: $(cat "$directory/err")"
+done
 
 # Without a checkpoint a resumed training begins. A job whose time is over saves one and stops at once.
 rm -rf "$checkpoints"
@@ -90,11 +118,13 @@ xz -dc "$data/words/factbook.txt.xz" | head -n 20000 >"$directory/text"
 words=("$directory/text" --dim 20 --progress 0)
 resumes "word vectors" USR1 -vectors.bin --output -vectors.bin "${words[@]}" --epochs 5 --deterministic
 
-# Another number of workers goes on with the same curve, in the middle of an epoch; checkpoints are written to the host first.
+# A text in another order has the same words; where a worker is in the epoch would be another place.
+tac "$directory/text" >"$directory/other"
+refuses "the checksum of the files is|in the checkpoint" "$directory/other" "${words[@]:1}" --epochs 5 --deterministic \
+  --checkpoint-dir "$checkpoints" --resume
+
+# Checkpoints are written to the host first.
 words+=(--epochs 16)
-run "${words[@]}" || fail "word vectors: $(cat "$directory/err")"
-loss() { sed -n 's/^epoch *16 *loss *\([0-9.]*\) .*/\1/p' "$directory/out"; }
-expected=$(loss)
 for attempt in 1 2 3; do
   rm -rf "$checkpoints" "$directory/local"
   run_and_stop TERM 2 "${words[@]}" --checkpoint-dir "$checkpoints" --checkpoint-local "$directory/local"
@@ -102,8 +132,51 @@ for attempt in 1 2 3; do
 done
 [[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
 rm -rf "$directory/local"  # The hosts are other ones.
-run "${words[@]}" --checkpoint-dir "$checkpoints" --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
-awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.95 * b && a < 1.05 * b) }' ||
-  fail "more workers: loss $(loss), expected $expected"
+run "${words[@]}" --checkpoint-dir "$checkpoints" --resume || fail "from another host: $(cat "$directory/err")"
+grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$directory/out")"
+
+# Another number of workers trains what is left of the epoch, once. The checkpoint is one in the middle of an epoch, of the first
+# worker to have so many batches.
+words=("$directory/text" --dim 8 --progress 0 --epochs 1 --batch 100 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
+rm -rf "$checkpoints"
+run "${words[@]}" --checkpoint-every 300clocks --summary-json "$directory/whole" || fail "word vectors, clocks: $(cat "$directory/err")"
+rm -rf "$checkpoints"/step-[2-9]*
+run "${words[@]}" --resume --workers 3 --summary-json "$directory/summary" || fail "more workers: $(cat "$directory/err")"
+grep -q "^resumed from step 1 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
+expected=$(sed -n 's/^\([0-9]*\) words, .*/\1/p' "$directory/out")
+trained=$(sed -n 's/.*"epoch": 1, .*"words": \([0-9]*\),.*/\1/p' "$directory/summary")
+# A batch has a few words more than 100, and each of six workers has found the end of one.
+awk -v a="$trained" -v b="$expected" 'BEGIN { exit !(a > b - 1200 && a < b + 1200) }' ||
+  fail "more workers: $trained words in the epoch, expected about $expected"
+pulls() { grep -o '"local_pulls": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*$'; }  # of the first table, of this job alone
+awk -v a="$(pulls "$directory/summary")" -v b="$(pulls "$directory/whole")" 'BEGIN { exit !(a > 0.05 * b && a < 0.6 * b) }' ||
+  fail "more workers: $(pulls "$directory/summary") pulls for the rest of an epoch of $(pulls "$directory/whole")"
+
+# One worker has nine tenths of the triples. The interval of clocks is its own: four checkpoints in each epoch, and one in the end.
+# The loss of an epoch is a sum over its triples: it differs where many are trained twice, or not at all.
+awk 'BEGIN { OFS = "\t"; for (i = 0; i < 400; ++i) print "e" i % 50, i < 360 ? "r" : "s", "e" i * 7 % 53 }' >"$directory/train"
+program=$programs/knowledge_graph_embeddings
+graph=("$directory/train" --mode clustering --dim 8 --negatives 2 --batch 1 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
+loss() { sed -n 's/^epoch *1 *loss *\([0-9.]*\) .*/\1/p' "$directory/out"; }
+rm -rf "$checkpoints"
+run "${graph[@]}" --epochs 2 --checkpoint-every 80clocks || fail "knowledge graph, clocks: $(cat "$directory/err")"
+steps=("$checkpoints"/step-*)
+[[ ${#steps[@]} -eq 9 ]] || fail "knowledge graph, clocks: checkpoints ${steps[*]}, expected 9"
+expected=$(loss)
+rm -rf "$checkpoints"/step-[3-9]
+run "${graph[@]}" --epochs 1 --resume --workers 3 || fail "more workers: $(cat "$directory/err")"
+grep -q "^resumed from step 2 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
+awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }' ||
+  fail "knowledge graph, more workers: loss $(loss), expected $expected"
+
+# Where the newest checkpoint is as far, no other one is saved: what has ended, and what stops at once.
+steps=("$checkpoints"/step-*)
+run "${graph[@]}" --epochs 1 --resume || fail "ended: $(cat "$directory/err")"
+SLURM_JOB_END_TIME=1000 run "${graph[@]}" --epochs 2 --resume
+status=$?
+[[ $status -eq 75 ]] || fail "stopped at once: exit status $status, expected 75: $(cat "$directory/err")"
+grep -q "goes on from step 3 in .*; nothing was trained since then" "$directory/out" || fail "stopped at once: $(cat "$directory/out")"
+now=("$checkpoints"/step-*)
+[[ ${now[*]} == "${steps[*]}" ]] || fail "nothing was trained: checkpoints ${now[*]}, expected ${steps[*]}"
 
 exit $((failures > 0))

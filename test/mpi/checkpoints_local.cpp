@@ -176,9 +176,11 @@ TEST_CASE("A local folder that is the folder of all ranks, or cannot be written 
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<float>({.name = "table", .keys = 5});
-  CHECK(contains(thrown_text<UsageError>(
-                     [&] { Checkpoints(server, {.folder = folder.path(), .local_folder = folder.path()}); }),
-                 "is the folder of all ranks"));
+  for (const std::string& same : {folder.path(), folder.path() + "/", folder.path() + "/../checkpoints"}) {
+    CHECK(contains(thrown_text<UsageError>(
+                       [&] { Checkpoints(server, {.folder = folder.path(), .local_folder = same}); }),
+                   "is the folder of all ranks"));
+  }
   Checkpoints checkpoints(server, {.folder = folder.path(), .local_folder = "/proc/lapse"});
   checkpoints.add(table);
   CHECK(contains(thrown_text<CheckpointError>([&] { checkpoints.save(1); }), "/proc/lapse"));

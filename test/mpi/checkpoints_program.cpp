@@ -1,9 +1,11 @@
 // Loads the newest checkpoint of a folder, if there is one, and saves further ones, until it is killed or has
-// saved so many. Every value is the number of its step.
-//   checkpoints_program FOLDER LAST_STEP
+// saved so many. Every value is the number of its step. With a local folder, in which %h is the name of the
+// host, the last one is only there.
+//   checkpoints_program FOLDER LAST_STEP [LOCAL_FOLDER]
 #include <mpi.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -24,12 +26,19 @@ using lapse::test::key_range;
 constexpr std::uint64_t kKeys = 3000;
 constexpr std::size_t kLength = 16;
 
-void run(const std::string& folder, std::uint64_t last_step) {
+std::string with_host(std::string path) {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  if (const std::size_t at = path.find("%h"); at != std::string::npos) path.replace(at, 2, name.data());
+  return path;
+}
+
+void run(const std::string& folder, std::uint64_t last_step, const std::string& local_folder) {
   ParameterServer server(MPI_COMM_WORLD);
   const bool reports = server.rank() == Rank(0);
   const auto table = server.create_table<float>({.name = "table", .keys = kKeys, .length = kLength});
   const auto sparse = server.create_table<std::int64_t>({.name = "sparse", .sparse = true});
-  Checkpoints checkpoints(server, {.folder = folder, .keep = 3});
+  Checkpoints checkpoints(server, {.folder = folder, .local_folder = local_folder, .keep = 3});
   checkpoints.add(table);
   checkpoints.add(sparse);
   const std::vector<Key> keys = key_range(0, kKeys);
@@ -38,7 +47,9 @@ void run(const std::string& folder, std::uint64_t last_step) {
   std::uint64_t step = 0;
   if (begun) {
     const LoadedCheckpoint loaded = checkpoints.load();
-    expect(loaded.problems.empty(), "whole checkpoints");
+    expect(loaded.problems.empty() || !local_folder.empty(), "whole checkpoints");
+    for (const std::string& problem : loaded.problems)
+      if (reports) std::printf("problem: %s\n", problem.c_str());
     step = loaded.step;
     expect(loaded.global == std::to_string(step), "the content of step " + std::to_string(step));
     server.run_workers(1, [&](Worker& worker) {
@@ -75,8 +86,10 @@ int main(int argument_count, char** arguments) {
   std::printf("process %d\n", static_cast<int>(::getpid()));
   std::fflush(stdout);
   try {
-    if (argument_count != 3) throw std::invalid_argument("expected FOLDER LAST_STEP");
-    run(arguments[1], std::strtoull(arguments[2], nullptr, 10));
+    if (argument_count != 3 && argument_count != 4)
+      throw std::invalid_argument("expected FOLDER LAST_STEP [LOCAL_FOLDER]");
+    run(arguments[1], std::strtoull(arguments[2], nullptr, 10),
+        argument_count == 4 ? with_host(arguments[3]) : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);

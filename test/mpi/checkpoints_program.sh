@@ -6,10 +6,11 @@ program=$1
 tool=$2
 shift 2
 launcher=("$@")
+export OMPI_MCA_odls_base_sigkill_timeout=0  # mpirun waits for nothing behind ranks that have ended
 directory=$(mktemp -d)
 folder=$directory/checkpoints
 trap 'rm -rf "$directory"' EXIT
-kills=8
+kills=5
 step=0
 
 fail() {

@@ -17,9 +17,11 @@ namespace lapse::test {
 class SteppedTable {
  public:
   explicit SteppedTable(const std::string& folder, std::uint64_t keys = 100)
+      : SteppedTable(CheckpointSettings{.folder = folder}, keys) {}
+  explicit SteppedTable(const CheckpointSettings& settings, std::uint64_t keys = 100)
       : keys_(keys),
         table_(server_.create_table<float>({.name = "table", .keys = keys})),
-        checkpoints_(server_, {.folder = folder}) {
+        checkpoints_(server_, settings) {
     checkpoints_.add(table_);
   }
   ~SteppedTable() { server_.close(); }

@@ -96,9 +96,25 @@ void expect_state_error(const std::string& call, int rank, const std::function<v
   throw std::runtime_error("no MpiStateError of " + call);
 }
 
+// Another copy of the library in this process has a lock of MPI calls that is laid out differently.
+void refuse_other_lock() {
+  int code = 0;
+  MPI_Add_error_class(&code);
+  MPI_Add_error_string(code, "lapse: lock of MPI calls, layout 77, at 10");
+  std::string text = "no error";
+  try {
+    const ParameterServer server(MPI_COMM_WORLD);
+  } catch (const MpiStateError& error) {
+    text = error.what();
+  }
+  expect(text.find("(layouts 77 and 1)") != std::string::npos, "the layouts in: " + text);
+  MPI_Add_error_string(code, "an error of the application");
+}
+
 // Every call that could reach MPI, after MPI_Finalize.
 void after_finalize() {
   initialise();
+  refuse_other_lock();
   auto server = std::make_unique<ParameterServer>(MPI_COMM_WORLD);
   const auto table = server->create_table<std::int64_t>({.keys = 10});
   server->run_workers(1, [&](Worker& worker) { worker.localize(table, Key(worker.index())).wait(); });

@@ -7,7 +7,7 @@
 #   slurm_step        a step with one task in a job with two
 #   plain_init        MPI_Init without a thread level
 #   level_by_variable the same, with the remedy that the error names
-#   after_finalize    every call of a server after MPI_Finalize
+#   after_finalize    every call of a server after MPI_Finalize; before, a lock of another copy of the library
 set -u
 case=$1
 program=$2

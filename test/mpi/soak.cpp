@@ -68,7 +68,7 @@ class Soak {
     report(elapsed);
     manager_.close();
     const std::string growth = memory_.growth(manager_.ranks());
-    if (!growth.empty()) throw std::runtime_error("memory grows: " + growth);
+    if (!growth.empty()) throw std::runtime_error("memory: " + growth);
   }
 
  private:

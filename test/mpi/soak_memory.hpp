@@ -28,15 +28,17 @@ class SoakMemory {
   };
   // Bounds: queues and pools keep their largest size, and peaks depend on the order of messages. What MPI
   // keeps for messages is a part of the heap and of the private memory; it has no count of its own.
-  static constexpr std::array<Kind, 6> kKinds{{{"heap KiB", 1024, 1 << 20},
+  static constexpr std::array<Kind, 7> kKinds{{{"heap KiB", 1024, 1 << 20},
                                                {"private KiB", 1024, 4 << 20},
                                                {"shared KiB", 1024, 1 << 20},
                                                {"files", 1, 0},
                                                {"threads", 1, 0},
-                                               {"/dev/shm KiB", 1024, 0}}};
+                                               {"/dev/shm KiB", 1024, 0},
+                                               {"its files", 1, 0}}};
   using Numbers = std::array<std::int64_t, kKinds.size()>;
 
-  // Of this process, and of the file system /dev/shm, as far as this process has mapped it.
+  // Of this process, and of the file system /dev/shm: what this process has mapped there, and the names
+  // of this job.
   static Numbers of_process() {
     const struct mallinfo2 heap = mallinfo2();
     const auto files = std::filesystem::directory_iterator("/proc/self/fd");
@@ -46,7 +48,8 @@ class SoakMemory {
             status("RssShmem:") * 1024,
             std::distance(begin(files), end(files)) - 1,
             status("Threads:"),
-            mapped("/dev/shm/")};
+            mapped("/dev/shm/"),
+            files_of_job()};
   }
   // Collective.
   static Numbers of_job() {
@@ -60,11 +63,13 @@ class SoakMemory {
 
   // What has grown: its least amount in the last quarter of the run is more than its largest in the second
   // quarter, by more than the bound. So neither a start that is not over nor a single peak counts. Empty:
-  // nothing has, or there are too few numbers.
+  // nothing has.
   std::string growth(int ranks) const {
     std::string text;
     const std::size_t quarter = all_.size() / 4;
-    if (quarter < 2) return text;
+    if (quarter < 2)
+      return "not checked: " + std::to_string(all_.size()) +
+             " reports, expected at least 8: it must run longer";
     for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
       std::int64_t before = 0;
       std::int64_t after = INT64_MAX;
@@ -101,6 +106,30 @@ class SoakMemory {
         bytes += static_cast<std::int64_t>(end - begin);
     }
     return bytes;
+  }
+
+  // Names in /dev/shm that have the number of this job, as Open MPI gives them to what it makes there: eight
+  // hexadecimal digits between points. Also what is left there, and mapped no more.
+  static std::int64_t files_of_job() {
+    static const std::string job = number_of_job();
+    if (job.empty()) return 0;
+    const auto files = std::filesystem::directory_iterator("/dev/shm");
+    return std::count_if(begin(files), end(files), [](const auto& file) {
+      return file.path().filename().string().find(job) != std::string::npos;
+    });
+  }
+  static std::string number_of_job() {
+    constexpr std::size_t kDigits = 8;
+    std::ifstream file("/proc/self/maps");
+    for (std::string line; std::getline(file, line);) {
+      if (line.find("/dev/shm/") == std::string::npos) continue;
+      for (std::size_t at = line.find('.'); at != std::string::npos; at = line.find('.', at + 1)) {
+        const std::size_t end = line.find_first_not_of("0123456789abcdef", at + 1);
+        if (end != std::string::npos && line[end] == '.' && end - at == kDigits + 1)
+          return line.substr(at, kDigits + 2);
+      }
+    }
+    return {};
   }
 
   std::vector<Numbers> all_;

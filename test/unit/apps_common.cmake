@@ -1,4 +1,4 @@
-lapse_test(test_apps_common SOURCES apps_checkpoints.cpp apps_common.cpp DEPENDS lapse::app_common fmt::fmt)
+lapse_test(test_apps_common SOURCES apps_checkpoints.cpp apps_common.cpp apps_signals.cpp DEPENDS lapse::app_common fmt::fmt)
 lapse_test(test_apps_management_report SOURCES apps_management_report.cpp DEPENDS lapse::app_common)
 
 # Options, with the program that prints them and with an application.

@@ -1,7 +1,14 @@
 // Files of checkpoints, and what the operating system refuses.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 
 #include "lapse/checkpoint/durable_file.hpp"
@@ -15,6 +22,38 @@ using namespace lapse;
 using namespace lapse::test;
 
 using Reason = CheckpointError::Reason;
+
+namespace {
+
+constexpr int kNoFilter = 77;
+
+// Runs f in a process in which flock is not implemented; its status.
+template <class F>
+int status_without_flock(F&& f) {
+  const pid_t child = ::fork();
+  if (child != 0) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::array<sock_filter, 4> filter{{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                                     {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_flock},
+                                     {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+                                     {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
+  const sock_fprog program{filter.size(), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    ::_exit(kNoFilter);
+  int status = 2;
+  try {
+    status = f();
+  } catch (const std::exception&) {
+    status = 3;
+  }
+  ::_exit(status);
+}
+
+}  // namespace
 
 TEST_CASE("What is reserved and not written is cut off") {
   const TemporaryDirectory folder;
@@ -70,6 +109,42 @@ TEST_CASE("One at a time has the lock of a folder") {
   }
   CHECK(thrown_reason([&] { FolderLock{path}; }) == std::nullopt);
   CHECK(thrown_reason([&] { FolderLock{folder / "none"}; }) == Reason::not_writable);
+}
+
+TEST_CASE("A folder keeps the number that its first lock has given to it") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "";
+  CHECK(folder_number(path) == std::nullopt);
+  const std::uint64_t number = FolderLock(path).number();
+  CHECK(number != 0);
+  CHECK(folder_number(path) == number);
+  CHECK(FolderLock(path).number() == number);
+  CHECK(FolderLock(path).warning().empty());
+  // Of a job that was killed before it had written the number, and of an earlier version.
+  for (const std::string content : {"0123", "", "no number at all, but long\n"}) {
+    folder.write("lock", content);
+    CHECK(folder_number(path) == std::nullopt);
+    const std::uint64_t other = FolderLock(path).number();
+    CHECK(other != number);
+    CHECK(folder_number(path) == other);
+    CHECK(std::filesystem::file_size(folder / "lock") == 17);
+  }
+}
+
+TEST_CASE("A file system without locks is a warning") {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "";
+  const int status = status_without_flock([&] {
+    const FolderLock first(path);
+    const FolderLock second(path);
+    const bool warns = contains(second.warning(), "lock cannot be locked (Function not implemented)");
+    return warns && first.number() == second.number() ? 0 : 1;
+  });
+  if (status == kNoFilter) {
+    WARN("SKIPPED: the system allows no filter of calls");
+  } else {
+    CHECK(status == 0);
+  }
 }
 
 TEST_CASE("Reads behind the end of a file") {

@@ -160,6 +160,29 @@ TEST_CASE("A checkpoint replaces one of its step when it is whole, not before") 
   CHECK(files_in(temporary / "step-5") == files);
 }
 
+TEST_CASE("The checkpoint that was saved last, and whether its files are there") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  CHECK(folder.latest().order == 0);
+  for (const std::uint64_t step : {7, 5, 6}) {
+    Manifest manifest = write_sample_checkpoint(folder, step);
+    manifest.run = 0xabc;
+    manifest.order = 100 - step;
+    folder.commit(manifest);
+    CHECK(folder.manifest(step) == manifest);
+  }
+  temporary.write("step-9/manifest.json", "broken");
+  CHECK(folder.latest().step == 5);
+  CHECK(folder.latest().order == 95);
+  const Manifest manifest = folder.manifest(5);
+  folder.require_files(manifest);
+  const std::string file = folder.file_path(5, manifest.files()[0]);
+  std::filesystem::resize_file(file, manifest.per_worker[0].offset + 1);
+  CHECK(thrown_reason([&] { folder.require_files(manifest); }) == Reason::truncated);
+  std::filesystem::remove(file);
+  CHECK(thrown_reason([&] { folder.require_files(manifest); }) == Reason::missing);
+}
+
 TEST_CASE("Checkpoints are removed whole") {
   const TemporaryDirectory temporary;
   const CheckpointFolder folder(temporary / "");

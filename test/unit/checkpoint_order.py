@@ -56,12 +56,17 @@ def problems_of(events):
                 yield f"{path}: {calls[-1]} is the last call of {thread} before the manifest is renamed, expected fsync"
             if path.endswith(".shards") and calls[0] != "fallocate":
                 yield f"{path}: {calls[0]} is the first call of {thread}, expected fallocate"
-        shards_end = max((at for at, (_, _, path) in enumerate(before) if path.endswith(".shards")), default=0)
         manifest_begin = min((at for at, (_, _, path) in enumerate(before) if path.endswith(MANIFEST + ".tmp")), default=0)
-        # The folders of the files, and that of the step.
-        for synced in sorted({str(Path(path).parent) for _, path in files if path.endswith(".shards")} | {folder}):
-            if not any(event[1:] == ("fsync", synced) for event in before[shards_end:manifest_begin]):
-                yield f"{synced}: not synced between its files and the manifest"
+        # The folders of the files, and that of the step: by each thread that has written, whose host has its own view of them.
+        shards = [(thread, path) for thread, path in files if path.endswith(".shards")]
+        for thread, synced in sorted({(thread, str(Path(path).parent)) for thread, path in shards} | {(thread, folder) for thread, _ in shards}):
+            own_end = max(at for at, (one, _, path) in enumerate(before) if (one, path) in shards and one == thread)
+            if (thread, "fsync", synced) not in before[own_end:manifest_begin]:
+                yield f"{synced}: not synced by {thread} between its files and the manifest"
+        # That of all checkpoints: an earlier job may have made the folder of the step.
+        shards_end = max((at for at, (_, _, path) in enumerate(before) if path.endswith(".shards")), default=0)
+        if not any(event[1:] == ("fsync", str(Path(folder).parent)) for event in before[shards_end:]):
+            yield f"{Path(folder).parent}: not synced before the manifest is renamed"
         if not any(event[1:] == ("fsync", folder) for event in after):
             yield f"{folder}: not synced after the rename"
 

@@ -72,6 +72,8 @@ refuses "table 'names' has a length for each key" convert "$golden" "$directory/
 refuses "has no table ''" convert "$golden" "$array"
 refuses "expected .npy, .safetensors, .h5 or .hdf5" convert "$golden" "$directory/values.txt" --table factors
 refuses "--keys does not apply to files of several arrays" convert "$golden" "$directory/v.safetensors" --keys k.npy
+refuses "--table 'factors' is given twice" convert "$golden" "$directory/v.safetensors" --table factors --table factors
+refuses "is named twice" convert "$golden" "$array" --table factors --keys "$directory/./values.npy"
 refuses "--rule does not apply" convert "$golden" "$array" --table factors --rule add
 refuses "--no-state does not apply" convert "$golden" "$array" --table factors --no-state
 refuses "neither a folder of checkpoints nor a .npy file" convert "$golden/step-3/manifest.json" "$made"

@@ -148,6 +148,27 @@ def refuse_damage(folder):
     lapse_checkpoint.open(folder).verify()
 
 
+def refuse_records(folder):
+    """Manifests with right checksums that list what is no shard or blob."""
+    if lapse_checkpoint.xxhash is None:
+        return
+    text = (GOLDEN / "step-3/manifest.json").read_text()
+    (folder / "step-3").mkdir(parents=True)
+    for of in (lambda manifest: manifest["tables"][0]["shards"][0], lambda manifest: manifest["global"]):
+        for name, value in (("file", None), ("file", 7), ("bytes", None), ("bytes", "8"), ("offset", -8)):
+            manifest = json.loads(text)
+            record = of(manifest)
+            record.pop(name) if value is None else record.update({name: value})
+            body = json.dumps(manifest, indent=2).split("\n", 2)[2].encode()
+            first = f'{{"checksum": "{lapse_checkpoint.xxhash.xxh3_64_hexdigest(body)}",\n'
+            (folder / "step-3/manifest.json").write_bytes(first.encode() + body)
+            try:
+                lapse_checkpoint.open(folder)
+                check(False, f"a record with {name} {value!r} is accepted")
+            except lapse_checkpoint.CheckpointError:
+                pass
+
+
 def main():
     checkpoint = lapse_checkpoint.open(GOLDEN)
     with warnings.catch_warnings(record=True) as caught:
@@ -162,6 +183,7 @@ def main():
         convert_all(folder, checkpoint.tables["factors"].read())
         convert_back(folder)
         refuse_damage(folder / "copy")
+        refuse_records(folder / "records")
     sys.exit(1 if failures else 0)
 
 

@@ -19,5 +19,14 @@ lapse_test(test_io
     io_vocabulary.cpp
     io_zipf_matrix.cpp
   DEPENDS lapse::io fmt::fmt ZLIB::ZLIB LibLZMA::LibLZMA PkgConfig::zstd)
+
+# The library as it is built without zlib, liblzma and libzstd.
+lapse_test(test_io_missing
+  SOURCES
+    io_missing_compression.cpp
+    ${PROJECT_SOURCE_DIR}/lapse/io/gzip_decompressor_missing.cpp
+    ${PROJECT_SOURCE_DIR}/lapse/io/xz_decompressor_missing.cpp
+    ${PROJECT_SOURCE_DIR}/lapse/io/zstd_decompressor_missing.cpp
+  DEPENDS lapse::io)
 target_include_directories(test_io PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/data_files_example")
 target_compile_definitions(test_io PRIVATE LAPSE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/apps/data")

@@ -36,6 +36,10 @@ document = json.load(open(sys.argv[1]))
 assert spin["value"] == "50" and spin["unit"] == "us" and spin["default"] == "200" and spin["origin"].endswith("options:2"), spin
 assert document["problems"] == []
 END
+run_command "$program" --set lapse.domain
+check "status 1 of a wrong --set" [ "$status" -eq 1 ]
+run_command "$program" --help
+check "status 0 of --help" [ "$status" -eq 0 ]
 # The application begins with the technique of the file, and tells what is wrong in it.
 small=(--zipf 50x20x400 --epochs 1 --workers 1 --no-baselines --summary-json "$directory/summary")
 unset LAPSE_DOMAIN

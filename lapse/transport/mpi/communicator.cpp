@@ -32,7 +32,7 @@ int usable_thread_level() {
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MPI_Comm users)
-    : thread_level_(usable_thread_level()), lock_(MpiLock::of_process()) {
+    : thread_level_(usable_thread_level()), lock_(&MpiLock::of_process()) {
   duplicate(users);
   find_host();
   job_.first_server = lock_->attach();

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,7 +32,6 @@ class MpiCommunicator {
 
   MPI_Comm get() const { return communicator_; }
   MpiLock& lock() const { return *lock_; }
-  std::shared_ptr<MpiLock> shared_lock() const { return lock_; }
   Rank rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
   std::int32_t host_ranks() const { return host_ranks_; }
@@ -53,7 +51,7 @@ class MpiCommunicator {
   void find_host() LAPSE_EXCLUDES(mpi_role);
 
   int thread_level_;
-  std::shared_ptr<MpiLock> lock_;
+  MpiLock* lock_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   MPI_Comm host_ = MPI_COMM_NULL;
   Transport::Job job_;

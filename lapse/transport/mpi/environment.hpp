@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "lapse/core/export.hpp"
+
 namespace lapse {
 
 // Sets where unset what the MPI library of this process works best with; call it before MPI_Init. Nothing is
@@ -14,13 +16,13 @@ namespace lapse {
 //                                           bytes between the ranks of a host need no further help of the
 //                                           sender
 // Not safe while other threads read or change the environment.
-void prepare_mpi_environment();
+LAPSE_EXPORT void prepare_mpi_environment();
 
 // The largest message, in bytes, that reaches its receiver without further help of the sender, in memory of
 // the host and by TCP, as far as the MPI library has them and reports it. May be called once MPI is
 // initialised, by the holder of the MPI lock.
-std::optional<std::size_t> eager_message_bytes();
+LAPSE_EXPORT std::optional<std::size_t> eager_message_bytes();
 // The same by TCP alone.
-std::optional<std::size_t> eager_network_bytes();
+LAPSE_EXPORT std::optional<std::size_t> eager_network_bytes();
 
 }  // namespace lapse

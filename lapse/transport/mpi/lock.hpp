@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "lapse/core/lock_role.hpp"
 #include "lapse/core/types.hpp"
@@ -20,13 +20,19 @@ inline constexpr LockRole mpi_role;
 // user code runs, while it is held. Its holder does not wait for another rank (collectives.hpp polls
 // instead).
 //
-// The lock is an attribute of MPI_COMM_SELF, so that every instance of the process finds the same one, and so
-// that MPI_Finalize reports instances that are still open.
+// A process may contain several copies of this library, such as that of a program and that of a plugin: they
+// find one lock, made by the first of them, which lasts as long as the process. So its layout changes only
+// together with kLayout. An attribute of MPI_COMM_SELF lets MPI_Finalize report instances that are still
+// open.
 class MpiLock {
  public:
-  // The lock of this process; made by the first call. Throws MpiStateError when MPI is being finalized.
-  // MPI is initialised, and no other thread is inside MPI outside the lock.
-  static std::shared_ptr<MpiLock> of_process();
+  // Of the members below, and of what their values mean.
+  static constexpr int kLayout = 1;
+
+  // The lock of this process; made by the first call. Throws MpiStateError when MPI is being finalized, or
+  // when another copy of the library has made a lock of another layout. MPI is initialised, and no other
+  // thread is inside MPI outside the lock.
+  static MpiLock& of_process();
 
   // `process`: the rank in MPI_COMM_WORLD, for what is logged.
   explicit MpiLock(Rank process = Rank(0)) : process_(process) {}
@@ -55,7 +61,7 @@ class MpiLock {
   void unlock() LAPSE_RELEASE(mpi_role) {
     mpi_role.release();
     if (state_.exchange(kFree, std::memory_order_release) == kHeldWithSleepers) [[unlikely]] {
-      state_.notify_one();
+      wake_sleeper();
     }
   }
 
@@ -81,9 +87,11 @@ class MpiLock {
   // Spins while an MPI call is short, then gives way, then sleeps. Takes the state only, not the role.
   void lock_contended() LAPSE_NO_THREAD_SAFETY_ANALYSIS;
 
+  void wake_sleeper();
+
   const Rank process_;
   alignas(64) std::atomic<std::uint32_t> state_{kFree};
-  alignas(64) std::atomic<int> open_instances_{0};
+  alignas(64) std::atomic<std::int32_t> open_instances_{0};
   std::atomic<bool> finalized_{false};
   std::atomic<bool> used_{false};
 };

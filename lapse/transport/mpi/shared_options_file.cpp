@@ -1,7 +1,6 @@
 #include "lapse/transport/mpi/shared_options_file.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "lapse/core/bytes.hpp"
@@ -37,8 +36,8 @@ int rank_of(MpiLock& lock, MPI_Comm communicator) {
 
 OptionsFile shared_options_file(MPI_Comm communicator) {
   if (!is_usable(communicator)) return {};
-  const std::shared_ptr<MpiLock> lock = MpiLock::of_process();
-  const int rank = rank_of(*lock, communicator);
+  MpiLock& lock = MpiLock::of_process();
+  const int rank = rank_of(lock, communicator);
   if (rank == MPI_PROC_NULL) return {};
   std::vector<std::byte> mine;
   if (rank == 0) {
@@ -46,7 +45,7 @@ OptionsFile shared_options_file(MPI_Comm communicator) {
     ByteWriter writer(mine);
     for (const std::string* const part : {&file.path, &file.text, &file.problem}) writer.write_string(*part);
   }
-  const auto all = all_gather_polled(*lock, communicator, mine);
+  const auto all = all_gather_polled(lock, communicator, mine);
   ByteReader reader(all[0], "file of options");
   OptionsFile file;
   for (std::string* const part : {&file.path, &file.text, &file.problem}) *part = reader.read_string();

@@ -1,0 +1,29 @@
+// The version of the library. The build reads it here; documents and packages get it from the build.
+#pragma once
+
+#include "lapse/core/export.hpp"
+
+#define LAPSE_VERSION_MAJOR 0
+#define LAPSE_VERSION_MINOR 1
+#define LAPSE_VERSION_PATCH 0
+
+namespace lapse {
+
+// Libraries with equal major and minor numbers may take each other's place.
+struct LibraryVersion {
+  int major;
+  int minor;
+  int patch;
+
+  bool operator==(const LibraryVersion&) const = default;
+};
+
+// Of the headers.
+inline constexpr LibraryVersion kHeaderVersion{LAPSE_VERSION_MAJOR, LAPSE_VERSION_MINOR, LAPSE_VERSION_PATCH};
+
+// Of the library that the program runs with. Any thread, at any time.
+LAPSE_EXPORT LibraryVersion library_version() noexcept;
+// The same as text, such as "0.1.0".
+LAPSE_EXPORT const char* library_version_text() noexcept;
+
+}  // namespace lapse

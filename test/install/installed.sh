@@ -1,0 +1,112 @@
+#!/bin/bash
+# installed.sh <build folder> <sources of consumers> <compiler> <launcher ...>: installs the build with DESTDIR to a
+# temporary folder, builds consumers that see nothing but this installation, and runs them.
+set -euo pipefail
+
+build=$1
+consumer=$2
+compiler=$3
+shift 3
+launcher=("$@")
+if [[ $(id -u) -eq 0 ]]; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unset CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+
+fail() {
+  echo "wrong: $*" >&2
+  exit 1
+}
+
+step() {
+  echo "$((SECONDS)) s: $*"
+}
+
+step "installation"
+DESTDIR=$folder/moved cmake --install "$build" --prefix /opt/lapse >"$folder/install.log"
+prefix=$folder/moved/opt/lapse
+libraries=$(dirname "$(find "$prefix" -name liblapse.so)")
+package=$libraries/cmake/lapse
+mkdir -p "$folder/test/install"
+cp -r "$consumer" "$folder/test/install"
+cd "$folder"
+
+# No file of the package names the folders of the sources, of the build or of DESTDIR.
+source_folder=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+! grep -rlE "$source_folder|$build|$folder" "$package" "$libraries/pkgconfig" || fail "these files name folders of the build"
+for program in lapse-options lapse-checkpoint lapse-matrix-factorization lapse-knowledge-graph-embeddings lapse-word-vectors; do
+  [[ -x $prefix/bin/$program ]] || fail "$program is not installed"
+done
+"$prefix/bin/lapse-checkpoint" --help >/dev/null
+[[ -f $prefix/share/lapse/recipes/wn18rr.ini && -x $prefix/share/lapse/slurm/scaling.sh ]] || fail "recipes or scripts are missing"
+[[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
+[[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
+
+# The libraries show their own names alone, and few of those.
+for library in lapse adapm lapse_io lapse_c; do
+  file=$libraries/lib$library.so
+  [[ -L $file && $(readelf -d "$file") == *"soname: [lib$library.so.0.1]"* ]] || fail "$file has another name within"
+  nm -D --defined-only "$file" | awk '{ print $3 }' | grep -vE '^((_ZNK?|_ZT[VIS]N)(5lapse|5adapm)|lapse_[a-z_0-9]+$)' >names || true
+  [[ ! -s names ]] || fail "lib$library.so shows $(head -3 names)"
+done
+[[ $(nm -D --defined-only "$libraries/liblapse.so") != *WorkerPool* ]] || fail "liblapse.so shows inner parts"
+
+configure() {  # <folder> <options ...>
+  local into=$1
+  shift
+  cmake -S test/install/consumer -B "$into" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" "$@"
+}
+
+step "another MPI library"
+mkdir other
+for name in MPI_Init MPI_Finalize MPI_Get_version; do
+  echo "extern \"C\" int $name() { return 0; }"
+done | "$compiler" -x c++ -shared -fPIC -Wl,-soname,libmpich.so.12 -o other/libmpich.so.12 -
+ln -s libmpich.so.12 other/libmpich.so
+cat >other/mpi.h <<'EOF'
+#define MPI_VERSION 4
+#define MPI_SUBVERSION 0
+extern "C" int MPI_Init(int*, char***);
+extern "C" int MPI_Finalize();
+EOF
+if configure other_mpi -DMPI_CXX_HEADER_DIR="$folder/other" -DMPI_CXX_LIB_NAMES=mpich \
+  -DMPI_mpich_LIBRARY="$folder/other/libmpich.so" -DMPI_ASSUME_NO_BUILTIN_MPI=ON -DMPI_CXX_SKIP_MPICXX=ON >log 2>&1; then
+  fail "a project with another MPI library finds the package"
+fi
+tr -s ' \n' ' ' <log | grep -q "lapse was built with .* (libmpi.*), this project uses the MPI library libmpich.so.12" ||
+  fail "this is no clear message for another MPI library: $(cat log)"
+
+step "consumer with CMake, shared"
+# The packages that the library is made of are none of a consumer's business.
+configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON >log 2>&1 || fail "$(cat log)"
+cmake --build with_cmake >log || fail "$(cat log)"
+"${launcher[@]}" 2 with_cmake/program | tee output
+grep -qx "version 0.1.0 on 2 ranks" output || fail "the program has printed something else"
+"${launcher[@]}" 2 with_cmake/c_program | tee output
+[[ $(grep -cx "C 0.1.0 works" output) -eq 2 ]] || fail "the program in C has printed something else"
+
+step "consumer with pkg-config, shared, and a plugin with CMake, static"
+flags() {
+  PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config "$@"
+}
+[[ $(flags --modversion lapse) == 0.1.0 && $(flags --libs adapm lapse-io) == *"-ladapm -llapse_io"*-llapse* ]] || fail "pkg-config gives other flags"
+# shellcheck disable=SC2046  # Flags are words.
+"$compiler" -std=c++20 -I. test/install/consumer/host.cpp -o host $(flags --cflags lapse) $(flags --libs lapse) -Wl,-rpath,"$libraries"
+# shellcheck disable=SC2046
+"${CC:-cc}" -std=c99 -Wall -Wextra -Wpedantic -Werror test/install/consumer/program.c -o c_program $(flags --cflags lapse-c) \
+  $(flags --libs lapse-c) -Wl,-rpath,"$libraries"
+"${launcher[@]}" 1 ./c_program || fail "the program in C"
+configure static_plugin -DFORM=static >log 2>&1 || fail "$(cat log)"
+cmake --build static_plugin >log || fail "$(cat log)"
+"${launcher[@]}" 2 ./host "$folder/static_plugin/libplugin.so" || fail "the program with two copies of the library"
+
+step "plugin with pkg-config, static"
+# Where there are archives only, as in an installation without shared libraries.
+rm "$libraries"/lib*.so*
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 -fPIC -shared -I. test/install/consumer/plugin.cpp -o plugin.so $(flags --cflags lapse) $(flags --static --libs lapse) \
+  -Wl,--no-undefined
+ldd plugin.so | grep -q liblapse && fail "the plugin needs a shared library"
+step "done"

@@ -1,0 +1,193 @@
+// Local folders with checkpoints of other runs and of branches that were abandoned; and copies that are bad.
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/core/error.hpp"
+#include "test/mpi/checkpoints_stepped.hpp"
+#include "test/mpi/checkpoints_tables.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+using Reason = CheckpointError::Reason;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool any_contains(const std::vector<std::string>& texts, const std::string& part) {
+  return std::ranges::any_of(texts, [&](const std::string& text) { return contains(text, part); });
+}
+
+// Writes the values to the local folder; the job ends before the folder of all ranks has them.
+void stage_and_end(const CheckpointSettings& settings, std::uint64_t step, float value) {
+  SteppedTable table(settings);
+  table.set(value);
+  table.checkpoints().save_async(step);
+  while (!table.checkpoints().staged()) std::this_thread::yield();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void save_and_end(const CheckpointSettings& settings, std::uint64_t step) {
+  SteppedTable table(settings);
+  table.save(step);
+  table.checkpoints().finish();
+}
+
+void on_rank_0(const std::function<void()>& f) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) f();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+TEST_CASE("Checkpoints of another run in the local folder are not taken") {
+  const SharedFolder folder;
+  const std::string local = folder.path() + "-local";
+  const CheckpointSettings first{.folder = folder.path() + "/run-1", .local_folder = local};
+  const CheckpointSettings second{.folder = folder.path() + "/run-2", .local_folder = local};
+  save_and_end(second, 3);
+  save_and_end(first, 9);  // The local folder has it, and nothing else.
+  {
+    SteppedTable table(second);
+    const LoadedCheckpoint loaded = table.checkpoints().load();
+    CHECK(loaded.step == 3);
+    CHECK(any_contains(loaded.problems, "step-9: is of another run"));
+    table.expect_values(3);
+  }
+  // The folder of the run was removed, to start anew.
+  on_rank_0([&] { fs::remove_all(first.folder); });
+  SteppedTable table(first);
+  check_error(Reason::missing, "is of another run", [&] { table.checkpoints().load(); });
+}
+
+TEST_CASE("A branch that a later job has abandoned is not taken, and what is newer is") {
+  const SharedFolder folder;
+  const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
+  const CheckpointSettings other_hosts{.folder = folder.path(), .local_folder = folder.path() + "-other"};
+  save_and_end(settings, 8);
+  stage_and_end(settings, 10, 10);
+  {
+    SteppedTable table(settings);
+    CHECK(table.checkpoints().load().step == 10);
+    table.expect_values(10);
+  }
+  {
+    SteppedTable table(other_hosts);
+    CHECK(table.checkpoints().load().step == 8);
+    table.save(9);
+    table.checkpoints().finish();
+  }
+  {
+    SteppedTable table(settings);
+    const LoadedCheckpoint loaded = table.checkpoints().load();
+    CHECK(loaded.step == 9);
+    table.expect_values(9);
+    CHECK(any_contains(loaded.problems, "was abandoned: step 9"));
+  }
+  // One of the same step, which only the hosts have.
+  stage_and_end(settings, 9, 90);
+  SteppedTable table(settings);
+  CHECK(table.checkpoints().load().step == 9);
+  table.expect_values(90);
+  stage_and_end(other_hosts, 9, 91);
+}
+
+TEST_CASE("A bad copy on a host does not hide the good one in the folder of all ranks") {
+  const SharedFolder folder;
+  const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
+  save_and_end(settings, 1);
+  save_and_end(settings, 2);
+  on_rank_0([&] {
+    for (const auto& entry : fs::directory_iterator(settings.local_folder + "/step-2")) {
+      if (entry.path().extension() != ".shards") continue;
+      std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
+      file.seekp(100);  // In the block.
+      file.put('\x7f');
+    }
+  });
+  for (const auto step : {std::optional<std::uint64_t>(2), std::optional<std::uint64_t>()}) {
+    SteppedTable table(settings);
+    const LoadedCheckpoint loaded = table.checkpoints().load({.step = step});
+    CHECK(loaded.step == 2);
+    CHECK(any_contains(loaded.problems, "the checksum of the block"));
+    table.expect_values(2);
+  }
+  // A local folder that cannot be listed.
+  on_rank_0([&] {
+    fs::remove_all(settings.local_folder);
+    std::ofstream(settings.local_folder) << "a file";
+  });
+  SteppedTable table(settings);
+  const LoadedCheckpoint loaded = table.checkpoints().load();
+  CHECK(loaded.step == 2);
+  CHECK(any_contains(loaded.problems, "-local: cannot be listed"));
+  table.expect_values(2);
+}
+
+TEST_CASE("Ranks that save differently get an error on each") {
+  const SharedFolder folder;
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<float>({.name = "table", .keys = 5});
+  if (server.ranks() > 1) {
+    const bool is_first = server.rank() == Rank(0);
+    const std::string local = is_first ? folder.path() + "-local" : "";
+    Checkpoints checkpoints(server, {.folder = folder.path(), .local_folder = local});
+    checkpoints.add(table);
+    CHECK(contains(thrown_text<CollectiveMismatch>([&] { checkpoints.save(1); }), "no local folder"));
+    CHECK(contains(thrown_text<CollectiveMismatch>([&] { checkpoints.load(); }), "no local folder"));
+    Checkpoints others(server, {.folder = folder.path() + "-2"});
+    others.add(table);
+    CHECK(contains(thrown_text<CollectiveMismatch>([&] { is_first ? others.save(1) : others.save_async(1); }),
+                   "save_async"));
+  }
+  server.close();
+}
+
+TEST_CASE("Tables that do not fit, and a length function that throws anything") {
+  const SharedFolder folder;
+  std::atomic<bool> fails{false};
+  const auto length = [&fails](Key key) -> std::uint32_t {
+    if (fails) throw 7;
+    return static_cast<std::uint32_t>(key.value() % 3 + 1);
+  };
+  for (const bool loads : {false, true}) {
+    ParameterServer server(MPI_COMM_WORLD);
+    const auto table = server.create_table<float>({.name = "table", .sparse = true, .lengths = length});
+    Checkpoints checkpoints(server, {.folder = folder.path()});
+    checkpoints.add(table);
+    if (loads) {
+      fails = true;
+      CHECK(contains(thrown_text<Error>([&] { checkpoints.load(); }), "unknown type"));
+      fails = false;
+    } else {
+      server.run_workers(1, [&](Worker& worker) {
+        if (worker.index() == 0) worker.push(table, {Key(3)}, std::vector<float>{1});
+      });
+      checkpoints.save(1);
+      checkpoints.save(2);
+      // Of another step there is no more hope.
+      Checkpoints others(server, {.folder = folder.path()});
+      others.add(table, "none");
+      const std::string text = thrown_text<CheckpointError>([&] { others.load(); });
+      CHECK(contains(text, "has no table 'none'"));
+      CHECK(!contains(text, "can be loaded"));
+    }
+    server.close();
+  }
+}

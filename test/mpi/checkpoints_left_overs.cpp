@@ -1,0 +1,132 @@
+// What attempts have left, and which checkpoints stay.
+#include <mpi.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "test/mpi/checkpoints_stepped.hpp"
+#include "test/mpi/checkpoints_tables.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/file_limit.hpp"
+
+using namespace lapse;
+using namespace lapse::test;
+
+using Reason = CheckpointError::Reason;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::size_t files_of_checkpoints(const std::string& path) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::size_t files = 0;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(path, error))
+    files += entry.is_regular_file() && entry.path().filename() != "lock" ? 1 : 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  return files;
+}
+
+std::vector<std::string> shards_in(const std::string& path) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.path().extension() == ".shards") files.push_back(entry.path().string());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("Files of attempts that failed do not stay on the hosts") {
+  const SharedFolder folder;
+  const std::string local = folder.path() + "-local";
+  SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local}, 10'000);
+  if (table.is_last_rank()) {  // Of a rank that was killed.
+    fs::create_directories(local + "/step-5");
+    std::ofstream(local + "/step-5/0000000000000007-r0.shards") << "a part";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  table.set(1);
+  for (const bool in_background : {false, true}) {
+    {
+      std::optional<FileLimit> limit;
+      if (table.is_last_rank()) limit.emplace(1000);
+      check_error(Reason::no_space, "-local/step-1/", [&] {
+        if (in_background) {
+          table.checkpoints().save_async(1);
+          table.checkpoints().finish();
+        } else {
+          table.checkpoints().save(1);
+        }
+      });
+    }
+    CHECK(files_of_checkpoints(local) == 0);
+  }
+  // Before the files of a further attempt are written.
+  table.checkpoints().save(1);
+  table.checkpoints().finish();
+  const std::size_t files = 2 * static_cast<std::size_t>(table.server().ranks());
+  if (table.is_last_rank()) std::ofstream(local + "/step-1/0000000000000008-r0.shards") << "a part";
+  table.checkpoints().save(2);
+  CHECK(files_of_checkpoints(local) == 2 * files);
+}
+
+TEST_CASE("What cannot be removed does not keep a job from saving") {
+  const SharedFolder folder;
+  SteppedTable table(folder.path());
+  if (table.is_last_rank()) fs::create_directories(folder.path() + "/step-1/left.shards/below");
+  MPI_Barrier(MPI_COMM_WORLD);
+  table.save(2);
+  CHECK(table.checkpoints().load().step == 2);
+  CHECK(fs::exists(folder.path() + "/step-1/left.shards"));
+}
+
+TEST_CASE("A checkpoint of which a file was removed does not appear") {
+  const SharedFolder folder;
+  SteppedTable table(folder.path());
+  table.save(1);
+  for (const bool is_cut : {false, true}) {
+    table.set(2);
+    table.checkpoints().save_async(2);
+    while (!table.checkpoints().done()) std::this_thread::yield();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (table.is_last_rank()) {
+      for (const std::string& file : shards_in(folder.path() + "/step-2"))
+        is_cut ? fs::resize_file(file, 10) : void(fs::remove(file));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_error(is_cut ? Reason::truncated : Reason::missing, "/step-2/",
+                [&] { table.checkpoints().finish(); });
+    CHECK(CheckpointFolder(folder.path()).steps() == std::vector<std::uint64_t>{1});
+  }
+}
+
+TEST_CASE("Broken checkpoints and those of an abandoned branch do not count among those that stay") {
+  const SharedFolder folder;
+  const CheckpointFolder checkpoints(folder.path());
+  {
+    SteppedTable table(CheckpointSettings{.folder = folder.path(), .keep = 4});
+    for (const std::uint64_t step : {7, 8, 9, 10}) table.save(step);
+    if (table.is_last_rank())
+      for (const std::uint64_t step : {9, 10})
+        for (const std::string& file : shards_in(checkpoints.step_path(step))) fs::resize_file(file, 10);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  const CheckpointSettings two{.folder = folder.path(), .keep = 2};
+  {
+    SteppedTable table(two);  // Does not load: 9 and 10 are no branch, but broken.
+    table.save(11);
+    CHECK(checkpoints.steps() == std::vector<std::uint64_t>{8, 9, 10, 11});
+    CHECK(table.checkpoints().load({.step = 8}).step == 8);
+    table.save(9);
+    CHECK(checkpoints.steps() == std::vector<std::uint64_t>{8, 9});
+    table.save(10);
+    CHECK(checkpoints.steps() == std::vector<std::uint64_t>{9, 10});
+    CHECK(table.checkpoints().load().step == 10);
+  }
+}

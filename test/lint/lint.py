@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lint.py <check> [options]: runs one check on the files of the project.
 
---include and --cache are for the checks "headers" and "locks", --compiler is for "headers"; --build, the folder in which
+--include, --cache and --without FOLDER/ are for the checks "headers" and "locks", --compiler is for "headers"; --build, the folder in which
 compile_commands.json is, for "tidy". --suffix is for the check
 "words" and may be given several times: files with these suffixes, such as .hpp, instead of those that the test checks.
 
@@ -46,12 +46,13 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--suffix", action="append", default=[])
     parser.add_argument("--build", type=pathlib.Path)
     arguments = parser.parse_args()
     further = {}
     if arguments.check in ("headers", "locks"):
-        further = {"include_folders": arguments.include, "cache": arguments.cache}
+        further = {"include_folders": arguments.include, "cache": arguments.cache, "without": arguments.without}
     if arguments.check == "headers":
         further["compiler"] = arguments.compiler
     if arguments.check == "words" and arguments.suffix:

@@ -1,0 +1,101 @@
+// NumPy arrays as keys and values, without copies where they fit.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "lapse/core/types.hpp"
+
+namespace lapse::python {
+
+namespace py = pybind11;
+
+// An array that is used, and kept alive as long.
+struct HeldArray {
+  py::array array;
+  char* data() const { return static_cast<char*>(py::detail::array_proxy(array.ptr())->data); }
+  std::size_t size() const { return static_cast<std::size_t>(array.size()); }
+};
+
+template <class T>
+bool has_elements(const py::array& array) {
+  const auto* const type = py::detail::array_descriptor_proxy(py::detail::array_proxy(array.ptr())->descr);
+  constexpr char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+  return type->kind == kind && type->elsize == static_cast<int>(sizeof(T)) &&
+         (type->byteorder == '=' || type->byteorder == '|');
+}
+
+inline bool is_plain(const py::array& array) {
+  return (array.flags() & py::array::c_style) != 0 &&
+         (array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
+}
+
+inline std::string describe(const py::array& array) {
+  return py::str(py::object(array.dtype())).cast<std::string>();
+}
+
+template <class T>
+constexpr const char* element_name() {
+  if constexpr (std::is_same_v<T, float>) return "float32";
+  if constexpr (std::is_same_v<T, double>) return "float64";
+  if constexpr (std::is_same_v<T, std::int32_t>) return "int32";
+  return "int64";
+}
+
+// Keys: an array of uint64 or int64 as it is; an integer, or a list of integers, is copied.
+inline HeldArray keys_of(const py::object& given) {
+  py::array array;
+  if (py::isinstance<py::array>(given)) {
+    array = py::reinterpret_borrow<py::array>(given);
+  } else {
+    const py::module_ numpy = py::module_::import("numpy");
+    const py::object plain = py::hasattr(given, "__dlpack__") ? numpy.attr("from_dlpack")(given) : given;
+    array = numpy.attr("atleast_1d")(plain);
+    if (array.size() == 0) array = py::array_t<std::uint64_t>(0);
+  }
+  if (!has_elements<std::uint64_t>(array) && !has_elements<std::int64_t>(array))
+    throw py::type_error("keys of " + describe(array) + ": expected uint64 or int64");
+  if (array.ndim() != 1)
+    throw py::value_error("keys with " + std::to_string(array.ndim()) + " dimensions: expected 1");
+  if (!is_plain(array)) throw py::value_error("keys with gaps: expected a C-contiguous array");
+  return {std::move(array)};
+}
+
+inline std::span<const Key> key_span(const HeldArray& keys) {
+  return {reinterpret_cast<const Key*>(keys.data()), keys.size()};
+}
+
+// Values of the table: an array of its element type, or what exports one by DLPack.
+template <class T>
+HeldArray values_of(const py::object& given, const char* what, bool written) {
+  py::array array;
+  if (py::isinstance<py::array>(given)) {
+    array = py::reinterpret_borrow<py::array>(given);
+  } else if (py::hasattr(given, "__dlpack__")) {
+    array = py::module_::import("numpy").attr(written ? "asarray" : "from_dlpack")(given);
+  } else if (written) {
+    throw py::type_error(std::string(what) + ": expected an array that can be written to");
+  } else {
+    array = py::array_t<T>::ensure(given);
+    if (!array) throw py::error_already_set();
+  }
+  if (!has_elements<T>(array))
+    throw py::type_error(std::string(what) + " of " + describe(array) + ": expected " + element_name<T>());
+  if (!is_plain(array))
+    throw py::value_error(std::string(what) + " with gaps: expected a C-contiguous array");
+  if (written && !array.writeable())
+    throw py::value_error(std::string(what) + " that are read-only: expected an array that can be written");
+  return {std::move(array)};
+}
+
+template <class T>
+std::span<T> value_span(const HeldArray& values) {
+  return {reinterpret_cast<T*>(values.data()), values.size()};
+}
+
+}  // namespace lapse::python

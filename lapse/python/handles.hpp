@@ -1,0 +1,158 @@
+// What the classes of the Python package hold.
+//
+// The global interpreter lock is released wherever a call may wait, also in destructors. A handle keeps the
+// server in memory. No destructor is collective: a server that was not closed is left as it is.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "adapm/attached_worker.hpp"
+#include "adapm/parameter_manager.hpp"
+#include "lapse/ps/checkpoints.hpp"
+#include "lapse/ps/parameter_server.hpp"
+#include "lapse/python/arrays.hpp"
+
+namespace lapse::python {
+
+using AnyTable = std::variant<Table<float>, Table<double>, Table<std::int32_t>, Table<std::int64_t>>;
+using AnySampler = std::variant<adapm::Sampler<float>, adapm::Sampler<double>, adapm::Sampler<std::int32_t>,
+                                adapm::Sampler<std::int64_t>>;
+using AnySample = std::variant<adapm::PreparedSample<float>, adapm::PreparedSample<double>,
+                               adapm::PreparedSample<std::int32_t>, adapm::PreparedSample<std::int64_t>>;
+
+// Shared by all handles of a server.
+struct ServerState {
+  std::unique_ptr<ParameterServer> own;              // or that of the manager
+  std::unique_ptr<adapm::ParameterManager> manager;  // null: none
+  bool closed = false;
+
+  ServerState() = default;
+  ServerState(const ServerState&) = delete;
+  ServerState& operator=(const ServerState&) = delete;
+  ~ServerState() {
+    if (closed) {
+      const py::gil_scoped_release released;
+      manager.reset();
+      own.reset();
+    } else {
+      // Ending it would be collective.
+      (void)manager.release();
+      (void)own.release();
+    }
+  }
+  ParameterServer& server() const { return manager ? manager->server() : *own; }
+};
+using SharedServer = std::shared_ptr<ServerState>;
+
+struct TableHandleOf {
+  SharedServer server;
+  AnyTable table;
+};
+
+// An operation with the array that it writes to.
+struct PendingOperation {
+  Operation operation;
+  std::optional<HeldArray> values;
+
+  PendingOperation(Operation pending, std::optional<HeldArray> written)
+      : operation(std::move(pending)), values(std::move(written)) {}
+  PendingOperation(PendingOperation&&) noexcept = default;
+  PendingOperation& operator=(PendingOperation&&) noexcept = default;
+  ~PendingOperation() {
+    if (operation.done()) return;
+    const py::gil_scoped_release released;
+    operation = {};
+  }
+};
+
+// A worker as long as it works, in its thread.
+struct WorkerState {
+  SharedServer server;
+  lapse::Worker* worker = nullptr;   // null: it has ended
+  adapm::Worker* managed = nullptr;  // the same, of a manager
+  std::thread::id thread = std::this_thread::get_id();
+  // What the collector of garbage has ended in another thread, under the lock of the interpreter.
+  std::vector<PendingOperation> orphans = {};
+  std::vector<AnySample> orphaned_samples = {};
+
+  lapse::Worker& base() const {
+    check();
+    return *worker;
+  }
+  adapm::Worker& adaptive() const {
+    check();
+    if (managed == nullptr) throw UsageError("this worker has no clock and no intents: use lapse.Manager");
+    return *managed;
+  }
+  // Whether the caller is a thread in which handles of this worker cannot end.
+  bool is_foreign() const { return worker != nullptr && std::this_thread::get_id() != thread; }
+  void end() {
+    orphans.clear();
+    orphaned_samples.clear();
+    worker = nullptr;
+    managed = nullptr;
+  }
+
+ private:
+  void check() const {
+    if (worker == nullptr) throw UsageError("this worker has ended");
+    if (std::this_thread::get_id() != thread) throw UsageError("a worker is used by its own thread alone");
+  }
+};
+using SharedWorker = std::shared_ptr<WorkerState>;
+
+class OperationHandle {
+ public:
+  OperationHandle(SharedWorker worker, PendingOperation pending)
+      : worker_(std::move(worker)), pending_(std::move(pending)) {}
+  OperationHandle(const OperationHandle&) = delete;
+  OperationHandle& operator=(const OperationHandle&) = delete;
+  ~OperationHandle() {
+    if (worker_->is_foreign()) worker_->orphans.push_back(std::move(pending_));
+  }
+  bool done() const { return pending_.operation.done(); }
+  py::object wait() {
+    (void)worker_->base();
+    {
+      const py::gil_scoped_release released;
+      pending_.operation.wait();
+    }
+    return pending_.values ? py::object(pending_.values->array) : py::none();
+  }
+
+ private:
+  SharedWorker worker_;
+  PendingOperation pending_;
+};
+
+struct SamplerHandle {
+  SharedServer server;
+  AnySampler sampler;
+};
+struct PreparedHandle {
+  SharedWorker worker;
+  AnySample sample;
+
+  PreparedHandle(SharedWorker owner, AnySample prepared)
+      : worker(std::move(owner)), sample(std::move(prepared)) {}
+  PreparedHandle(const PreparedHandle&) = delete;
+  PreparedHandle& operator=(const PreparedHandle&) = delete;
+  ~PreparedHandle() {
+    if (worker->is_foreign()) worker->orphaned_samples.push_back(std::move(sample));
+  }
+};
+
+// Declares what workers do.
+void declare_worker(py::module_& module);
+// Declares tables and samplers.
+void declare_table(py::module_& module);
+// Turns exceptions of the library into those of lapse/errors.py.
+void declare_errors();
+
+}  // namespace lapse::python

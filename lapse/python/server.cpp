@@ -1,0 +1,319 @@
+// Servers, tables and phases of the Python package.
+#include <mpi.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <map>
+
+#include "lapse/core/option_sources.hpp"
+#include "lapse/python/handles.hpp"
+#include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/shared_options_file.hpp"
+
+namespace lapse::python {
+
+namespace {
+
+using namespace pybind11::literals;
+
+// --- workers
+
+// What a Python function of a worker has raised: the first one on this rank.
+class RaisedHere {
+ public:
+  // With the interpreter's lock.
+  void keep(py::error_already_set& error) {
+    if (!error_) error_ = error.value();
+  }
+  // With the lock: makes the exception the cause of what is thrown.
+  template <class F>
+  void run(F&& phase) {
+    try {
+      const py::gil_scoped_release released;
+      phase();
+    } catch (const PeerFailed& failure) {
+      if (!error_) throw;
+      const py::object type = py::module_::import("lapse.errors").attr("PeerFailed");
+      const py::object raised = type(failure.what());
+      raised.attr("__cause__") = error_;
+      PyErr_SetObject(type.ptr(), raised.ptr());
+      throw py::error_already_set();
+    }
+  }
+
+ private:
+  py::object error_;
+};
+
+// Ends the worker of a Python function, however that ends.
+class WorkerScope {
+ public:
+  template <class W>
+  WorkerScope(const SharedServer& server, W& worker) : state_(std::make_shared<WorkerState>()) {
+    state_->server = server;
+    state_->worker = &worker;
+    if constexpr (std::is_same_v<W, adapm::Worker>) state_->managed = &worker;
+  }
+  WorkerScope(const WorkerScope&) = delete;
+  WorkerScope& operator=(const WorkerScope&) = delete;
+  ~WorkerScope() { state_->end(); }
+  const SharedWorker& state() const { return state_; }
+
+ private:
+  SharedWorker state_;
+};
+
+// Runs the function as a worker, on a thread without the interpreter's lock.
+template <class W>
+void work(const SharedServer& server, const py::object& function, RaisedHere& raised, W& worker) {
+  const py::gil_scoped_acquire locked;
+  const WorkerScope scope(server, worker);
+  try {
+    function(scope.state());
+  } catch (py::error_already_set& error) {
+    raised.keep(error);
+    throw Error(error.what());
+  }
+}
+
+template <class Run>
+void run_phase(const SharedServer& server, const py::object& function, Run&& run) {
+  RaisedHere raised;
+  const auto f = [&](auto& worker) { work(server, function, raised, worker); };
+  raised.run([&] { server->manager ? run(*server->manager, f) : run(*server->own, f); });
+}
+
+// --- threads of the application
+
+// A thread as a worker, between enter and exit.
+class Attachment {
+ public:
+  Attachment(SharedServer server, std::optional<std::size_t> place)
+      : server_(std::move(server)), place_(place) {}
+
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+  ~Attachment() {
+    if (!scope_) return;
+    // Ending the worker would wait.
+    (void)managed_.release();
+    (void)plain_.release();
+    (void)PyErr_WarnEx(PyExc_ResourceWarning, "an attached worker was not detached: use it in a with block",
+                       1);
+    PyErr_Clear();
+  }
+
+  SharedWorker enter() {
+    if (scope_) throw UsageError("this thread is attached already");
+    if (server_->manager) {
+      const py::gil_scoped_release released;
+      managed_ = std::make_unique<adapm::AttachedWorker>(server_->manager->attach(place_));
+    } else {
+      const py::gil_scoped_release released;
+      plain_ = std::make_unique<AttachedWorker>(server_->own->attach(place_));
+    }
+    managed_ ? scope_.emplace(server_, **managed_) : scope_.emplace(server_, **plain_);
+    return scope_->state();
+  }
+
+  // With the exception that ends the block, or None.
+  void exit(const py::object& type, const py::object& value, const py::object&) {
+    scope_.reset();
+    const std::string failure = type.is_none() ? std::string() : py::repr(value).cast<std::string>();
+    const py::gil_scoped_release released;
+    managed_ ? leave(std::move(managed_), failure) : leave(std::move(plain_), failure);
+  }
+
+ private:
+  template <class W>
+  static void leave(std::unique_ptr<W> worker, const std::string& failure) {
+    if (failure.empty()) {
+      worker->detach();
+      return;
+    }
+    // What unwinds an attached worker ends the phase.
+    try {
+      const std::unique_ptr<W> unwound = std::move(worker);
+      throw Error(failure);
+    } catch (const Error&) {
+    }
+  }
+
+  SharedServer server_;
+  std::optional<std::size_t> place_;
+  std::unique_ptr<AttachedWorker> plain_;
+  std::unique_ptr<adapm::AttachedWorker> managed_;
+  std::optional<WorkerScope> scope_;
+};
+
+// Between enter and exit, no thread of a server of this process is inside MPI.
+class MpiSection {
+ public:
+  explicit MpiSection(SharedServer server) : server_(std::move(server)) {}
+  void enter() {
+    if (calls_) throw UsageError("the calls of MPI have begun already");
+    const py::gil_scoped_release released;
+    calls_.emplace(server_->server().mpi_calls());
+  }
+  void exit(const py::object&, const py::object&, const py::object&) { calls_.reset(); }
+
+ private:
+  SharedServer server_;
+  std::optional<MpiCalls> calls_;
+};
+
+// --- servers
+
+SharedServer make_server(int communicator, const std::map<std::string, std::string>& options, bool managed) {
+  const MPI_Comm comm = MPI_Comm_f2c(communicator);
+  std::vector<OptionSetting> settings;
+  for (const auto& [name, value] : options) {
+    std::string assignment = name;
+    assignment += '=';
+    assignment += value;
+    settings.push_back(option_assignment(assignment, "the options of the call"));
+  }
+  auto state = std::make_shared<ServerState>();
+  const py::gil_scoped_release released;
+  const OptionSources sources(shared_options_file(comm).settings(), std::move(settings));
+  if (managed) {
+    state->manager = std::make_unique<adapm::ParameterManager>(comm, sources);
+  } else {
+    state->own = std::make_unique<ParameterServer>(comm, sources);
+  }
+  return state;
+}
+
+void close(ServerState& server) {
+  if (server.closed) return;
+  const py::gil_scoped_release released;
+  server.manager ? server.manager->close() : server.own->close();
+  server.closed = true;
+}
+
+// --- checkpoints
+
+struct CheckpointsHandle {
+  SharedServer server;
+  std::unique_ptr<Checkpoints> checkpoints;
+
+  CheckpointsHandle(SharedServer owner, CheckpointSettings settings)
+      : server(std::move(owner)),
+        checkpoints(std::make_unique<Checkpoints>(server->server(), std::move(settings))) {}
+  CheckpointsHandle(const CheckpointsHandle&) = delete;
+  CheckpointsHandle& operator=(const CheckpointsHandle&) = delete;
+  ~CheckpointsHandle() {
+    const py::gil_scoped_release released;
+    checkpoints.reset();
+  }
+};
+
+std::unique_ptr<CheckpointsHandle> make_checkpoints(const SharedServer& server, const std::string& folder,
+                                                    const std::string& local_folder,
+                                                    std::optional<std::size_t> keep) {
+  return std::make_unique<CheckpointsHandle>(server, CheckpointSettings{folder, local_folder, keep});
+}
+
+py::tuple load(const CheckpointsHandle& handle, std::optional<std::uint64_t> step) {
+  LoadedCheckpoint loaded;
+  {
+    const py::gil_scoped_release released;
+    loaded = handle.checkpoints->load({.step = step});
+  }
+  return py::make_tuple(loaded.step, py::bytes(loaded.global));
+}
+
+void declare_checkpoints(py::module_& module) {
+  py::class_<CheckpointsHandle>(module, "Checkpoints", "Checkpoints of the tables of a server, in a folder.")
+      .def(
+          "add",
+          [](const CheckpointsHandle& handle, const TableHandleOf& table,
+             const std::optional<std::string>& name) {
+            std::visit(
+                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); },
+                table.table);
+          },
+          "table"_a, "name"_a = py::none())
+      .def(
+          "save",
+          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob) {
+            handle.checkpoints->save(step, {.global = blob});
+          },
+          "step"_a, "blob"_a = "", py::call_guard<py::gil_scoped_release>())
+      .def(
+          "save_async",
+          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob) {
+            handle.checkpoints->save_async(step, {.global = blob});
+          },
+          "step"_a, "blob"_a = "", py::call_guard<py::gil_scoped_release>())
+      .def(
+          "finish", [](const CheckpointsHandle& handle) { handle.checkpoints->finish(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("done",
+                             [](const CheckpointsHandle& handle) { return handle.checkpoints->done(); })
+      .def("load", &load, "step"_a = py::none(), "Collective. The step and its blob.");
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_native, module) {
+  declare_errors();
+  declare_worker(module);
+  declare_table(module);
+  declare_checkpoints(module);
+  module.def("prepare_mpi", [] { prepare_mpi_environment(); });
+  py::class_<Attachment>(module, "Attachment")
+      .def("__enter__", &Attachment::enter)
+      .def("__exit__", &Attachment::exit);
+  py::class_<MpiSection>(module, "MpiSection")
+      .def("__enter__", &MpiSection::enter)
+      .def("__exit__", &MpiSection::exit);
+  py::class_<ServerState, SharedServer>(module, "Server")
+      .def(py::init(&make_server), "communicator"_a, "options"_a, "managed"_a)
+      .def("close", &close)
+      .def_readonly("closed", &ServerState::closed)
+      .def_property_readonly("rank", [](const ServerState& server) { return server.server().rank().value(); })
+      .def_property_readonly("ranks", [](const ServerState& server) { return server.server().ranks(); })
+      .def(
+          "statistics_json",
+          [](ServerState& server) {
+            return server.manager ? server.manager->statistics().to_json()
+                                  : server.own->statistics().to_json();
+          },
+          py::call_guard<py::gil_scoped_release>())
+      .def("run_workers",
+           [](const SharedServer& server, std::int32_t workers, const py::object& function) {
+             run_phase(server, function,
+                       [&](auto& runner, const auto& f) { runner.run_workers(workers, f); });
+           })
+      .def("run_here",
+           [](const SharedServer& server, const py::object& function) {
+             run_phase(server, function, [](auto& runner, const auto& f) { runner.run_here(f); });
+           })
+      .def(
+          "start_progress",
+          [](ServerState& server, std::int32_t workers) {
+            server.manager ? server.manager->start_progress(workers) : server.own->start_progress(workers);
+          },
+          py::call_guard<py::gil_scoped_release>())
+      .def(
+          "stop_progress",
+          [](ServerState& server) {
+            server.manager ? server.manager->stop_progress() : server.own->stop_progress();
+          },
+          py::call_guard<py::gil_scoped_release>())
+      .def("attach",
+           [](const SharedServer& server, std::optional<std::size_t> place) {
+             return std::make_unique<Attachment>(server, place);
+           })
+      .def(
+          "progress",
+          [](ServerState& server, std::int64_t microseconds) {
+            server.server().progress(std::chrono::microseconds(microseconds));
+          },
+          py::call_guard<py::gil_scoped_release>())
+      .def("mpi_calls", [](const SharedServer& server) { return std::make_unique<MpiSection>(server); })
+      .def("checkpoints", &make_checkpoints);
+}
+
+}  // namespace lapse::python

@@ -1,0 +1,150 @@
+// Tables and samplers of the Python package.
+#include <pybind11/stl.h>
+
+#include <map>
+
+#include "adapm/distribution.hpp"
+#include "lapse/python/handles.hpp"
+
+namespace lapse::python {
+
+namespace {
+
+using namespace pybind11::literals;
+
+// --- tables
+
+using Parameters = std::map<std::string, double>;
+
+double take(Parameters& parameters, const char* name, double otherwise) {
+  const auto found = parameters.find(name);
+  if (found == parameters.end()) return otherwise;
+  const double value = found->second;
+  parameters.erase(found);
+  return value;
+}
+
+template <class R>
+R adagrad_of(Parameters& given) {
+  const R base;
+  return {.learning_rate = take(given, "learning_rate", base.learning_rate),
+          .l2 = take(given, "l2", base.l2),
+          .initial_accumulator = take(given, "initial_accumulator", base.initial_accumulator),
+          .epsilon = take(given, "epsilon", base.epsilon)};
+}
+
+UpdateRule rule_of(const std::string& name, Parameters given) {
+  UpdateRule rule = UpdateRule::add();
+  if (name == "assign") {
+    rule = UpdateRule::assign();
+  } else if (name == "sgd") {
+    rule = UpdateRule::sgd({.learning_rate = take(given, "learning_rate", Sgd().learning_rate),
+                            .l2 = take(given, "l2", Sgd().l2)});
+  } else if (name == "adagrad") {
+    rule = UpdateRule::adagrad(adagrad_of<Adagrad>(given));
+  } else if (name == "rowwise_adagrad") {
+    rule = UpdateRule::rowwise_adagrad(adagrad_of<RowwiseAdagrad>(given));
+  } else if (name == "adam") {
+    rule = UpdateRule::adam({.learning_rate = take(given, "learning_rate", Adam().learning_rate),
+                             .beta1 = take(given, "beta1", Adam().beta1),
+                             .beta2 = take(given, "beta2", Adam().beta2),
+                             .epsilon = take(given, "epsilon", Adam().epsilon),
+                             .l2 = take(given, "l2", Adam().l2)});
+  } else if (name == "ftrl") {
+    rule = UpdateRule::ftrl({.alpha = take(given, "alpha", Ftrl().alpha),
+                             .beta = take(given, "beta", Ftrl().beta),
+                             .l1 = take(given, "l1", Ftrl().l1),
+                             .l2 = take(given, "l2", Ftrl().l2)});
+  } else if (name != "add") {
+    throw ConfigurationError("the rule '" + name +
+                             "': expected add, assign, sgd, adagrad, rowwise_adagrad, adam or ftrl");
+  }
+  if (!given.empty())
+    throw ConfigurationError("the rule '" + name + "' has no parameter '" + given.begin()->first + "'");
+  return rule;
+}
+
+Initialiser initialiser_of(const std::string& kind, double first, double second) {
+  if (kind == "constant") return Initialiser::constant(first);
+  if (kind == "uniform") return Initialiser::uniform(first, second);
+  if (kind == "normal") return Initialiser::normal(first, second);
+  throw ConfigurationError("initial values '" + kind + "': expected constant, uniform or normal");
+}
+
+std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py::dtype& type,
+                                            const py::dict& given) {
+  TableOptions options;
+  options.name = given["name"].cast<std::string>();
+  options.keys = given["keys"].cast<std::uint64_t>();
+  options.sparse = given["sparse"].cast<bool>();
+  options.length = given["length"].cast<std::size_t>();
+  options.max_keys = given["max_keys"].cast<std::optional<std::uint64_t>>();
+  options.memory_limit_bytes = given["memory_limit_bytes"].cast<std::optional<std::uint64_t>>();
+  const auto initial = given["initial"].cast<std::tuple<std::string, double, double>>();
+  options.initialiser = initialiser_of(std::get<0>(initial), std::get<1>(initial), std::get<2>(initial));
+  options.seed = given["seed"].cast<std::uint64_t>();
+  options.home = given["home_ranges"].cast<bool>() ? HomeMapKind::range : HomeMapKind::hash;
+  options.update_rule = rule_of(given["rule"].cast<std::string>(), given["parameters"].cast<Parameters>());
+  if (const auto eventual = given["eventual"].cast<std::optional<bool>>())
+    options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
+  const auto make = [&](auto element) {
+    const py::gil_scoped_release released;
+    using T = decltype(element);
+    return std::make_unique<TableHandleOf>(
+        TableHandleOf{server, server->manager ? server->manager->create_table<T>(options)
+                                              : server->own->create_table<T>(options)});
+  };
+  if (type.equal(py::dtype::of<float>())) return make(float{});
+  if (type.equal(py::dtype::of<double>())) return make(double{});
+  if (type.equal(py::dtype::of<std::int32_t>())) return make(std::int32_t{});
+  if (type.equal(py::dtype::of<std::int64_t>())) return make(std::int64_t{});
+  throw ConfigurationError("elements of " + py::str(py::object(type)).cast<std::string>() +
+                           ": expected float32, float64, int32 or int64");
+}
+
+std::unique_ptr<SamplerHandle> create_sampler(const SharedServer& server, const TableHandleOf& table,
+                                              std::uint64_t first, std::uint64_t count,
+                                              const std::string& distribution,
+                                              const std::vector<double>& weights, const std::string& scheme,
+                                              bool replacement) {
+  if (!server->manager) throw UsageError("a sampler of a server: use lapse.Manager");
+  adapm::SamplingOptions options;
+  options.with_replacement = replacement;
+  for (const adapm::SamplingScheme known : adapm::kSamplingSchemes)
+    if (to_string(known) == scheme) options.scheme = known;
+  if (!scheme.empty() && !options.scheme)
+    throw ConfigurationError("the scheme '" + scheme + "': expected naive, prelocalised, pool or local");
+  const adapm::KeyRange range{.first = Key(first), .end = Key(first + count)};
+  const py::gil_scoped_release released;
+  const auto drawn = distribution == "uniform"       ? adapm::Distribution::uniform(range)
+                     : distribution == "log_uniform" ? adapm::Distribution::log_uniform(range)
+                                                     : adapm::Distribution::weighted(weights, Key(first));
+  return std::visit(
+      [&](const auto& typed) {
+        return std::make_unique<SamplerHandle>(
+            SamplerHandle{server, server->manager->create_sampler(typed, drawn, options)});
+      },
+      table.table);
+}
+
+}  // namespace
+
+void declare_table(py::module_& module) {
+  const auto of = [](auto ask) {
+    return [ask](const TableHandleOf& table) { return std::visit(ask, table.table); };
+  };
+  const py::class_<SamplerHandle> sampler(module, "Sampler",
+                                          "Draws keys of a table for the workers of all ranks.");
+  py::class_<TableHandleOf>(module, "Table", "A table of a server.")
+      .def_property_readonly("name", of([](const auto& typed) { return typed.name(); }))
+      .def_property_readonly("keys", of([](const auto& typed) { return typed.keys(); }))
+      .def_property_readonly("length", of([](const auto& typed) { return typed.length(); }))
+      .def_property_readonly("sparse", of([](const auto& typed) { return typed.is_sparse(); }))
+      .def_property_readonly("dtype", of([](const auto& typed) -> py::object {
+                               return py::dtype::of<typename std::remove_cvref_t<decltype(typed)>::element>();
+                             }));
+  module.def("create_table", &create_table);
+  module.def("create_sampler", &create_sampler);
+}
+
+}  // namespace lapse::python

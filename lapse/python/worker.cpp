@@ -1,0 +1,346 @@
+// Workers of the Python package.
+#include <pybind11/stl.h>
+
+#include "lapse/checkpoint/checkpoint_error.hpp"
+#include "lapse/python/handles.hpp"
+
+namespace lapse::python {
+
+namespace {
+
+// --- accesses
+
+template <class F>
+decltype(auto) visit(const TableHandleOf& table, F&& f) {
+  return std::visit(std::forward<F>(f), table.table);
+}
+
+// An array for the values of the keys.
+template <class T>
+HeldArray new_values(const Table<T>& table, std::span<const Key> keys) {
+  const auto rows = static_cast<py::ssize_t>(keys.size());
+  if (table.length() != 0) return {py::array_t<T>({rows, static_cast<py::ssize_t>(table.length())})};
+  std::size_t elements = 0;
+  for (const Key key : keys) elements += table.length(key);
+  return {py::array_t<T>(static_cast<py::ssize_t>(elements))};
+}
+
+PendingOperation begin_pull(WorkerState& worker, const TableHandleOf& table, const HeldArray& keys,
+                            const py::object& out) {
+  Worker& base = worker.base();
+  return visit(table, [&](const auto& typed) {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    HeldArray values = out.is_none() ? new_values(typed, key_span(keys)) : values_of<T>(out, "values", true);
+    const std::span<T> to = value_span<T>(values);
+    const std::span<const Key> span = key_span(keys);
+    Operation operation;
+    {
+      const py::gil_scoped_release released;
+      operation = base.pull(typed, span, to);
+    }
+    return PendingOperation(std::move(operation), std::move(values));
+  });
+}
+
+py::object pull(WorkerState& worker, const TableHandleOf& table, const py::object& keys,
+                const py::object& out) {
+  const HeldArray held = keys_of(keys);
+  Worker& base = worker.base();
+  return visit(table, [&](const auto& typed) -> py::object {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    HeldArray values = out.is_none() ? new_values(typed, key_span(held)) : values_of<T>(out, "values", true);
+    const std::span<T> to = value_span<T>(values);
+    const std::span<const Key> span = key_span(held);
+    {
+      const py::gil_scoped_release released;
+      base.pull(typed, span, to).wait();
+    }
+    return std::move(values.array);
+  });
+}
+
+enum class Write { push, set };
+
+PendingOperation begin_write(WorkerState& worker, Write what, const TableHandleOf& table,
+                             const py::object& keys, const py::object& given, float scale) {
+  Worker& base = worker.base();
+  const HeldArray held = keys_of(keys);
+  return visit(table, [&](const auto& typed) {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    const HeldArray values = values_of<T>(given, what == Write::push ? "updates" : "values", false);
+    const std::span<const T> from = value_span<const T>(values);
+    const std::span<const Key> span = key_span(held);
+    Operation operation;
+    {
+      const py::gil_scoped_release released;
+      operation = what == Write::push ? base.push(typed, span, from, scale) : base.set(typed, span, from);
+    }
+    return PendingOperation(std::move(operation), std::nullopt);
+  });
+}
+
+PendingOperation begin_localize(WorkerState& worker, const TableHandleOf& table, const py::object& keys) {
+  Worker& base = worker.base();
+  const HeldArray held = keys_of(keys);
+  return visit(table, [&](const auto& typed) {
+    const std::span<const Key> span = key_span(held);
+    Operation operation;
+    {
+      const py::gil_scoped_release released;
+      operation = base.localize(typed, span);
+    }
+    return PendingOperation(std::move(operation), std::nullopt);
+  });
+}
+
+void finish(PendingOperation pending) {
+  const py::gil_scoped_release released;
+  pending.operation.wait();
+}
+
+py::object pull_if_local(WorkerState& worker, const TableHandleOf& table, std::uint64_t key) {
+  Worker& base = worker.base();
+  return visit(table, [&](const auto& typed) -> py::object {
+    using T = typename std::remove_cvref_t<decltype(typed)>::element;
+    py::array_t<T> value(static_cast<py::ssize_t>(typed.length(Key(key))));
+    const std::span<T> to(value.mutable_data(), static_cast<std::size_t>(value.size()));
+    bool done = false;
+    {
+      const py::gil_scoped_release released;
+      done = base.pull_if_local(typed, Key(key), to);
+    }
+    return done ? py::object(value) : py::none();
+  });
+}
+
+// --- together
+
+Reduce reduction_of(const std::string& name) {
+  if (name == "sum") return Reduce::sum;
+  if (name == "min") return Reduce::min;
+  if (name == "max") return Reduce::max;
+  throw py::value_error("a reduction '" + name + "': expected sum, min or max");
+}
+
+// In place.
+py::object all_reduce(WorkerState& worker, const py::array& values, const std::string& reduce) {
+  Worker& base = worker.base();
+  const Reduce how = reduction_of(reduce);
+  const auto run = [&](const HeldArray& held, auto element) {
+    const std::span<decltype(element)> span = value_span<decltype(element)>(held);
+    const py::gil_scoped_release released;
+    base.all_reduce(span, how);
+  };
+  if (has_elements<double>(values)) {
+    run(values_of<double>(values, "values", true), double{});
+  } else if (has_elements<std::int64_t>(values)) {
+    run(values_of<std::int64_t>(values, "values", true), std::int64_t{});
+  } else {
+    throw py::type_error("values of " + describe(values) + ": expected float64 or int64");
+  }
+  return values;
+}
+
+py::object broadcast(WorkerState& worker, const py::array& values, std::size_t root) {
+  Worker& base = worker.base();
+  if (!is_plain(values) || !values.writeable())
+    throw py::value_error("values with gaps, or read-only: expected a C-contiguous array");
+  const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(HeldArray{values}.data()),
+                                   static_cast<std::size_t>(values.nbytes()));
+  {
+    const py::gil_scoped_release released;
+    base.broadcast(bytes, root);
+  }
+  return values;
+}
+
+// --- managers
+
+Clock clock_of(std::int64_t clock) {
+  return Clock(static_cast<Clock::representation>(clock));
+}
+
+void intent(WorkerState& worker, const TableHandleOf& table, const py::object& keys, std::int64_t start,
+            std::int64_t end) {
+  adapm::Worker& caller = worker.adaptive();
+  const py::object range_type = py::module_::import("builtins").attr("range");
+  if (py::isinstance(keys, range_type)) {
+    if (keys.attr("step").cast<std::int64_t>() != 1)
+      throw py::value_error("a range of keys with a step: expected one without");
+    const adapm::KeyRange range{.first = Key(keys.attr("start").cast<std::uint64_t>()),
+                                .end = Key(keys.attr("stop").cast<std::uint64_t>())};
+    const py::gil_scoped_release released;
+    visit(table, [&](const auto& typed) { caller.intent(typed, range, clock_of(start), clock_of(end)); });
+    return;
+  }
+  const HeldArray held = keys_of(keys);
+  const std::span<const Key> span = key_span(held);
+  const py::gil_scoped_release released;
+  visit(table, [&](const auto& typed) { caller.intent(typed, span, clock_of(start), clock_of(end)); });
+}
+
+std::unique_ptr<PreparedHandle> prepare_sample(const SharedWorker& worker, const SamplerHandle& sampler,
+                                               std::size_t keys, std::int64_t start, std::int64_t end) {
+  adapm::Worker& caller = worker->adaptive();
+  const py::gil_scoped_release released;
+  return std::visit(
+      [&](const auto& typed) {
+        return std::make_unique<PreparedHandle>(
+            worker, caller.prepare_sample(typed, keys, clock_of(start), clock_of(end)));
+      },
+      sampler.sampler);
+}
+
+// The next keys of the sample, with their values where these are wanted.
+py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::size_t count, bool values) {
+  adapm::Worker& caller = worker.adaptive();
+  py::array_t<std::uint64_t> keys(static_cast<py::ssize_t>(count));
+  const std::span<Key> to(reinterpret_cast<Key*>(keys.mutable_data()), count);
+  return std::visit(
+      [&](auto& typed) -> py::object {
+        using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
+        if (!values) {
+          const py::gil_scoped_release released;
+          caller.take_keys(typed, to);
+        }
+        if (!values) return keys;
+        py::array_t<T> drawn(
+            {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(typed.table().length())});
+        const std::span<T> rows(drawn.mutable_data(), static_cast<std::size_t>(drawn.size()));
+        {
+          const py::gil_scoped_release released;
+          caller.pull_sample(typed, to, rows).wait();
+        }
+        return py::make_tuple(keys, drawn);
+      },
+      prepared.sample);
+}
+
+const char* class_of(const std::exception& error) {
+  if (dynamic_cast<const KeyOutOfRange*>(&error) != nullptr) return "KeyOutOfRange";
+  if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) return "LengthMismatch";
+  if (dynamic_cast<const ClosedError*>(&error) != nullptr) return "ClosedError";
+  if (dynamic_cast<const CollectiveMismatch*>(&error) != nullptr) return "CollectiveMismatch";
+  if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";
+  if (dynamic_cast<const ConfigurationError*>(&error) != nullptr) return "ConfigurationError";
+  if (dynamic_cast<const MpiStateError*>(&error) != nullptr) return "MpiStateError";
+  if (dynamic_cast<const MpiError*>(&error) != nullptr) return "MpiError";
+  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) return "OutOfMemory";
+  if (dynamic_cast<const PeerFailed*>(&error) != nullptr) return "PeerFailed";
+  if (dynamic_cast<const UserCodeFailed*>(&error) != nullptr) return "UserCodeFailed";
+  if (dynamic_cast<const CheckpointError*>(&error) != nullptr) return "CheckpointError";
+  return "Error";
+}
+
+}  // namespace
+
+void declare_errors() {
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 has it by value.
+  py::register_exception_translator([](std::exception_ptr failure) {
+    try {
+      if (failure) std::rethrow_exception(failure);
+    } catch (const lapse::Error& error) {
+      const py::object type = py::module_::import("lapse.errors").attr(class_of(error));
+      PyErr_SetString(type.ptr(), error.what());
+    }
+  });
+}
+
+void declare_worker(py::module_& module) {
+  using namespace py::literals;
+  const auto handle = [](const SharedWorker& worker, PendingOperation pending) {
+    return std::make_unique<OperationHandle>(worker, std::move(pending));
+  };
+  py::class_<OperationHandle>(module, "Operation", "Something that a worker began.")
+      .def_property_readonly("done", &OperationHandle::done)
+      .def("wait", &OperationHandle::wait, "Waits. Returns the values of a pull, else None.");
+  const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
+  py::class_<WorkerState, SharedWorker>(module, "Worker", "A thread's access to the tables of a server.")
+      .def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
+      .def_property_readonly("count", [](const WorkerState& worker) { return worker.base().count(); })
+      .def_property_readonly("local_index",
+                             [](const WorkerState& worker) { return worker.base().local_index(); })
+      .def("pull", &pull, "table"_a, "keys"_a, "out"_a = py::none(), "The values of the keys.")
+      .def(
+          "push",
+          [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
+             const py::object& updates,
+             float scale) { finish(begin_write(worker, Write::push, table, keys, updates, scale)); },
+          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F)
+      .def(
+          "set",
+          [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
+             const py::object& values) {
+            finish(begin_write(worker, Write::set, table, keys, values, 1.0F));
+          },
+          "table"_a, "keys"_a, "values"_a)
+      .def(
+          "localize",
+          [](WorkerState& worker, const TableHandleOf& table, const py::object& keys) {
+            finish(begin_localize(worker, table, keys));
+          },
+          "table"_a, "keys"_a)
+      .def(
+          "pull_async",
+          [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
+                   const py::object& out) {
+            return handle(worker, begin_pull(*worker, table, keys_of(keys), out));
+          },
+          "table"_a, "keys"_a, "out"_a = py::none())
+      .def(
+          "push_async",
+          [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
+                   const py::object& updates, float scale) {
+            return handle(worker, begin_write(*worker, Write::push, table, keys, updates, scale));
+          },
+          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F)
+      .def(
+          "set_async",
+          [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
+                   const py::object& values) {
+            return handle(worker, begin_write(*worker, Write::set, table, keys, values, 1.0F));
+          },
+          "table"_a, "keys"_a, "values"_a)
+      .def(
+          "localize_async",
+          [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys) {
+            return handle(worker, begin_localize(*worker, table, keys));
+          },
+          "table"_a, "keys"_a)
+      .def("pull_if_local", &pull_if_local, "table"_a, "key"_a)
+      .def(
+          "wait_all", [](WorkerState& worker) { worker.base().wait_all(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def(
+          "wait_sync", [](WorkerState& worker) { worker.base().wait_sync(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def(
+          "barrier", [](WorkerState& worker) { worker.base().barrier(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def(
+          "sync_barrier", [](WorkerState& worker) { worker.base().sync_barrier(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def("all_reduce", &all_reduce, "values"_a, "reduce"_a = "sum")
+      .def("broadcast", &broadcast, "values"_a, "root"_a = 0)
+      .def("intent", &intent, "table"_a, "keys"_a, "start"_a, "end"_a)
+      .def(
+          "advance_clock", [](WorkerState& worker) { worker.adaptive().advance_clock(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly(
+          "clock", [](const WorkerState& worker) { return worker.adaptive().current_clock().value(); })
+      .def("prepare_sample", &prepare_sample, "sampler"_a, "keys"_a, "start"_a, "end"_a)
+      .def(
+          "pull_sample",
+          [](WorkerState& worker, PreparedHandle& sample, std::size_t count) {
+            return next_of_sample(worker, sample, count, true);
+          },
+          "sample"_a, "count"_a)
+      .def(
+          "take_keys",
+          [](WorkerState& worker, PreparedHandle& sample, std::size_t count) {
+            return next_of_sample(worker, sample, count, false);
+          },
+          "sample"_a, "count"_a);
+}
+
+}  // namespace lapse::python

@@ -160,6 +160,10 @@ void TrainingJob::finish_written() {
       holds_anywhere(server_, "the look after a checkpoint", [this] { return !checkpoints_.done(); }))
     return;
   is_saving_ = false;
+  finish_background();
+}
+
+void TrainingJob::finish_background() {
   try_to_save([this] {
     finish_save(saving_);
     failed_saves_ = 0;
@@ -196,7 +200,8 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
                                return clocks_over_.exchange(false, std::memory_order_relaxed);
                              });
     if (control_.need_checkpoint(progress) || clocks_over) {
-      is_saving_ = false;
+      // Saves in the background are slower than the interval: what the last one says is not the next one's.
+      if (std::exchange(is_saving_, false)) finish_background();
       try_to_save([&] {
         checkpoints_.save_async(next_step_++, content(state()));
         is_saving_ = true;
@@ -229,7 +234,8 @@ void TrainingJob::finish(const JobProgress& progress, const std::function<SavedS
 }
 
 void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
-  if (std::exchange(is_saving_, false)) try_to_save([this] { finish_save(saving_); });
+  failed_saves_ = 0;  // The last checkpoint is tried in any case.
+  if (std::exchange(is_saving_, false)) finish_background();
   if (is_saved(progress)) return;
   checkpoints_.save(next_step_++, content(state()));
   finish_save(progress);

@@ -71,6 +71,7 @@ class TrainingJob {
   void try_to_save(const std::function<void()>& f);
   void warn(const std::string& text) const;
   void finish_written();
+  void finish_background();
   // Collective. The checkpoint exists in the folder of all ranks when the call returns.
   void save(const JobProgress& progress, const std::function<SavedState()>& state);
   void finish_save(const JobProgress& progress);

@@ -275,6 +275,8 @@ CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::optional<std
       result.manifest = std::move(one);
       break;
     } catch (const CheckpointError& error) {
+      // It may be whole: a disk that cannot be read now, or a program that is older than the checkpoint.
+      if (error.reason() == Reason::not_readable || error.reason() == Reason::newer_version) throw;
       result.problems.emplace_back(error.what());
     }
   }

@@ -111,7 +111,8 @@ SavedState TrainingJob::resume(std::optional<std::uint64_t>& tried) {
     throw ConfigurationError(fmt::format("{} is not the checkpoint of an application", name));
   identity_.require_equal(global.at("run"), name);
   checkpoints_.load({.step = loaded.step});
-  next_step_ = loaded.step + 1;
+  // The next one is the newest by its number, too, whatever was passed over.
+  next_step_ = std::max(loaded.step, newest_step()) + 1;
   // One that is on the hosts alone is to be saved again before the job ends.
   only_local_ = !holds_anywhere(server_, "the look for the checkpoint", [&] {
     const auto steps = CheckpointFolder(options_.folder).steps();
@@ -124,6 +125,15 @@ SavedState TrainingJob::resume(std::optional<std::uint64_t>& tried) {
     std::fflush(stdout);
   }
   return {global.at("state").dump(), std::move(loaded.per_worker)};
+}
+
+std::uint64_t TrainingJob::newest_step() {
+  const auto found = server_.exchange("the look for the newest checkpoint", [&]() -> std::string {
+    if (server_.rank() != Rank(0)) return {};
+    const std::vector<std::uint64_t> steps = CheckpointFolder(options_.folder).steps();
+    return steps.empty() ? "0" : std::to_string(steps.back());
+  });
+  return std::stoull(found[0]);
 }
 
 std::optional<std::uint64_t> TrainingJob::older_step(std::optional<std::uint64_t> before) {

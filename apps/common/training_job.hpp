@@ -64,6 +64,8 @@ class TrainingJob {
   bool has_checkpoints(const CheckpointOptions& options) const;
   // Collective. The state of the checkpoint of this step, or of the newest. Sets `tried` to its step.
   SavedState resume(std::optional<std::uint64_t>& tried);
+  // Collective. The largest step in the folder of all ranks; 0: there is none.
+  std::uint64_t newest_step();
   // Collective. The newest whole checkpoint in the folder of all ranks, of a step below `before`.
   std::optional<std::uint64_t> older_step(std::optional<std::uint64_t> before);
   CheckpointContent content(const SavedState& state) const;

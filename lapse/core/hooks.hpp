@@ -10,12 +10,12 @@
 
 namespace lapse {
 
-// For all servers of a process. Any thread calls them, several at a time, with locks of the library held: they
-// return soon, call nothing of the library and throw nothing.
+// For all servers of a process. Any thread calls them, several at a time, with locks of the library held:
+// they return soon, call nothing of the library and throw nothing.
 struct Hooks {
   // Gets each message, without a line end, in place of standard error. Of this rank of its server.
   std::function<void(LogLevel level, Rank rank, std::string_view message)> log = {};
-  // The library is about to end the job with MPI_Abort, as it could not tell the other ranks otherwise; the
+  // The library is about to end the job with MPI_Abort, as it could not notify the other ranks otherwise; the
   // reason was logged. The job ends when the function returns.
   std::function<void(Rank rank, std::string_view reason)> fatal = {};
 };

@@ -59,8 +59,8 @@ class LAPSE_EXPORT_INNER Logger {
   const Sink sink_ LAPSE_GUARDED_BY(mutex_);
 };
 
-// The default sink: the hook of the application, else one line on standard error, "lapse[<rank>] <level>: <message>", written by one call so
-// that the lines of several ranks do not mix.
+// The default sink: the hook of the application, else one line on standard error,
+// "lapse[<rank>] <level>: <message>", written by one call so that the lines of several ranks do not mix.
 Logger::Sink standard_error_sink(Rank rank);
 
 // Passes an error to the default sink, where no logger is at hand. No level suppresses errors.

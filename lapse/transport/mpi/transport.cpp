@@ -11,7 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "lapse/core/current_hooks.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
 #include "lapse/transport/gather_watch.hpp"
@@ -335,18 +334,6 @@ void MpiTransport::exchange_notices(bool announces) {
   const MpiGuard guard(lock_);
   if (announces) notices_.announce();
   notices_.advance();
-}
-
-void MpiTransport::abort(const std::string& reason) {
-  log_error(rank(), fmt::format("rank {} on {} ends the job: {}", rank().value(), host_name(), reason));
-  if (const auto hooks = current_hooks(); hooks->fatal) hooks->fatal(rank(), reason);
-  if (!lock_.finalized()) {
-    // The holder of the lock may be the reason why the job must end: wait for the lock a while only.
-    constexpr int kAttempts = 10000;
-    for (int attempt = 0; attempt < kAttempts && !lock_.try_lock(); ++attempt) std::this_thread::yield();
-    MPI_Abort(closed_ ? MPI_COMM_WORLD : communicator_.get(), EXIT_FAILURE);
-  }
-  std::abort();
 }
 
 }  // namespace lapse

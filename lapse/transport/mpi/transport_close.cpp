@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
+#include "lapse/core/current_hooks.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 
@@ -93,6 +96,18 @@ void MpiTransport::close(GatherWatch* watch) {
   if (!left.empty()) {
     throw ProtocolError(fmt::format("close on rank {}: the transport is not idle: {}", rank().value(), left));
   }
+}
+
+void MpiTransport::abort(const std::string& reason) {
+  log_error(rank(), fmt::format("rank {} on {} ends the job: {}", rank().value(), host_name(), reason));
+  if (const auto hooks = current_hooks(); hooks->fatal) hooks->fatal(rank(), reason);
+  if (!lock_.finalized()) {
+    // The holder of the lock may be the reason why the job must end: wait for the lock a while only.
+    constexpr int kAttempts = 10000;
+    for (int attempt = 0; attempt < kAttempts && !lock_.try_lock(); ++attempt) std::this_thread::yield();
+    MPI_Abort(closed_ ? MPI_COMM_WORLD : communicator_.get(), EXIT_FAILURE);
+  }
+  std::abort();
 }
 
 }  // namespace lapse

@@ -28,8 +28,10 @@ struct SlotHead {
     return *reinterpret_cast<const SlotHead*>(content - ValueLayout::kHeadBytes);
   }
 
-  static std::uint64_t version_of(const std::byte* content) {
-    return std::atomic_ref(const_cast<std::uint64_t&>(of(content).version)).load(std::memory_order_relaxed);
+  // Read without the latch, too (Store::copy_version): then the slot may be released meanwhile, and the
+  // caller looks at the slot word again.
+  [[gnu::no_sanitize("thread")]] static std::uint64_t version_of(const std::byte* content) {
+    return __atomic_load_n(&of(content).version, __ATOMIC_RELAXED);
   }
   static void set_version(std::byte* content, std::uint64_t version) {
     std::atomic_ref(of(content).version).store(version, std::memory_order_relaxed);

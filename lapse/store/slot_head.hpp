@@ -30,7 +30,7 @@ struct SlotHead {
 
   // Read without the latch, too (Store::copy_version): then the slot may be released meanwhile, and the
   // caller looks at the slot word again.
-  [[gnu::no_sanitize("thread")]] static std::uint64_t version_of(const std::byte* content) {
+  __attribute__((no_sanitize("thread"))) static std::uint64_t version_of(const std::byte* content) {
     return __atomic_load_n(&of(content).version, __ATOMIC_RELAXED);
   }
   static void set_version(std::byte* content, std::uint64_t version) {

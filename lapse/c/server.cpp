@@ -1,6 +1,5 @@
 // Servers and phases of the C interface.
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <array>
 #include <chrono>

@@ -1,5 +1,4 @@
 // Servers, tables and phases of the Python package.
-#include <mpi.h>
 #include <pybind11/stl.h>
 
 #include <chrono>

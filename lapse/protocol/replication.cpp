@@ -151,11 +151,10 @@ void Replication::round(Clock::time_point now, bool pauses) {
   ++counters_.rounds;
   take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  if (!pauses || times_.pause == 0) {
+  if (!pauses || times_.pause == 0)
     send_changes(now);
-  } else if (now >= changes_due_) {
+  else if (now >= changes_due_)
     send_due_changes(now);
-  }
   asked_ = keys_on_their_way();
   if (copies_over_time_.is_due(now)) sample_copies(now);
   if (observer_ != nullptr) [[unlikely]]

@@ -12,6 +12,7 @@
 #include "lapse/core/hooks.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
 
 namespace {
@@ -45,6 +46,13 @@ lapse_status create(MPI_Comm communicator, const lapse_option* options, std::siz
     }
     *server = made.release();
   });
+}
+
+// Of another MPI library, the number cannot be made a communicator.
+lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, std::size_t count,
+                            bool managed, lapse_server** server) {
+  const lapse_status usable = guarded([] { lapse::require_library_of_build(); });
+  return usable == LAPSE_OK ? create(MPI_Comm_f2c(communicator), options, count, managed, server) : usable;
 }
 
 // Runs the application's function as a worker.
@@ -82,11 +90,11 @@ lapse_status lapse_manager_create(MPI_Comm communicator, const lapse_option* opt
 }
 lapse_status lapse_server_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
                                          lapse_server** server) {
-  return create(MPI_Comm_f2c(communicator), options, count, false, server);
+  return create_fortran(communicator, options, count, false, server);
 }
 lapse_status lapse_manager_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
                                           lapse_server** server) {
-  return create(MPI_Comm_f2c(communicator), options, count, true, server);
+  return create_fortran(communicator, options, count, true, server);
 }
 
 lapse_status lapse_server_close(lapse_server* server) {

@@ -13,6 +13,7 @@
 #include "lapse/core/mutex.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
 
 namespace {
@@ -62,6 +63,13 @@ void change_hooks(Change&& change) {
   lapse::set_hooks(set.hooks);
 }
 
+// Of another MPI library, the number cannot be made a communicator.
+lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, std::size_t count,
+                            bool managed, lapse_server** server) {
+  const lapse_status usable = guarded([] { lapse::require_library_of_build(); });
+  return usable == LAPSE_OK ? create(MPI_Comm_f2c(communicator), options, count, managed, server) : usable;
+}
+
 // Runs the application's function as a worker.
 template <class W>
 void work(W& worker, lapse_worker_function function, void* context) {
@@ -97,11 +105,11 @@ lapse_status lapse_manager_create(MPI_Comm communicator, const lapse_option* opt
 }
 lapse_status lapse_server_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
                                          lapse_server** server) {
-  return create(MPI_Comm_f2c(communicator), options, count, false, server);
+  return create_fortran(communicator, options, count, false, server);
 }
 lapse_status lapse_manager_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
                                           lapse_server** server) {
-  return create(MPI_Comm_f2c(communicator), options, count, true, server);
+  return create_fortran(communicator, options, count, true, server);
 }
 
 lapse_status lapse_server_close(lapse_server* server) {

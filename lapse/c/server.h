@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lapse/c/status.h"
+#include "lapse/core/mpi_library.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,6 +17,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/export.hpp"
+#include "lapse/core/mpi_library.h"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"

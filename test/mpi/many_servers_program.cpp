@@ -28,38 +28,46 @@ constexpr std::uint64_t kKeys = 60;
 constexpr std::int64_t kHeapGrowth = 256 << 10;  // bytes of a rank
 constexpr std::int64_t kPrivateGrowth = 2 << 20;
 
-// Numbers that an MPI library gives to what an application makes next: they grow where something is not freed.
+// How much there is of what MPI makes. Handles are counted by their numbers in Fortran, which Open MPI takes
+// anew; where numbers are chosen in another way, the counts never change.
 struct Handles {
-  static constexpr std::array<std::string_view, 6> kNames{"communicators",      "windows",    "datatypes",
-                                                          "keys of attributes", "operations", "error codes"};
-  // Collective.
-  static std::array<std::int64_t, kNames.size()> next() {
-    std::array<std::int64_t, kNames.size()> numbers{};
-    MPI_Comm communicator = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-    numbers[0] = MPI_Comm_c2f(communicator);
-    MPI_Win window = MPI_WIN_NULL;
-    MPI_Win_create_dynamic(MPI_INFO_NULL, communicator, &window);
-    numbers[1] = MPI_Win_c2f(window);
-    MPI_Win_free(&window);
-    MPI_Comm_free(&communicator);
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(3, MPI_INT, &type);
-    numbers[2] = MPI_Type_c2f(type);
-    MPI_Type_free(&type);
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
-    numbers[3] = key;
-    MPI_Comm_free_keyval(&key);
-    MPI_Op operation = MPI_OP_NULL;
-    MPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 1, &operation);
-    numbers[4] = MPI_Op_c2f(operation);
-    MPI_Op_free(&operation);
+  static constexpr std::array<std::string_view, 8> kNames{"communicators",      "groups",     "windows",
+                                                          "datatypes",          "requests",   "operations",
+                                                          "keys of attributes", "error codes"};
+
+  static std::array<std::int64_t, kNames.size()> now() {
     void* last_code = nullptr;
     int is_set = 0;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last_code, &is_set);
-    numbers[5] = *static_cast<int*>(last_code);
-    return numbers;
+    return {used(MPI_Comm_f2c, MPI_COMM_NULL),
+            used(MPI_Group_f2c, MPI_GROUP_NULL),
+            used(MPI_Win_f2c, MPI_WIN_NULL),
+            used(MPI_Type_f2c, MPI_DATATYPE_NULL),
+            used(MPI_Request_f2c, MPI_REQUEST_NULL),
+            used(MPI_Op_f2c, MPI_OP_NULL),
+            highest_key(),
+            *static_cast<int*>(last_code)};
+  }
+
+ private:
+  template <class Handle>
+  static std::int64_t used(Handle (*of_number)(MPI_Fint), Handle null) {
+    constexpr MPI_Fint kNumbers = 20'000;
+    std::int64_t count = 0;
+    for (MPI_Fint number = 0; number < kNumbers; ++number) {
+      const Handle handle = of_number(number);
+      count += handle != Handle{} && handle != null ? 1 : 0;
+    }
+    return count;
+  }
+  // Of some keys that are made, so that gaps below do not hide those that were left.
+  static std::int64_t highest_key() {
+    std::array<int, 50> keys{};
+    for (int& key : keys)
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    const int highest = *std::ranges::max_element(keys);
+    for (int& key : keys) MPI_Comm_free_keyval(&key);
+    return highest;
   }
 };
 
@@ -103,10 +111,7 @@ struct Use {
   SoakMemory::Numbers memory;
   std::array<std::int64_t, Handles::kNames.size()> handles;
 
-  static Use now() {
-    const auto handles = Handles::next();
-    return {SoakMemory::of_job(), handles};
-  }
+  static Use now() { return {SoakMemory::of_job(), Handles::now()}; }
 };
 
 bool is_flat(const Use& before, const Use& after, int ranks, bool prints) {

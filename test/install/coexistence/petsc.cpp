@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   lapse::prepare_mpi_environment();
   PetscInitialize(&argc, &argv, nullptr, nullptr);
   PetscPushSignalHandler(count_signal, nullptr);
+  PetscSetFPTrap(PETSC_FP_TRAP_ON);  // As the option -fp_trap.
   run();
   PetscPrintf(PETSC_COMM_WORLD, "PETSc works\n");
   PetscPopSignalHandler();

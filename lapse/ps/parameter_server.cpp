@@ -1,5 +1,6 @@
 #include "lapse/ps/parameter_server.hpp"
 
+#include <chrono>
 #include <exception>
 
 #include "lapse/core/error.hpp"
@@ -123,6 +124,9 @@ void ParameterServer::request_stop() {
 bool ParameterServer::stop_requested() const {
   return impl_->stop_requested();
 }
+std::chrono::steady_clock::time_point ParameterServer::last_work() const {
+  return impl_->last_work();
+}
 void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
   impl_->manage(source, policy, times);
 }
@@ -169,7 +173,7 @@ void ParameterServer::Impl::request_stop() {
 }
 
 void ParameterServer::Impl::report_stop() {
-  if (!stop_reported_.exchange(true)) engine_.submit(stop_report_);
+  if (!stop_reported_.exchange(true)) engine_.submit_from_outside(stop_report_);
 }
 
 void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy& policy,

@@ -138,11 +138,14 @@ class LAPSE_EXPORT ParameterServer {
   // throws, so does the rank, and the others throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
 
-  // Asks the workers of all ranks to return early; JobControl makes something of it. By a worker, or between
-  // phases by the server's thread; never rolled back. Other ranks know within a phase soon, else in the next.
+  // Any thread. Asks the workers of all ranks to return early; JobControl makes something of it. Never rolled
+  // back. Other ranks know within a phase soon, else in the next.
   void request_stop();
   // Any thread: whether some rank has asked.
   bool stop_requested() const;
+  // Any thread: when workers of some rank have last worked in a phase, since that was known; accurate to some
+  // seconds. The clock's epoch: none has. Where all wait for a rank that has ended, this time stays.
+  std::chrono::steady_clock::time_point last_work() const;
 
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is
   // done about them, and when rounds of communication begin. Source and policy outlive the server.

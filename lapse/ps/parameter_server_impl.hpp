@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -48,6 +49,7 @@ class ParameterServer::Impl {
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
   bool stop_requested() const { return protocol_.stop_requests().requested(); }
+  std::chrono::steady_clock::time_point last_work() const { return protocol_.stop_requests().last_work(); }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
   MemoryUse memory_use() const;

@@ -13,6 +13,7 @@
 #include "lapse/core/region_trace.hpp"
 #include "lapse/core/statistics_archive.hpp"
 #include "lapse/core/timed_region.hpp"
+#include "lapse/core/version.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/environment_warnings.hpp"
 #include "lapse/ps/rank_statistics.hpp"
@@ -60,10 +61,10 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     if (problem) std::rethrow_exception(problem);
     options_.validate();
     if (!options_.region_trace.empty()) trace_ = begin_region_trace(options_.region_trace, rank());
-    return options_.to_text();
+    return fmt::format("lapse {}\n{}", library_version_text(), options_.to_text());
   });
   agreement_.require_equal<ConfigurationError>(texts, [](auto& first, auto& other, std::size_t other_rank) {
-    return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
+    return fmt::format("the ranks have different versions or options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
                        other);
   });
   protocol_.failures().set_listener([this](std::string_view reporter, std::string_view text) {

@@ -5,7 +5,7 @@ c_abi.py ROOT [--library FILE] [--write]
 
 Every declaration of lapse/c/*.h is one line of the record: functions, structures, enumerations with their values,
 pointers to functions. A line that is gone or has changed breaks programs that exist: it needs another minor number of the
-version (lapse/core/version.hpp), as the name of the shared library has it. A new line is added by --write.
+version (lapse/core/version.h), as the name of the shared library has it. A new line is added by --write.
 --library: a shared library, which shows exactly the functions that the headers declare.
 """
 import argparse
@@ -37,7 +37,7 @@ def declarations(root):
 
 
 def version(root):
-    text = (root / "lapse/core/version.hpp").read_text()
+    text = (root / "lapse/core/version.h").read_text()
     return ".".join(re.search(rf"LAPSE_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR"))
 
 

@@ -49,6 +49,12 @@ class Lapse(CMakePackage):
     conflicts("%gcc@:11")
     conflicts("%clang@:13")
 
+    def test_version(self):
+        """A program runs, with the libraries that it was linked to."""
+        if "+apps" not in self.spec:
+            raise SkipTest("needs the variant apps")
+        which(self.prefix.bin.join("lapse-options"))("--version")
+
     def cmake_args(self):
         args = [
             self.define_from_variant("LAPSE_SHARED", "shared"),

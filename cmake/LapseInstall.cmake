@@ -194,9 +194,14 @@ if(LAPSE_BUILD_APPS)
   install(FILES "${PROJECT_SOURCE_DIR}/lapse/checkpoint/lapse_checkpoint.py"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse/python" COMPONENT programs)
 endif()
+set(module_folder "${CMAKE_INSTALL_DATADIR}/lapse/modulefiles/lapse")
+file(RELATIVE_PATH LAPSE_MODULE_TO_PREFIX "/prefix/${module_folder}" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/packaging/modulefiles/lapse.in" "${PROJECT_BINARY_DIR}/package/modulefile" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/modulefile" DESTINATION "${module_folder}" RENAME "${PROJECT_VERSION}"
+  COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
-  PATTERN "model" EXCLUDE)
+  PATTERN "model" EXCLUDE PATTERN "reference" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
-  PATTERN "CMakeLists.txt" EXCLUDE)
+  REGEX "/examples/CMakeLists.txt$" EXCLUDE)

@@ -93,7 +93,9 @@ mkdir other
   cat <<'EOF'
 #include <cstring>
 extern "C" int MPI_Get_library_version(char* text, int*) {
-  std::strcpy(text, "MPICH Version: 4.0.2");
+  std::memset(text, 'x', 8191);  // Open MPI has 255.
+  std::memcpy(text, "MPICH Version: 4.0.2\n", 21);
+  text[8191] = '\0';
   return 0;
 }
 EOF

@@ -3,10 +3,9 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string_view>
 
+#include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/library_settings.hpp"
 
 namespace lapse {
@@ -72,11 +71,7 @@ std::optional<std::size_t> without_header(std::optional<std::size_t> limit) {
 void prepare_mpi_environment() {
   constexpr int kKeepExisting = 0;
   // One of the few calls that MPI allows at any time.
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
-  const std::string_view version(text.data(), static_cast<std::size_t>(length));
-  for (const EnvironmentSetting& setting : settings_of_library(version))
+  for (const EnvironmentSetting& setting : settings_of_library(loaded_library()))
     ::setenv(setting.variable, setting.value, kKeepExisting);
 }
 

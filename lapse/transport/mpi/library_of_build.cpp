@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 
 #include "lapse/core/error.hpp"
@@ -32,11 +31,20 @@ MpiFamily family_of_library(std::string_view version_text) {
   return MpiFamily::unknown;
 }
 
-void require_library_of_build() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+std::string loaded_library() {
+  // More than MPI_MAX_LIBRARY_VERSION_STRING of any library: 256 in Open MPI, 8192 in MPICH.
+  constexpr std::size_t kBytes = std::size_t{16} << 10;
+  static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= kBytes);
+  std::string text(kBytes, '\0');
   int length = 0;
-  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return;
-  std::string_view version(text.data());
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return {};
+  text.resize(text.find('\0'));
+  return text;
+}
+
+void require_library_of_build() {
+  const std::string loaded = loaded_library();
+  std::string_view version = loaded;
   const MpiFamily running = family_of_library(version);
   if (running == kFamilyOfBuild || running == MpiFamily::unknown || kFamilyOfBuild == MpiFamily::unknown)
     return;

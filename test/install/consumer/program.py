@@ -1,4 +1,5 @@
 """A program in Python that sees nothing but the installation. The argument is the folder of its libraries."""
+import ctypes
 import os
 import sys
 
@@ -21,6 +22,8 @@ with lapse.Manager(MPI.COMM_WORLD, {"lapse.log_level": "warning"}) as manager:
 
     manager.run_workers(2, add)
 
+# A part of this program that is written in C has the library of the package.
+ctypes.CDLL(os.path.join(sys.argv[1], "liblapse_c.so"))
 with open("/proc/self/maps", encoding="utf-8") as maps:
     loaded = {os.path.realpath(line.split()[-1]) for line in maps if "/liblapse.so" in line}
 expected = {os.path.realpath(os.path.join(sys.argv[1], "liblapse.so"))}

@@ -1,4 +1,4 @@
-// Vectors in blocks, one on each rank, and the messages that bring a rank the elements of others that it needs.
+// Vectors in blocks, one on each rank, and the messages that bring a rank elements of others.
 #pragma once
 
 #include <mpi.h>

@@ -19,8 +19,8 @@ inline State state_of(double temperature, std::uint64_t cell) {
 // Callaway's model: what the crystal's vibrations carry, by frequency, until they meet an impurity or each
 // other.
 inline double evaluate_law(State state) {
-  const double temperature =
-      static_cast<double>(state / kImpurities) / 640;  // 1: where all vibrations are excited
+  const State kelvins = state / kImpurities;
+  const double temperature = static_cast<double>(kelvins) / 640;  // 1: where all vibrations are excited
   const double impurity = static_cast<double>(state % kImpurities);
   constexpr int kFrequencies = 10'000;
   double sum = 0;

@@ -6,19 +6,20 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace lapse::apps {
 
 namespace {
 
-// How often the watch looks whether the signal has come.
-constexpr std::chrono::milliseconds kBetweenLooks{250};
+// How often the watch looks whether the signal has come, and whether a rank has worked.
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 }  // namespace
 
-TerminationWatch::TerminationWatch(Rank rank, bool watches, Time::duration patience)
-    : rank_(rank), patience_(patience) {
+TerminationWatch::TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience)
+    : rank_(rank), job_(std::move(job)), patience_(patience) {
   if (!watches) return;
   signals_.emplace(std::vector{SIGTERM});
   thread_ = std::thread([this] { watch(); });
@@ -26,20 +27,6 @@ TerminationWatch::TerminationWatch(Rank rank, bool watches, Time::duration patie
 
 TerminationWatch::~TerminationWatch() {
   agreed();
-}
-
-void TerminationWatch::begin() {
-  last_.store(now(), std::memory_order_relaxed);
-}
-
-void TerminationWatch::progressed() {
-  if (!signals_) return;
-  const Ticks time = now();
-  const Ticks before = last_.exchange(time, std::memory_order_relaxed);
-  const Ticks idle = before == 0 ? 0 : time - before;
-  Ticks longest = longest_.load(std::memory_order_relaxed);
-  while (idle > longest && !longest_.compare_exchange_weak(longest, idle, std::memory_order_relaxed)) {
-  }
 }
 
 void TerminationWatch::agreed() {
@@ -52,25 +39,30 @@ void TerminationWatch::agreed() {
 }
 
 void TerminationWatch::watch() {
-  std::optional<Ticks> asked;
+  std::optional<Time::time_point> asked;
+  Time::duration idle{0};
+  Time::time_point before = Time::now();
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kBetweenLooks, [this] { return ends_; })) {
-    if (!asked && signals_->received()) asked = now();
-    if (asked && is_over(*asked)) end_process(*asked);
+    const Time::time_point now = Time::now();
+    // Where this process was stopped, the others' signs of work have not been read yet.
+    const Time::duration passed = std::min<Time::duration>(now - before, 2 * kBetweenLooks);
+    if (!asked && signals_->received()) {
+      asked = now;
+      job_.request_stop();
+    }
+    const Time::time_point last = std::max(last_.load(std::memory_order_relaxed), job_.last_work());
+    idle = !asked || rests_.load() || last >= before ? Time::duration(0) : idle + passed;
+    if (idle > patience_) end_process(now - *asked);
+    before = now;
   }
 }
 
-bool TerminationWatch::is_over(Ticks asked) const {
-  const Ticks quiet_since = std::max(asked, last_.load(std::memory_order_relaxed));
-  return now() - quiet_since > patience_.count() + longest_.load(std::memory_order_relaxed);
-}
-
-void TerminationWatch::end_process(Ticks asked) const {
-  const std::chrono::duration<double> waited = Time::duration(now() - asked);
+void TerminationWatch::end_process(Time::duration asked) const {
   fmt::print(stderr,
              "error: rank {}: {:.0f} s after SIGTERM the ranks have not agreed to stop: one of them may have "
              "ended, or does not answer; this process ends without a checkpoint\n",
-             rank_.value(), waited.count());
+             rank_.value(), std::chrono::duration<double>(asked).count());
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);
   std::abort();  // SIGTERM is blocked.

@@ -4,10 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 
 #include "lapse/core/signal_watch.hpp"
@@ -17,42 +16,52 @@ namespace lapse::apps {
 
 // A launcher sends SIGTERM to the ranks that are left when one of them has failed. They would save a
 // checkpoint, but wait for that rank, until the launcher ends them by SIGKILL: under Slurm half a minute
-// later, or more. So from SIGTERM on, a rank whose workers do nothing has `patience` more to agree with the
-// others, and as long as it has ever done nothing before: an epoch, or an evaluation. Then SIGTERM ends it.
+// later, or more. Also where no rank has failed, ranks wait for each other, as long as an evaluation takes.
+// What differs is that some rank works then. So from SIGTERM on, a rank ends when for `patience` it has
+// learned of no rank's work, and the training goes on and saves nothing. Time in which the process itself is
+// stopped does not count.
 //
-// Thread safety: progressed() any thread; making, begin() and agreed(): the server's thread.
+// Thread safety: progressed() any thread; making, begin(), rest(), resume() and agreed(): the server's
+// thread.
 class TerminationWatch {
  public:
   using Time = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kPatience{10};
 
+  // What the watch calls, on a thread of its own.
+  struct Job {
+    std::function<void()> request_stop;           // once, when SIGTERM has come
+    std::function<Time::time_point()> last_work;  // of any rank
+  };
+
   // Watches nothing unless `watches`.
-  TerminationWatch(Rank rank, bool watches, Time::duration patience = kPatience);
+  TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience);
   ~TerminationWatch();
   TerminationWatch(const TerminationWatch&) = delete;
   TerminationWatch& operator=(const TerminationWatch&) = delete;
 
-  // The training begins: what comes before it does not count as time in which nothing is done.
-  void begin();
+  // The training begins: what comes before it may take any time.
+  void begin() { resume(); }
+  // Until resume(), no rank is expected to work: files are written.
+  void rest() { rests_.store(true); }
+  void resume() { rests_.store(false); }
   // A batch is done, or all ranks have met.
-  void progressed();
+  void progressed() {
+    if (signals_) last_.store(Time::now(), std::memory_order_relaxed);
+  }
   // The ranks have agreed to stop: the process is not ended any more.
   void agreed();
 
  private:
-  using Ticks = Time::duration::rep;
-
-  static Ticks now() { return Time::now().time_since_epoch().count(); }
   void watch();
-  // Whether the time is over; `asked`: when SIGTERM was seen.
-  bool is_over(Ticks asked) const;
-  [[noreturn]] void end_process(Ticks asked) const;
+  [[noreturn]] void end_process(Time::duration asked) const;
 
   const Rank rank_;
+  const Job job_;
   const Time::duration patience_;
   std::optional<SignalWatch> signals_;
-  std::atomic<Ticks> last_{0};     // when something was done; 0: the training has not begun
-  std::atomic<Ticks> longest_{0};  // time in which nothing was
+  std::atomic<Time::time_point> last_{Time::time_point{}};  // when this rank has done something
+  std::atomic<bool> rests_{true};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;   // the watch; guarded by mutex_

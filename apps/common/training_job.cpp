@@ -40,7 +40,9 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
       exist_(has_checkpoints(options)),
-      termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end()) {
+      termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end(),
+                   {.request_stop = [&server] { server.request_stop(); },
+                    .last_work = [&server] { return server.last_work(); }}) {
   // A signal that comes behind the last handler would end a program whose work is done or saved, with another
   // exit status: launchers send some to the other ranks when the first has ended.
   signals_.ignore_afterwards();
@@ -156,12 +158,15 @@ CheckpointContent TrainingJob::content(const SavedState& state) const {
 
 void TrainingJob::try_to_save(const std::function<void()>& f) {
   constexpr int kMaxFailures = 3;
+  termination_.rest();  // Ranks write their files, and wait for the slowest.
   try {
     f();
+    termination_.resume();
   } catch (const CheckpointError& error) {
     // Every rank has this error.
     if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
     warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
+    termination_.resume();
   }
 }
 

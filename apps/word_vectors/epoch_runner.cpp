@@ -1,9 +1,7 @@
 #include "apps/word_vectors/epoch_runner.hpp"
 
 #include <algorithm>
-#include <deque>
-
-#include "lapse/io/prefetching_loader.hpp"
+#include <utility>
 
 namespace lapse::apps {
 
@@ -24,8 +22,10 @@ EpochRunner::EpochRunner(const WorkerTask& task, const RunnerOptions& options)
       inputs_(task.tables.inputs.length()),
       outputs_(task.tables.outputs.length()) {}
 
-void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress, const ShallLeave& shall_leave) {
+bool EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress, const ShallLeave& shall_leave) {
   epoch_ = epoch;
+  made_.clear();
+  made_again_.reset();
   const std::uint64_t stream = 3 * (epoch * task_.workers + task_.worker);
   reader_.emplace(task_.corpus, io::FilePart{static_cast<std::uint32_t>(task_.worker),
                                              static_cast<std::uint32_t>(task_.workers)});
@@ -34,26 +34,34 @@ void EpochRunner::restart(std::uint64_t epoch, EpochProgress& progress, const Sh
   batcher_.restart([this, read](Sentence& sentence) { return shuffle_.next(sentence, read); },
                    RandomEngine(options_.seed, stream + 1));
   WindowBatch done;
-  if (progress.batches != 0) {
-    for (std::uint64_t batch = 0; batch < progress.batches && batcher_.fill(done); ++batch)
-      if (shall_leave && shall_leave(0)) return;  // run() will return at once, too
-    return;
-  }
-  for (std::uint64_t words = 0; words < progress.words && batcher_.fill(done); ++progress.batches)
+  std::uint64_t batches = 0;
+  std::uint64_t words = 0;
+  const auto is_behind = [&] {
+    return progress.batches != 0 ? batches == progress.batches : words >= progress.words;
+  };
+  for (; !is_behind() && batcher_.fill(done); ++batches) {
+    if (shall_leave && shall_leave(0)) return false;
     words += done.words;
+  }
+  progress.batches = batches;
+  made_again_ = batches;
+  return true;
 }
 
 void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
                       const ShallLeave& shall_leave, const OnProgress& on_progress) {
-  if (!progress.ended) restart(epoch, progress, shall_leave);
+  const bool goes_on = progress.ended || (epoch_ == epoch && left_at_ == progress.batches);
+  if (goes_on) made_again_ = 0;
+  const bool is_placed = goes_on || restart(epoch, progress, shall_leave);
+  left_at_.reset();
   const std::uint64_t begin = progress.batches;
   // Where keys may be remote, the first are on their way while the loader makes the batches behind them.
   io::PrefetchingLoader<WindowBatch> loader(
       {.ahead = options_.lookahead,
        .ahead_of_first = worker.ranks() == 1 ? 1 : (options_.lookahead + 1) / 2,
        .held = localizes() ? kLocalizeAhead + 1 : 1},
-      [this, begin, ended = progress.ended, intents = worker.loader(), first = worker.current_clock()](
-          WindowBatch& batch, std::uint64_t number) {
+      [this, begin, ended = progress.ended || !is_placed, intents = worker.loader(),
+       first = worker.current_clock()](WindowBatch& batch, std::uint64_t number) {
         return !ended &&
                make(batch, begin + number, intents, Clock(first.value() + static_cast<std::int64_t>(number)));
       });
@@ -81,14 +89,42 @@ void EpochRunner::run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress&
     worker.advance_clock();
     if (on_progress) on_progress(progress);
   }
+  if (!is_placed) return;
   progress.ended = held.front() == nullptr;
+  if (progress.ended) return;
+  keep_made(held, loader);
+  left_at_ = progress.batches;
+}
+
+void EpochRunner::keep_made(const std::deque<WindowBatch*>& held,
+                            io::PrefetchingLoader<WindowBatch>& loader) {
+  loader.stop();
+  std::deque<WindowBatch> made;
+  const auto keep = [&](WindowBatch& batch) {
+    batch.sample.reset();
+    made.push_back(std::move(batch));
+  };
+  for (WindowBatch* const batch : held)
+    if (batch != nullptr) keep(*batch);
+  while (WindowBatch* const batch = loader.next()) keep(*batch);
+  // Behind them those that the loader has not come to.
+  made.insert(made.end(), std::move_iterator(made_.begin()), std::move_iterator(made_.end()));
+  made_ = std::move(made);
 }
 
 bool EpochRunner::make(WindowBatch& batch, std::uint64_t number, const adapm::IntentHandle& intents,
                        Clock clock) {
-  if (!batcher_.fill(batch)) return false;
+  const bool is_made = !made_.empty();
+  if (is_made) {
+    batch = std::move(made_.front());
+    made_.pop_front();
+  } else if (!batcher_.fill(batch)) {
+    return false;
+  }
   const Clock end(clock.value() + 1);
-  if (task_.sampler == nullptr) {
+  if (is_made && task_.sampler == nullptr) {
+    // Its negatives are drawn.
+  } else if (task_.sampler == nullptr) {
     const std::uint64_t stream = 3 * (epoch_ * task_.workers + task_.worker) + 2;
     RandomEngine random(options_.seed + kGoldenGamma * number, stream);
     drawn_.resize(batch.draws);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "apps/word_vectors/skip_gram.hpp"
 #include "apps/word_vectors/vector_tables.hpp"
 #include "apps/word_vectors/window_batch.hpp"
+#include "lapse/io/prefetching_loader.hpp"
 #include "lapse/io/shuffle_buffer.hpp"
 
 namespace lapse::apps {
@@ -68,18 +70,22 @@ class EpochRunner {
 
   EpochRunner(const WorkerTask& task, const RunnerOptions& options);
 
-  // Goes on from what is done of the epoch, at the beginning nothing, by making the batches again that are
-  // done. Where only words are done and no batches: from the batch behind so many words. Calls on_progress,
-  // where there is one, after every batch. Throws what the threads throw.
+  // Goes on from what is done of the epoch, at the beginning nothing. Where another runner has done it, by
+  // making the batches again that are done; where only words are done and no batches: from the batch behind
+  // so many words. Calls on_progress, where there is one, after every batch. Throws what the threads throw.
   void run(adapm::Worker& worker, std::uint64_t epoch, EpochProgress& progress,
            const ShallLeave& shall_leave = {}, const OnProgress& on_progress = {});
+  // While it runs: how many batches it has made again at the start; nothing: it still does.
+  std::optional<std::uint64_t> made_again() const { return made_again_; }
 
  private:
   static constexpr std::size_t kLocalizeAhead = 4;  // batches
 
   bool localizes() const { return task_.technique == adapm::Technique::localize; }
-  // Begins to read the text, and leaves out what is done, unless the worker is to leave.
-  void restart(std::uint64_t epoch, EpochProgress& progress, const ShallLeave& shall_leave);
+  // Begins to read the text, and leaves out what is done. False: the worker is to leave before that.
+  bool restart(std::uint64_t epoch, EpochProgress& progress, const ShallLeave& shall_leave);
+  // Keeps what was made ahead, in order.
+  void keep_made(const std::deque<WindowBatch*>& held, io::PrefetchingLoader<WindowBatch>& loader);
   // False at the end of the text. `number`: of the batch in the epoch; `clock`: when it is used.
   bool make(WindowBatch& batch, std::uint64_t number, const adapm::IntentHandle& intents, Clock clock);
   void localize(adapm::Worker& worker, const WindowBatch& batch) const;
@@ -93,8 +99,11 @@ class EpochRunner {
   std::optional<SentenceReader> reader_;
   io::ShuffleBuffer<Sentence> shuffle_;  // with these, used by the loader's thread
   WindowBatcher batcher_;
-  std::uint64_t epoch_ = 0;  // that runs
-  NegativePlacer placer_;    // with these, by the thread that draws
+  std::deque<WindowBatch> made_;  // by an earlier run in this epoch, and not trained
+  std::uint64_t epoch_ = 0;       // that runs
+  std::optional<std::uint64_t> made_again_ = {};
+  std::optional<std::uint64_t> left_at_ = {};  // after so many batches; nothing: not in the epoch
+  NegativePlacer placer_;                      // with these, by the thread that draws
   std::vector<Key> drawn_;
   SkipGram skip_gram_;
   BatchVectors inputs_;

@@ -130,9 +130,10 @@ bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
     const std::size_t local = worker.local_index();
     ShallLeave shall_leave;
     if (job != nullptr) {
-      // What is done must be read again behind a checkpoint: the more it is, the later the next one.
-      shall_leave = [job, done = positions_[local].batches](std::uint64_t batches) {
-        return job->stop_requested() || (batches >= done && job->shall_leave(batches));
+      // A run that is resumed reads again what is done: the more it is, the later the first checkpoint.
+      shall_leave = [job, runner = runners_[local].get()](std::uint64_t batches) {
+        const std::optional<std::uint64_t> again = runner->made_again();
+        return job->stop_requested() || (again && batches >= *again && job->shall_leave(batches));
       };
     }
     runners_[local]->run(worker, epoch, positions_[local], shall_leave, report);
@@ -155,7 +156,8 @@ bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
     throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
                             epoch + 1, options_.runner.rate));
   }
-  part_clocks_ = static_cast<std::uint64_t>(sums[3]) / workers();
+  // What is not read again yet counts, too.
+  part_clocks_ = std::max(part_clocks_, static_cast<std::uint64_t>(sums[3]) / workers());
   if (sums[4] != 0) return false;
   const LossSum loss{sums[0], static_cast<std::uint64_t>(sums[1])};
   epochs_.push_back({epoch + 1, loss.mean(), static_cast<std::uint64_t>(sums[2]), part_cost_});

@@ -40,10 +40,7 @@ class PrefetchingLoader {
         make_(std::move(make)),
         thread_([this] { run(); }) {}
   // Waits until the batch that is being made is complete.
-  ~PrefetchingLoader() {
-    ring_.stop();
-    thread_.join();
-  }
+  ~PrefetchingLoader() { stop(); }
   PrefetchingLoader(const PrefetchingLoader&) = delete;
   PrefetchingLoader& operator=(const PrefetchingLoader&) = delete;
 
@@ -52,6 +49,12 @@ class PrefetchingLoader {
   Batch* next() {
     const std::optional<std::uint64_t> number = ring_.next();
     return number ? &batch(*number) : nullptr;
+  }
+  // Waits until the batch that is being made is complete. No further one is made: next() gives those that
+  // are, and all that were given stay valid.
+  void stop() {
+    ring_.stop();
+    if (thread_.joinable()) thread_.join();
   }
 
  private:

@@ -1,17 +1,50 @@
 #include "lapse/protocol/stop_requests.hpp"
 
+#include "lapse/protocol/worker_endpoint.hpp"
+
 namespace lapse {
 
 void StopRequests::handle_submission(Submission&) {
   request();
+  send();
+  if (!next_deadline()) set_deadline(Clock::now() + kBetweenSigns);
+}
+
+void StopRequests::handle_frame(Rank, const FrameHeader&, const std::byte*) {
+  request();
+  const Clock::time_point now = Clock::now();
+  note_work(now);
+  if (!next_deadline()) set_deadline(now + kBetweenSigns);
+}
+
+void StopRequests::handle_deadline(Clock::time_point now) {
+  set_deadline(now + kBetweenSigns);
+  if (!workers_work()) return;
+  note_work(now);
+  send();
+}
+
+void StopRequests::send() {
   FrameHeader header;
   header.kind = static_cast<std::uint16_t>(FrameKind::stop_request);
   for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank)
     if (rank != registry_.self().value()) outbox_.append(Rank(rank), header);
 }
 
-void StopRequests::handle_frame(Rank, const FrameHeader&, const std::byte*) {
-  request();
+bool StopRequests::workers_work() {
+  std::uint64_t waits = 0;
+  bool runs = false;
+  bool may_wait = false;
+  for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i) {
+    const WorkerEndpoint& worker = *registry_.workers()[i];
+    const WorkerActivity activity = worker.activity();
+    runs = runs || activity == WorkerActivity::application;
+    may_wait = may_wait || (activity != WorkerActivity::returned && activity != WorkerActivity::detached);
+    waits += worker.waits();
+  }
+  const bool waited = waits != waits_;
+  waits_ = waits;
+  return runs || (may_wait && waited);
 }
 
 }  // namespace lapse

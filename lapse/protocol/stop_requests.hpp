@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <span>
 
 #include "lapse/core/progress_role.hpp"
@@ -13,30 +15,52 @@ namespace lapse {
 
 // What is submitted is any Submission with this module as its handler; it is handled once.
 //
-// Thread safety: the holder of the progress lock; requested() and request(): any thread.
-// Guarantee: a submission of this rank is sent to every other rank once, and is known there before the phase
-// ends. A request is never rolled back.
+// From then on, a rank on which workers work repeats the request every kBetweenSigns: a rank whose workers
+// all wait learns by that whether it still makes sense to wait. A worker works that runs code of the
+// application, or has begun to wait since the last sign. Only a rank sends signs that has a worker which has
+// not returned: none is in flight when the phase ends.
+//
+// Thread safety: the holder of the progress lock; requested(), request() and last_work(): any thread.
+// Guarantee: a submission of this rank is sent to every other rank, and is known there before the phase ends.
+// A request is never rolled back.
 class StopRequests final : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {{FrameKind::stop_request}};
+
+  static constexpr std::chrono::milliseconds kBetweenSigns{1000};
 
   StopRequests(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 
   // Some rank has requested it.
   bool requested() const { return requested_.load(std::memory_order_relaxed); }
   // On this rank alone.
-  void request() { requested_.store(true, std::memory_order_relaxed); }
+  void request() { requested_.store(true); }
+  // When workers of some rank have last worked, as far as this rank has noticed since the request was known
+  // here; the clock's epoch: it has not.
+  Clock::time_point last_work() const {
+    return Clock::time_point(Clock::duration(last_work_.load(std::memory_order_relaxed)));
+  }
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_submission(Submission& submission) override LAPSE_REQUIRES(progress_role);
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
+  void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role);
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:
+  void send() LAPSE_REQUIRES(progress_role);
+  void note_work(Clock::time_point time) {
+    last_work_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  // Whether a worker of this rank works; asked for once in kBetweenSigns.
+  bool workers_work() LAPSE_REQUIRES(progress_role);
+
   const Registry& registry_;
   Outbox& outbox_;
   std::atomic<bool> requested_{false};
+  std::atomic<Clock::rep> last_work_{0};
+  std::uint64_t waits_ LAPSE_GUARDED_BY(progress_role) = 0;  // of all workers, when they were last asked for
 };
 
 }  // namespace lapse

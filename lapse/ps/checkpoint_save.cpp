@@ -12,6 +12,7 @@
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/core/thread_name.hpp"
+#include "lapse/core/timed_region.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
 
 namespace lapse {
@@ -101,6 +102,7 @@ void CheckpointSave::begin_thread(void (CheckpointSave::*f)()) {
   try {
     thread_ = std::thread([this, f] {
       name_thread("lapse-save");
+      const TimedRegion region("lapse checkpoint write");
       (this->*f)();
     });
   } catch (...) {

@@ -1,5 +1,6 @@
 #include "lapse/ps/parameter_server.hpp"
 
+#include <chrono>
 #include <exception>
 
 #include "lapse/core/error.hpp"
@@ -123,6 +124,9 @@ void ParameterServer::request_stop() {
 bool ParameterServer::stop_requested() const {
   return impl_->stop_requested();
 }
+std::chrono::steady_clock::time_point ParameterServer::last_work() const {
+  return impl_->last_work();
+}
 void ParameterServer::manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times) {
   impl_->manage(source, policy, times);
 }
@@ -140,7 +144,17 @@ ParameterServer::MemoryUse ParameterServer::memory_use(const TableShard& table) 
   use.ownership = table.owner_bytes();
   use.slabs = table.store().slab_bytes();
   use.values = table.store().content_bytes_here();
+  use.copies = table.copy_bytes();
   return use;
+}
+
+ParameterServer::MemoryUse ParameterServer::memory_use() const {
+  return impl_->memory_use();
+}
+
+ParameterServer::MemoryUse ParameterServer::estimate_memory(const TableOptions& options,
+                                                            ElementType type) const {
+  return impl_->estimate_memory(options, type);
 }
 
 // --- for libraries on top of the server
@@ -159,7 +173,7 @@ void ParameterServer::Impl::request_stop() {
 }
 
 void ParameterServer::Impl::report_stop() {
-  if (!stop_reported_.exchange(true)) engine_.submit(stop_report_);
+  if (!stop_reported_.exchange(true)) engine_.submit_from_outside(stop_report_);
 }
 
 void ParameterServer::Impl::manage(IntentSource& source, const ManagementPolicy& policy,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@
 #include "lapse/ps/worker_pool.hpp"
 
 namespace lapse {
+
+class RegionTrace;
 
 class ParameterServer::Impl {
  public:
@@ -46,8 +49,11 @@ class ParameterServer::Impl {
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
   bool stop_requested() const { return protocol_.stop_requests().requested(); }
+  std::chrono::steady_clock::time_point last_work() const { return protocol_.stop_requests().last_work(); }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
+  MemoryUse memory_use() const;
+  MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
   void close();
 
   Rank rank() const { return transport_->rank(); }
@@ -118,6 +124,7 @@ class ParameterServer::Impl {
   std::atomic<bool> running_{false};     // a phase; read by any thread
   bool closed_ = false;
   bool warned_of_sharing_ = false;
+  std::shared_ptr<RegionTrace> trace_;  // null: none is wanted
 };
 
 }  // namespace lapse

@@ -84,6 +84,12 @@ class ProgressEngine {
   // Queues a submission and, where allowed, drives the engine once.
   void submit(Submission& submission) LAPSE_EXCLUDES(progress_role);
 
+  // Queues a submission, by a thread that may not drive the engine, also while no thread does.
+  void submit_from_outside(Submission& submission) {
+    queue_.push(submission);
+    notify();
+  }
+
   // Carries out a submission of the calling thread at once, after those that wait; false, having done
   // nothing, where another thread drives the engine.
   bool try_submit(Submission& submission) LAPSE_EXCLUDES(progress_role);

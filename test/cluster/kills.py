@@ -190,6 +190,15 @@ class Kills:
             self.fail("a checkpoint is not whole", result.stdout)
         return max(steps, default=0)
 
+    def newest_to_resume(self, newest, way):
+        """The step that a job goes on from: that of the local folder where it is newer, and has the parts of all ranks."""
+        steps = [newest]
+        if way == "local":
+            for folder in pathlib.Path(self.folder, "host").glob("step-*"):
+                if len(list(folder.glob("*.part.json"))) == RANKS:
+                    steps.append(int(folder.name.removeprefix("step-")))
+        return max(steps)
+
     def kill_one(self, number):
         stage = list(STAGES)[number % len(STAGES)]
         domain = self.random.choice(["rank", "host", "2"])
@@ -258,15 +267,15 @@ class Kills:
                 "--checkpoint-dir", os.path.join(self.folder, way)]
 
     def resume(self, number, newest, way):
-        """The application goes on for an epoch; what it reaches is noted. A checkpoint in a local folder may be newer."""
-        last = newest + (5 if way == "local" else 1)
+        """The application goes on for an epoch; what it reaches is noted."""
+        newest = self.newest_to_resume(newest, way)
+        last = newest + 1
         job = self.start(RANKS, self.training(way, last), "rank", "^(resumed|epoch)", 1)
         launcher, _ = job.end()
         resumed = re.search(r"^resumed from step (\d+) ", job.text, re.MULTILINE)
         epochs = dict(re.findall(r"^epoch +(\d+) .*(train RMSE.*)$", job.text, re.MULTILINE))
         first = int(resumed[1]) if resumed else 0
-        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(epoch) for epoch in range(first + 1, last + 1)] or \
-                (first < newest if way == "local" else first != newest):
+        if launcher is None or job.process.returncode != 0 or list(epochs) != [str(last)] or first != newest:
             self.fail(f"kill {number + 1}: not resumed from step {newest}: status {job.process.poll()}", job.text)
             job.kill()
             return "failed"

@@ -62,6 +62,14 @@ says() {  # <file> <words...>: each is on a line of it, by and by
   done
 }
 
+says_in_turn() {  # <turn> <file> <words>: on a line behind the one with which the turn begins, by and by
+  for _ in {1..500}; do
+    sed "1,/^turn $1 of job/d" "$2" 2>/dev/null | grep -qE "$3" && return
+    sleep 0.1
+  done
+  return 1
+}
+
 # <what> <job number> <its output> <expected status> <words in the output...>: the job has ended so.
 ended() {
   local what=$1 file=$3 expected=$4 status='' words
@@ -94,14 +102,17 @@ for launcher in srun mpirun; do
     --wrap "cmp whole-rows.npy $launcher-rows.npy && cmp whole-columns.npy $launcher-columns.npy && echo equal" >/dev/null
   (says "$launcher.out" '^epoch   3' && scancel --batch --signal=USR1 "${jobs[$launcher]}") &
 done
-# A signal before there is a program, and that of Slurm itself, which comes at any moment from the start on.
-cat >signaled <<'END'
+# A signal before there is a program; one between the start of a rank and that of its program, and one before MPI; and that of
+# Slurm itself, which comes at any moment from the start on.
+cat >signaled <<END
 #!/bin/bash
-# The first turn waits for the signal, the second has its checkpoint.
-[[ ! -e step ]] || exit 0
-trap 'echo caught; : >step; exit 75' USR1
-echo ready
-for ((i = 0; i < 1200; ++i)); do sleep 0.1; done
+# The first turn waits for the signal that comes again, the second has its checkpoint.
+epochs=1000000
+[[ ! -e first ]] || epochs=1
+: >first
+kill -USR1 \$\$
+echo survived
+exec "$program" --zipf 300x100x20000 --no-baselines --patience 0 --evaluate-every 0 --epochs \$epochs "\$@"
 END
 cat >signaled.sbatch <<'END'
 #!/bin/bash
@@ -119,7 +130,7 @@ jobs[idle]=$("${resume[@]}" --output=idle.out "$RESUME_SCRIPT" ./idle)
 # The end of the job's time, as the script finds it; then the job is cancelled.
 jobs[cancelled]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=cancelled.out "$scripts/matrix_factorization.sbatch" \
   "${endless[@]}" --stop-before 290)
-(says cancelled.out '^turn 2 of job' '^resumed from step 1 ' '^epoch +[0-9]+ .*' && sleep 0.2 && scancel "${jobs[cancelled]}") &
+(says_in_turn 2 cancelled.out '^resumed from step 1 ' && says_in_turn 2 cancelled.out '^epoch +[0-9]+ ' && scancel "${jobs[cancelled]}") &
 # A rank that is killed.
 jobs[killed]=$(PROGRAM=$program sbatch --parsable "${options[@]}" --output=killed.out "$scripts/matrix_factorization.sbatch" \
   "${endless[@]}" --seed 7)
@@ -157,7 +168,7 @@ for launcher in srun mpirun; do
     '^turn 2 of job' '^resumed from step' '^epoch 500 '
   says "after-$launcher.out" '^equal$' || fail "the job after it, $launcher: $(cat "after-$launcher.out")"
 done
-ended "a signal of Slurm" "${jobs[signal]}" signal.out 0 '^caught' '^turn 2 of job'
+ended "signals at the start" "${jobs[signal]}" signal.out 0 '^survived' '^stopped: SIGUSR1 on rank' '^turn 2 of job' '^resumed from step'
 ended "no progress" "${jobs[idle]}" idle.out 1 '^turn 2 of job' '^resume.sbatch: two turns without a new checkpoint'
 [[ $(grep -c '^turn' idle.out) -eq 2 ]] || fail "no progress: $(cat idle.out)"
 ended "a rank that is killed" "${jobs[killed]}" killed.out 143 'task 1: Killed' \

@@ -139,10 +139,12 @@ grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$direc
 # worker to have so many batches.
 words=("$directory/text" --dim 8 --progress 0 --epochs 1 --batch 100 --checkpoint-dir "$checkpoints" --checkpoint-keep 0)
 rm -rf "$checkpoints"
-run "${words[@]}" --checkpoint-every 300clocks --summary-json "$directory/whole" || fail "word vectors, clocks: $(cat "$directory/err")"
-rm -rf "$checkpoints"/step-[2-9]*
+run "${words[@]}" --checkpoint-every 50clocks --summary-json "$directory/whole" || fail "word vectors, clocks: $(cat "$directory/err")"
+steps=("$checkpoints"/step-*)  # One for each 50 of the 400 batches, of which some have more words, and one in the end.
+[[ ${#steps[@]} -ge 7 ]] || fail "word vectors, clocks: checkpoints ${steps[*]}, expected 7 at least"
+rm -rf "$checkpoints"/step-[^5]*
 run "${words[@]}" --resume --workers 3 --summary-json "$directory/summary" || fail "more workers: $(cat "$directory/err")"
-grep -q "^resumed from step 1 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
+grep -q "^resumed from step 5 " "$directory/out" || fail "more workers: $(cat "$directory/out")"
 expected=$(sed -n 's/^\([0-9]*\) words, .*/\1/p' "$directory/out")
 trained=$(sed -n 's/.*"epoch": 1, .*"words": \([0-9]*\),.*/\1/p' "$directory/summary")
 # A batch has a few words more than 100, and each of six workers has found the end of one.

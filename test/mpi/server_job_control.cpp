@@ -71,6 +71,19 @@ TEST_CASE("A signal between phases ends the next one") {
   server.close();
 }
 
+TEST_CASE("A thread that is no worker ends the phase on all ranks") {
+  ParameterServer server(MPI_COMM_WORLD);
+  std::thread thread;
+  server.run_workers(1, [&](Worker& worker) {
+    worker.barrier();
+    if (worker.rank() == Rank(server.ranks() - 1)) thread = std::thread([&] { server.request_stop(); });
+    while (!server.stop_requested()) std::this_thread::yield();
+  });
+  if (thread.joinable()) thread.join();
+  CHECK(server.stop_requested());
+  server.close();
+}
+
 TEST_CASE("Former handlers of signals are put back, and none is installed unless asked") {
   ParameterServer server(MPI_COMM_WORLD);
   struct sigaction own {};

@@ -2,9 +2,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <thread>
 
 #include "apps/common/held_signals.hpp"
 #include "apps/common/termination_watch.hpp"
@@ -68,21 +70,49 @@ TEST_CASE("signals are ignored behind a watch that says so") {
   CHECK(end_of([&] { return raise_behind(false); }) == SIGTERM);
 }
 
-TEST_CASE("a rank ends that is to end when the ranks do not agree to stop") {
-  const auto ask = [](bool watches, bool agrees, TerminationWatch::Time::duration patience) {
-    const SignalWatch signals({SIGTERM});
-    TerminationWatch watch(Rank(1), watches, patience);
-    watch.begin();
-    watch.progressed();
+TEST_CASE("a rank ends that is to end when the ranks do not agree to stop, and none works") {
+  enum class Work : std::uint8_t { none, of_this_rank, of_another, files, start };
+  // Returns when a watch that never ends the process has looked far longer than the patience of this one.
+  const auto ask = [](bool watches, bool agrees, Work work) {
+    using Time = TerminationWatch::Time;
+    constexpr int kLooks = 6;
+    constexpr auto kPatience = 150ms;
+    std::atomic<int> looks = 0;
+    TerminationWatch clock(Rank(0), true,
+                           {.request_stop = [] {},
+                            .last_work =
+                                [&] {
+                                  ++looks;
+                                  return Time::now();
+                                }},
+                           kPatience);
+    clock.begin();
+    std::atomic<bool> requested = false;
+    std::atomic<TerminationWatch*> made = nullptr;
+    const auto last_work = [&] {
+      TerminationWatch* const own = made;
+      if (own != nullptr && work == Work::of_this_rank) own->progressed();
+      return work == Work::of_another ? Time::now() : Time::time_point{};
+    };
+    TerminationWatch watch(Rank(1), watches,
+                           {.request_stop = [&] { requested = true; }, .last_work = last_work}, kPatience);
+    made = &watch;
+    if (work != Work::start) watch.begin();
+    if (work == Work::files) watch.rest();
     if (agrees) watch.agreed();
     std::raise(SIGTERM);
-    // Until the watch has looked, or far longer than it takes to look.
-    if (watches && !agrees && patience == 0s) ::pause();
-    for (int i = 0; i < 1000; ++i) watch.progressed();
-    return 0;
+    const int begin = looks;
+    while (looks < begin + kLooks) std::this_thread::yield();
+    return requested == (watches && !agrees) ? 0 : 1;
   };
-  CHECK(end_of([&] { return ask(true, false, 0s); }) == SIGTERM);
-  CHECK(end_of([&] { return ask(true, true, 0s); }) == kReturned);
-  CHECK(end_of([&] { return ask(true, false, 1h); }) == kReturned);
-  CHECK(end_of([&] { return ask(false, false, 0s); }) == kReturned);
+  const auto ends = [&](bool watches, bool agrees, Work work) {
+    return end_of([&] { return ask(watches, agrees, work); });
+  };
+  CHECK(ends(true, false, Work::none) == SIGTERM);
+  CHECK(ends(true, false, Work::of_this_rank) == kReturned);
+  CHECK(ends(true, false, Work::of_another) == kReturned);
+  CHECK(ends(true, false, Work::files) == kReturned);
+  CHECK(ends(true, false, Work::start) == kReturned);
+  CHECK(ends(true, true, Work::none) == kReturned);
+  CHECK(ends(false, false, Work::none) == kReturned);
 }

@@ -32,6 +32,7 @@ refuses() {  # <text> <arguments...>: the status is not 0, and the text is print
   grep -qF -- "$text" "$directory/out" || fail "no '$text' in the output of $*: $(cat "$directory/out")"
 }
 
+prints "lapse 0." --version
 prints "step 3: 2 tables, 12 keys" list "$golden"
 prints "by 2 ranks: whole" verify "$golden"
 prints "by 2 ranks: whole" verify "$golden" --step 3

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "lapse/transport/mpi/library_of_build.hpp"
 #include "test/support/catch.hpp"
 
 namespace {
@@ -51,6 +52,18 @@ TEST_CASE("nothing is set for other MPI libraries") {
         "MPI VERSION    : CRAY MPICH version 8.1.2.3 (ANL base 3.4a2)\n"}) {
     CHECK(settings_of(text).empty());
   }
+}
+
+TEST_CASE("libraries that share their handles are of one family") {
+  using lapse::MpiFamily;
+  CHECK(lapse::family_of_library("Open MPI v4.1.4, package: Debian OpenMPI") == MpiFamily::open_mpi);
+  for (const char* text : {"MPICH Version:\t4.0.2\n", "Intel(R) MPI Library 2021.10 for Linux* OS\n",
+                           "MVAPICH2 Version      :\t2.3.7\n",
+                           "MPI VERSION    : CRAY MPICH version 8.1.2.3 (ANL base 3.4a2)\n"}) {
+    INFO(text);
+    CHECK(lapse::family_of_library(text) == MpiFamily::mpich);
+  }
+  CHECK(lapse::family_of_library("My MPI 1.0") == MpiFamily::unknown);
 }
 
 TEST_CASE("no setting names a component that may be missing") {

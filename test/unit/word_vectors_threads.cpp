@@ -1,10 +1,13 @@
 // Word vectors on ranks, workers and loaders that are threads of one process. Made to run under
 // ThreadSanitizer too.
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,6 +71,27 @@ TrainingOptions options_of_threads() {
   return options;
 }
 
+// Calls f(worker, runner) for two workers of each rank; returns the sum of what it returns, on all
+// ranks.
+std::uint64_t words_of_runners(adapm::ParameterManager& manager, const Corpus& corpus,
+                               const std::function<std::uint64_t(adapm::Worker&, EpochRunner&)>& f) {
+  const TrainingOptions options = options_of_threads();
+  const Trainer trainer(manager, corpus, options);
+  const Subsampling subsampling(corpus, 0);
+  const adapm::Distribution::Shared noise = noise_distribution(corpus, 0.75);
+  std::array<double, 1> words{};
+  manager.run_workers(2, [&](adapm::Worker& worker) {
+    const WorkerTask task{corpus,           subsampling,    *noise,
+                          trainer.tables(), nullptr,        manager.options().technique,
+                          worker.index(),   worker.count(), worker.ranks()};
+    EpochRunner runner(task, options.runner);
+    std::array<double, 1> own{static_cast<double>(f(worker, runner))};
+    worker.all_reduce(own);
+    if (worker.local_index() == 0) words = own;
+  });
+  return static_cast<std::uint64_t>(words[0]);
+}
+
 }  // namespace
 
 TEST_CASE("ranks, workers and loaders train together") {
@@ -100,4 +124,53 @@ TEST_CASE("a text that vanishes during the training ends it on every rank") {
   });
   for (const std::string& problem : problems)
     CHECK_THAT(problem, Catch::Matchers::Contains("text: cannot be opened"));
+}
+
+TEST_CASE("a worker that has left goes on behind its last batch, without reading again") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> files{directory.write("text", test::text_of_topics(200))};
+  const auto problems = on_every_rank([&](adapm::ParameterManager& manager) {
+    const Corpus corpus = load_corpus(manager.server(), 2, {files, 5});
+    std::atomic<bool> is_right = true;
+    const std::uint64_t words =
+        words_of_runners(manager, corpus, [&](adapm::Worker& worker, EpochRunner& runner) {
+          EpochProgress progress;
+          for (std::uint64_t parts = 1; !progress.ended; ++parts) {
+            runner.run(worker, 0, progress, [&](std::uint64_t batches) {
+              if (runner.made_again() != 0) is_right = false;
+              return batches == 3;
+            });
+            if (!progress.ended && progress.batches != 3 * parts) is_right = false;
+          }
+          return progress.words;
+        });
+    if (words != corpus.occurrences) throw Error("words are missing, or were trained twice");
+    if (!is_right) throw Error("a worker has begun anew, or has not left");
+  });
+  for (const std::string& problem : problems) CHECK(problem == "");
+}
+
+TEST_CASE("a worker leaves while it reads again, and begins that anew") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> files{directory.write("text", test::text_of_topics(200))};
+  const auto problems = on_every_rank([&](adapm::ParameterManager& manager) {
+    const Corpus corpus = load_corpus(manager.server(), 2, {files, 5});
+    const std::uint64_t done = corpus.occurrences / 4 / 2;  // by each of four workers: a half
+    std::atomic<bool> is_right = true;
+    words_of_runners(manager, corpus, [&](adapm::Worker& worker, EpochRunner& runner) {
+      EpochProgress progress;
+      progress.words = done;
+      int asked = 0;
+      runner.run(worker, 0, progress, [&](std::uint64_t /*batches*/) {
+        if (runner.made_again()) is_right = false;
+        return ++asked >= 3;
+      });
+      if (progress.words != done || progress.batches != 0 || progress.ended || asked > 4) is_right = false;
+      runner.run(worker, 0, progress);
+      if (!progress.ended || progress.words < 2 * done - 200 || progress.batches == 0) is_right = false;
+      return progress.words;
+    });
+    if (!is_right) throw Error("a worker has not left, or has lost its place");
+  });
+  for (const std::string& problem : problems) CHECK(problem == "");
 }

@@ -6,6 +6,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 
 namespace lapse {
 
@@ -13,6 +14,7 @@ namespace {
 
 // Throws MpiStateError when MPI cannot be used; returns its thread level.
 int usable_thread_level() {
+  require_library_of_build();
   mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
   int initialized = 0;
   int finalized = 0;

@@ -1,4 +1,4 @@
-// Vectors in blocks, one on each rank, and the messages that bring a rank the elements of others that it needs.
+// Vectors in blocks, one on each rank, and the messages that bring a rank elements of others.
 #pragma once
 
 #include <mpi.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace solver {
@@ -37,8 +38,7 @@ class Halo {
     std::ranges::copy_if(elements, std::back_inserter(others_),
                          [&](Index element) { return !is_own(element); });
     std::ranges::sort(others_);
-    const auto repeated = std::ranges::unique(others_);
-    others_.erase(repeated.begin(), repeated.end());
+    others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
     receives_.assign(ranks_, 0);
     for (const Index element : others_)
       ++receives_[std::ranges::upper_bound(first_, element) - first_.begin() - 1];

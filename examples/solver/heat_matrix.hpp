@@ -1,4 +1,4 @@
-// Heat conduction on a cubic grid, one implicit step at a time: a sparse matrix, divided by rows, and its solver.
+// Conduction of heat on a cubic grid, by implicit steps: a sparse matrix, divided by rows, and its solver.
 #pragma once
 
 #include "examples/solver/halo.hpp"

@@ -71,12 +71,12 @@ class Ring {
       MPI_Irecv(&received_[tag], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &requests_[tag]);
       MPI_Isend(&sent_[tag], 1, MPI_INT, next_, tag, communicator_, &requests_[kTags + tag]);
     }
-    MPI_Iallreduce(&round, &sum_, 1, MPI_INT, MPI_SUM, communicator_, &requests_[2 * kTags]);
+    MPI_Iallreduce(&round, &sum_, 1, MPI_INT, MPI_SUM, communicator_, &requests_.back());
   }
   // By the holder of MPI: whether all have come.
   bool test() {
     int done = 0;
-    MPI_Testall(2 * kTags + 1, requests_.data(), &done, MPI_STATUSES_IGNORE);
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
     return done != 0;
   }
   // Messages between two ranks come in the order in which they were sent.

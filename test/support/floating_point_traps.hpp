@@ -5,8 +5,8 @@
 
 namespace lapse::test {
 
-// While it lives, an invalid operation, an overflow or a division by zero ends the process: on this thread, and on
-// those that it starts.
+// While it lives, an invalid operation, an overflow or a division by zero ends the process: on this thread,
+// and on those that it starts.
 class FloatingPointTraps {
  public:
   FloatingPointTraps() : before_(feenableexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO)) {}

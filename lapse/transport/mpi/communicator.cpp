@@ -62,8 +62,8 @@ void MpiCommunicator::duplicate(MPI_Comm users) {
   // The call below waits for the other ranks while it holds the lock: let them arrive first.
   barrier_polled(*lock_, users);
   const MpiGuard guard(*lock_);
-  // Without the application's hints, which MPI_Comm_dup copies in some libraries: it may have promised to use no
-  // wildcards, or have allowed messages to overtake each other.
+  // Without the application's hints, which MPI_Comm_dup copies in some libraries: it may have promised to use
+  // no wildcards, or have allowed messages to overtake each other.
   check_mpi(MPI_Comm_dup_with_info(users, MPI_INFO_NULL, &communicator_), "MPI_Comm_dup_with_info");
   check_mpi(MPI_Comm_set_name(communicator_, "lapse"), "MPI_Comm_set_name");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

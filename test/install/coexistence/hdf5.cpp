@@ -1,4 +1,4 @@
-// Parallel HDF5: between phases all ranks write the rows of a table to one file, which is open during the phases.
+// Parallel HDF5: between phases all ranks write the rows of a table to one file, which is open during them.
 #include <hdf5.h>
 
 #include "lapse/transport/mpi/environment.hpp"

@@ -1,5 +1,5 @@
-// hypre solves on two of three ranks, with multigrid, while the third one waits in a phase of a server on all ranks or
-// goes ahead. What it solves for comes from a table, and so does every rank's copy of the solution.
+// hypre solves on two of three ranks, by multigrid, while the third one is ahead, in the next phase of a
+// server on all ranks. Right-hand sides come from a table of that server, and solutions go to another one.
 #include <HYPRE.h>
 #include <HYPRE_krylov.h>
 #include <HYPRE_parcsr_ls.h>

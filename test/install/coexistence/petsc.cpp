@@ -1,5 +1,5 @@
-// PETSc starts MPI and takes signals. Its solves alternate with phases of a server: a vector goes from the table
-// through a matrix and its solver, and back to the table, in another order.
+// PETSc starts MPI and takes signals. Its solves alternate with phases of a server: a vector goes from the
+// table through a matrix and its solver, and back to the table, in another order.
 #include <petscksp.h>
 
 #include <algorithm>

@@ -124,7 +124,7 @@ step "consumer with CMake, shared"
 configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON \
   "-DLANGUAGES=C;CXX${has_fortran:+;Fortran}" "-DCOMPONENTS=adapm;c;io${has_fortran:+;fortran}${has_python:+;python}" >log 2>&1 || fail "$(cat log)"
 [[ -z $has_python ]] || grep -qx -- "-- Python: $packages" log || fail "the package says another folder than $packages: $(cat log)"
-cmake --build with_cmake >log || fail "$(cat log)"
+cmake --build with_cmake --parallel 2 >log || fail "$(cat log)"
 "${launcher[@]}" 2 with_cmake/program | tee output
 grep -qx "version 0.1.0 on 2 ranks" output || fail "the program has printed something else"
 "${launcher[@]}" 2 with_cmake/c_program | tee output

@@ -40,8 +40,8 @@ struct MpiLibrary {
   const char* network_eager_limit = nullptr;
   std::size_t eager_header_bytes = 0;
 
-  // Behind MPI_ERR_LASTCODE, the first so many codes belong to no class of errors: MPICH, up to version 4.0 at
-  // least, crashes when it is asked for their text.
+  // Behind MPI_ERR_LASTCODE, the first so many codes belong to no class of errors: MPICH, at least up to
+  // version 4.0, crashes when it is asked for their text.
   int reserved_error_codes = 0;
   // Variable with the folder of the files behind shared windows; null: it cannot be chosen.
   const char* shared_folder_variable = nullptr;

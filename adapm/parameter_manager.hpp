@@ -74,6 +74,13 @@ class LAPSE_EXPORT ParameterManager {
     return table;
   }
 
+  // As ParameterServer::estimate_memory, with the room that each value has for being copied; copies take as
+  // much again.
+  template <lapse::Element T>
+  lapse::ParameterServer::MemoryUse estimate_memory(const lapse::TableOptions& options) const {
+    return server_->estimate_memory<T>(with_consistency(options));
+  }
+
   // Collective. For the technique nups, before the first phase that uses the dense table: how often each key
   // will be accessed, equal on all ranks. Without it the keys of intents are counted in that phase. Other
   // techniques ignore it. Throws UsageError, CollectiveMismatch.

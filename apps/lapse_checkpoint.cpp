@@ -13,6 +13,7 @@
 
 #include "apps/checkpoint_tool/commands.hpp"
 #include "apps/checkpoint_tool/convert_options.hpp"
+#include "lapse/core/version.hpp"
 
 namespace {
 
@@ -42,6 +43,8 @@ void add_step(CLI::App& command, ToolOptions& options, const std::string& otherw
 
 int main(int argument_count, char** arguments) {
   CLI::App app("Lists, verifies and reads checkpoints of Lapse; needs no MPI.", "lapse-checkpoint");
+  app.set_version_flag("--version", std::string("lapse ") + lapse::library_version_text(),
+                       "Print the version and end");
   app.require_subcommand(1);
   ToolOptions options;
   CLI::App* const list = add_command(app, options, "list", "A line for each checkpoint");

@@ -12,6 +12,7 @@
 #include "apps/common/manager_settings.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/option_table.hpp"
+#include "lapse/core/version.hpp"
 
 namespace {
 
@@ -74,6 +75,8 @@ int main(int argument_count, char** arguments) {
       "unit, default. The status is 1 where the file, the environment or the command line has an error. "
       "Needs no MPI.",
       "lapse-options");
+  app.set_version_flag("--version", std::string("lapse ") + lapse::library_version_text(),
+                       "Print the version and end");
   std::string file;
   bool as_json = false;
   lapse::apps::ManagerSettings settings;

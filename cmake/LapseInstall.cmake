@@ -1,7 +1,7 @@
 # What is installed: shared libraries, archives, the headers that programs may include, and what finds them all.
 #
 # The libraries are made of the objects of the folders' targets, to which the tests link: nothing is compiled twice.
-# Components of an installation: runtime, development, programs, documentation.
+# Components of an installation: runtime, development, programs, python, documentation.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -10,10 +10,14 @@ set(LAPSE_PACKAGE_FOLDER "${CMAKE_INSTALL_LIBDIR}/cmake/lapse")
 set(LAPSE_ABI "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 set(LAPSE_CORE_FOLDERS core transport store directory checkpoint protocol ps)
 
-# lapse_installed_library(<file name> EXPORT <name> OF <folders' targets> USES <targets>  ARCHIVE_USES <targets>):
-# lib<file name>.so and lib<file name>.a; lapse::<name> for consumers. USES are the targets whose headers users see.
+# lapse_installed_library(<file name> EXPORT <name> OF <folders' targets> [LANGUAGE Fortran] [LAPSE_USES <exported names>]
+# USES <targets> PRIVATE_USES <targets>): lib<file name>.so and lib<file name>.a; lapse::<name> for consumers. USES are
+# the targets whose headers users see.
 function(lapse_installed_library name)
-  cmake_parse_arguments(ARG "" "EXPORT" "OF;USES;PRIVATE_USES;LAPSE_USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXPORT;LANGUAGE" "OF;USES;PRIVATE_USES;LAPSE_USES" ${ARGN})
+  if(NOT ARG_LANGUAGE)
+    set(ARG_LANGUAGE CXX)
+  endif()
   list(TRANSFORM ARG_OF REPLACE "(.+)" "$<TARGET_OBJECTS:lapse_\\1>" OUTPUT_VARIABLE objects)
   foreach(form IN ITEMS shared static)
     string(TOUPPER ${form} kind)
@@ -23,9 +27,11 @@ function(lapse_installed_library name)
     set(target lapse_installed_${ARG_EXPORT}_${form})
     add_library(${target} ${kind} ${objects})
     set_target_properties(${target} PROPERTIES
-      OUTPUT_NAME ${name} EXPORT_NAME ${ARG_EXPORT} LINKER_LANGUAGE CXX VERSION ${LAPSE_ABI} SOVERSION ${LAPSE_ABI}
+      OUTPUT_NAME ${name} EXPORT_NAME ${ARG_EXPORT} LINKER_LANGUAGE ${ARG_LANGUAGE} VERSION ${LAPSE_ABI} SOVERSION ${LAPSE_ABI}
       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib" ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
-    target_compile_features(${target} PUBLIC cxx_std_20)
+    if(ARG_LANGUAGE STREQUAL "CXX")
+      target_compile_features(${target} PUBLIC cxx_std_20)
+    endif()
     target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     list(TRANSFORM ARG_LAPSE_USES REPLACE "(.+)" "lapse_installed_\\1_${form}" OUTPUT_VARIABLE lapse_uses)
     target_link_libraries(${target} PUBLIC ${lapse_uses} ${ARG_USES})
@@ -33,10 +39,13 @@ function(lapse_installed_library name)
       # What the library alone needs is no matter of its consumers. A callback of MPI_Finalize may be in it.
       list(TRANSFORM ARG_PRIVATE_USES REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>" OUTPUT_VARIABLE private_uses)
       target_link_libraries(${target} PRIVATE ${private_uses})
-      target_link_options(${target} PRIVATE LINKER:--no-undefined LINKER:-z,nodelete
-        "LINKER:--version-script,${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
-      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN"
-        LINK_DEPENDS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
+      target_link_options(${target} PRIVATE LINKER:--no-undefined LINKER:-z,nodelete)
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
+      if(ARG_LANGUAGE STREQUAL "CXX")  # The names of a module are those of its compiler.
+        set(exports "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
+        target_link_options(${target} PRIVATE "LINKER:--version-script,${exports}")
+        set_target_properties(${target} PROPERTIES LINK_DEPENDS "${exports}")
+      endif()
     else()
       target_link_libraries(${target} PRIVATE ${ARG_PRIVATE_USES})
       # A library that contains a copy keeps it to itself.
@@ -56,6 +65,29 @@ lapse_installed_library(lapse EXPORT lapse OF ${LAPSE_CORE_FOLDERS}
 lapse_installed_library(adapm EXPORT adapm OF adapm LAPSE_USES lapse PRIVATE_USES fmt::fmt Boost::serialization)
 lapse_installed_library(lapse_io EXPORT io OF io LAPSE_USES lapse PRIVATE_USES fmt::fmt ${LAPSE_COMPRESSION_TARGETS})
 lapse_installed_library(lapse_c EXPORT c OF c LAPSE_USES adapm PRIVATE_USES fmt::fmt)
+
+# Module files are of one compiler, and of no folder that several compilers search.
+set(LAPSE_FORTRAN_FOLDER "${CMAKE_INSTALL_INCLUDEDIR}/lapse/fortran" CACHE STRING "Where Fortran's module files are installed")
+if(LAPSE_FORTRAN_FOUND)
+  lapse_installed_library(lapse_fortran EXPORT fortran OF fortran LANGUAGE Fortran LAPSE_USES c USES MPI::MPI_Fortran)
+  foreach(form IN ITEMS shared static)
+    if(TARGET lapse_installed_fortran_${form})
+      target_include_directories(lapse_installed_fortran_${form} INTERFACE "$<INSTALL_INTERFACE:${LAPSE_FORTRAN_FOLDER}>")
+    endif()
+  endforeach()
+  install(FILES "${PROJECT_BINARY_DIR}/fortran/lapse.mod" DESTINATION "${LAPSE_FORTRAN_FOLDER}" COMPONENT development)
+endif()
+
+# The package for Python uses the shared libraries, where there are any: in a program that is linked to them, both use
+# one copy.
+if(LAPSE_PYTHON_FOUND)
+  set(LAPSE_PYTHON_FOLDER "${CMAKE_INSTALL_LIBDIR}/python${LAPSE_PYTHON_VERSION}/site-packages"
+    CACHE STRING "Where the package for Python is installed")
+  install(TARGETS lapse_python LIBRARY DESTINATION "${LAPSE_PYTHON_FOLDER}/lapse" COMPONENT python)
+  install(FILES ${LAPSE_PYTHON_SOURCES} DESTINATION "${LAPSE_PYTHON_FOLDER}/lapse" COMPONENT python)
+  file(RELATIVE_PATH python_to_libraries "/prefix/${LAPSE_PYTHON_FOLDER}/lapse" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(lapse_python PROPERTIES INSTALL_RPATH "$ORIGIN/${python_to_libraries}")
+endif()
 
 # Headers: those that programs may include, and what these include in turn.
 function(lapse_close_over_includes variable)
@@ -77,6 +109,8 @@ endfunction()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/package/public_headers.txt")
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/package/public_headers.txt" public_headers)
 lapse_close_over_includes(public_headers ${public_headers})
+set(header_of_mpi lapse/core/mpi_library.h)  # Another file in an installation: see below.
+list(REMOVE_ITEM public_headers ${header_of_mpi})
 foreach(header IN LISTS public_headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}" COMPONENT development)
@@ -88,6 +122,17 @@ lapse_mpi_abi(LAPSE_MPI_ABI ${MPI_CXX_LIBRARIES})
 # Behind the version, and with MPICH on further lines: who built it, when and how.
 string(REGEX REPLACE "(, |[\r\n]).*" "" LAPSE_MPI_VERSION "${MPI_CXX_LIBRARY_VERSION_STRING}")
 string(REGEX REPLACE "[ \t]+" " " LAPSE_MPI_VERSION "${LAPSE_MPI_VERSION}")
+# What its header defines, and headers of other libraries do not.
+if(LAPSE_MPI_VERSION MATCHES "^Open MPI")
+  set(LAPSE_MPI_MACRO OPEN_MPI)
+elseif(LAPSE_MPI_VERSION MATCHES "MPICH|Intel|MVAPICH")
+  set(LAPSE_MPI_MACRO MPICH_NAME)
+else()
+  set(LAPSE_MPI_MACRO MPI_VERSION)
+endif()
+configure_file("${CMAKE_CURRENT_LIST_DIR}/package/mpi_library.h.in" "${PROJECT_BINARY_DIR}/package/mpi_library.h" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/mpi_library.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/lapse/core"
+  COMPONENT development)
 list(JOIN LAPSE_COMPRESSION_DEPENDENCIES "\n    " LAPSE_COMPRESSION_DEPENDENCIES)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/package/lapse-config.cmake.in"
   "${PROJECT_BINARY_DIR}/package/lapse-config.cmake" INSTALL_DESTINATION "${LAPSE_PACKAGE_FOLDER}"
@@ -126,6 +171,11 @@ lapse_pc(lapse-io lapse_io "Readers and writers of data files, of lapse" REQUIRE
   PRIVATE_LIBS -lfmt ${LAPSE_COMPRESSION_FLAGS})
 lapse_pc(lapse-c lapse_c "Parameter servers and managers for programs in C, of lapse" REQUIRES "adapm = ${PROJECT_VERSION}"
   PRIVATE_LIBS -lfmt)
+if(LAPSE_FORTRAN_FOUND)
+  list(TRANSFORM MPI_Fortran_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE mpi_includes)
+  lapse_pc(lapse-fortran lapse_fortran "Module for Fortran, of lapse" REQUIRES "lapse-c = ${PROJECT_VERSION}"
+    CFLAGS "-I\${prefix}/${LAPSE_FORTRAN_FOLDER}" ${mpi_includes} LIBS ${MPI_Fortran_LIBRARIES})
+endif()
 
 # Programs, which contain the libraries, and what comes with them.
 function(lapse_install_program target name)
@@ -146,9 +196,14 @@ if(LAPSE_BUILD_APPS)
   install(FILES "${PROJECT_SOURCE_DIR}/lapse/checkpoint/lapse_checkpoint.py"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse/python" COMPONENT programs)
 endif()
+set(module_folder "${CMAKE_INSTALL_DATADIR}/lapse/modulefiles/lapse")
+file(RELATIVE_PATH LAPSE_MODULE_TO_PREFIX "/prefix/${module_folder}" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/packaging/modulefiles/lapse.in" "${PROJECT_BINARY_DIR}/package/modulefile" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/modulefile" DESTINATION "${module_folder}" RENAME "${PROJECT_VERSION}"
+  COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
-  PATTERN "model" EXCLUDE)
+  PATTERN "model" EXCLUDE PATTERN "reference" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
-  PATTERN "CMakeLists.txt" EXCLUDE)
+  REGEX "/examples/CMakeLists.txt$" EXCLUDE)

@@ -14,6 +14,13 @@ namespace lapse::apps {
 
 namespace {
 
+// The newest in the end.
+std::vector<std::uint64_t> steps_by_age(const CheckpointFolder& folder) {
+  std::vector<std::uint64_t> steps;
+  for (const CheckpointFolder::Saved& one : folder.saved()) steps.push_back(one.at.step);
+  return steps;
+}
+
 std::string line_of(const Manifest& manifest) {
   std::uint64_t entries = 0;
   for (const TableRecord& table : manifest.tables) entries += table.entries();
@@ -47,7 +54,7 @@ void append_elements(std::string& line, CheckpointElement type, std::span<const 
 
 Manifest chosen_manifest(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
   if (step) return folder.manifest(*step);
-  const auto steps = folder.steps();
+  const std::vector<std::uint64_t> steps = steps_by_age(folder);
   if (steps.empty())
     throw CheckpointError(CheckpointError::Reason::missing, folder.path(), "has no checkpoint");
   return folder.manifest(steps.back());
@@ -55,7 +62,7 @@ Manifest chosen_manifest(const CheckpointFolder& folder, std::optional<std::uint
 
 bool list_checkpoints(const CheckpointFolder& folder) {
   bool readable = true;
-  for (const std::uint64_t step : folder.steps()) {
+  for (const std::uint64_t step : steps_by_age(folder)) {
     try {
       fmt::print("{}\n", line_of(folder.manifest(step)));
     } catch (const CheckpointError& error) {
@@ -68,7 +75,7 @@ bool list_checkpoints(const CheckpointFolder& folder) {
 
 bool verify_checkpoints(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
   bool whole = true;
-  const std::vector<std::uint64_t> steps = step ? std::vector{*step} : folder.steps();
+  const std::vector<std::uint64_t> steps = step ? std::vector{*step} : steps_by_age(folder);
   if (steps.empty())
     throw CheckpointError(CheckpointError::Reason::missing, folder.path(), "has no checkpoint");
   for (const std::uint64_t one : steps) {

@@ -123,6 +123,8 @@ void convert_from_arrays(const CheckpointFolder& folder, const FromArrays& reque
     manifest.checkpoint = header.checkpoint;
     manifest.step = request.step;
     manifest.ranks = 1;
+    manifest.run = lock.number();
+    manifest.order = CheckpointFolder::next_order(folder.latest().order);
     TableRecord table;
     table.name = request.table;
     table.sparse = !request.keys.empty();

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "lapse/core/version.hpp"
+
 namespace lapse::apps {
 
 namespace {
@@ -18,6 +20,8 @@ int exit_status(const CLI::App& app, const CLI::ParseError* reason, bool reports
 
 std::optional<int> parse_command_line(CLI::App& app, int argument_count, char** arguments,
                                       const MpiSession& session) {
+  app.set_version_flag("--version", std::string("lapse ") + library_version_text(),
+                       "Print the version and end");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return "error: " + std::string(error.what()) + " (see --help)\n";
   });

@@ -11,9 +11,7 @@
 #include "apps/common/held_signals.hpp"
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
-#include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/ps/local_checkpoints.hpp"
 
 namespace lapse::apps {
 
@@ -39,7 +37,7 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
       control_(server, {.signals = options.signals,
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
-      exist_(has_checkpoints(options)),
+      existing_(existing_checkpoints(server, options)),
       termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end(),
                    {.request_stop = [&server] { server.request_stop(); },
                     .last_work = [&server] { return server.last_work(); }}) {
@@ -49,11 +47,11 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
   release_signals();
   // One that has come before the control was there comes once more.
   if (const auto signal = signals_.received()) std::raise(*signal);
-  if (exist_ && !options.resume)
+  if (!existing_.folder.empty() && !options.resume)
     throw ConfigurationError(
         fmt::format("{} has checkpoints: add --resume to go on from the newest, or choose another "
                     "--checkpoint-dir",
-                    options.folder));
+                    existing_.folder));
 }
 
 bool TrainingJob::has_steps() const {
@@ -62,32 +60,28 @@ bool TrainingJob::has_steps() const {
   });
 }
 
-bool TrainingJob::has_checkpoints(const CheckpointOptions& options) const {
-  return holds_anywhere(server_, "the look for checkpoints", [&] {
-    const bool local = !options.local_folder.empty() && !LocalCheckpoints(options.local_folder)
-                                                             .list(folder_number(options.folder).value_or(0))
-                                                             .manifests.empty();
-    return local || (server_.rank() == Rank(0) && !CheckpointFolder(options.folder).steps().empty());
-  });
-}
-
 std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   using Reason = CheckpointError::Reason;
   identity_ = std::move(identity);
   const bool reports = server_.rank() == Rank(0);
-  if (!exist_ && !options_.resume_step) {
+  if (existing_.folder.empty() && !options_.resume_step) {
     if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
+    if (options_.resume)
+      for (const std::string& text : existing_.others) warn(text);
     return std::nullopt;
   }
-  for (std::optional<std::uint64_t> step = options_.resume_step;;) {
+  std::vector<std::uint64_t> failed;
+  for (LoadRequest request{.step = options_.resume_step};;) {
+    std::optional<std::uint64_t> tried = request.step;
     try {
-      return resume(step);
+      return resume(request, tried);
     } catch (const CheckpointError& error) {
       // Every rank has this error.
       const bool may_be_older = error.reason() == Reason::damaged || error.reason() == Reason::truncated ||
                                 error.reason() == Reason::missing || error.reason() == Reason::foreign;
       if (options_.resume_step || !may_be_older) throw;
-      const std::optional<std::uint64_t> older = older_step(step);
+      if (tried) failed.push_back(*tried);
+      const std::optional<std::uint64_t> older = older_step(failed);
       if (!older && !has_steps()) {
         warn(fmt::format("no whole checkpoint in {} or on the hosts: the training starts: {}",
                          options_.folder, error.what()));
@@ -95,35 +89,41 @@ std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
       }
       if (!older) throw;
       warn(fmt::format("{} cannot be resumed: {}; going back to step {} in {}",
-                       step ? fmt::format("step {}", *step) : "the newest checkpoint", error.what(), *older,
+                       tried ? fmt::format("step {}", *tried) : "the newest checkpoint", error.what(), *older,
                        options_.folder));
-      step = older;
+      request = {.step = older, .is_fallback = true};
     }
   }
 }
 
-SavedState TrainingJob::resume(std::optional<std::uint64_t>& tried) {
-  // Without tables: another run is to be recognised by its options, not by the lengths of its tables.
-  Checkpoints without_tables(server_, settings(options_));
-  LoadedCheckpoint loaded = without_tables.load({.step = tried});
-  tried = loaded.step;
+Json TrainingJob::require_content(const LoadedCheckpoint& loaded) const {
   const std::string name = fmt::format("step {} in {}", loaded.step, options_.folder);
-  const Json global = loaded.global.empty() ? Json() : parse_state(loaded.global);
+  Json global = loaded.global.empty() ? Json() : parse_state(loaded.global);
   if (!global.is_object() || !global.contains("run") || !global.contains("state"))
     throw ConfigurationError(fmt::format("{} is not the checkpoint of an application", name));
   identity_.require_equal(global.at("run"), name);
-  checkpoints_.load({.step = loaded.step});
+  return global;
+}
+
+SavedState TrainingJob::resume(const LoadRequest& request, std::optional<std::uint64_t>& tried) {
+  {
+    // Without tables: another run is to be recognised by its options, not by the lengths of its tables.
+    Checkpoints without_tables(server_, settings(options_));
+    const LoadedCheckpoint loaded = without_tables.load(request);
+    tried = loaded.step;
+    require_content(loaded);
+  }
+  // An older one, where the values of the newest are damaged in a local folder.
+  LoadedCheckpoint loaded = checkpoints_.load(request);
+  const Json global = require_content(loaded);
   // The next one is the newest by its number, too, whatever was passed over.
   next_step_ = std::max(loaded.step, newest_step()) + 1;
   // One that is on the hosts alone is to be saved again before the job ends.
-  only_local_ = !holds_anywhere(server_, "the look for the checkpoint", [&] {
-    const auto steps = CheckpointFolder(options_.folder).steps();
-    return server_.rank() == Rank(0) && std::ranges::find(steps, loaded.step) != steps.end();
-  });
+  only_local_ = loaded.only_local;
   saved_step_ = only_local_ ? 0 : loaded.step;
   for (const std::string& problem : loaded.problems) warn("passed over: " + problem);
   if (server_.rank() == Rank(0)) {
-    fmt::print("resumed from {}\n", name);
+    fmt::print("resumed from step {} in {}\n", loaded.step, options_.folder);
     std::fflush(stdout);
   }
   return {global.at("state").dump(), std::move(loaded.per_worker)};
@@ -138,10 +138,10 @@ std::uint64_t TrainingJob::newest_step() {
   return std::stoull(found[0]);
 }
 
-std::optional<std::uint64_t> TrainingJob::older_step(std::optional<std::uint64_t> before) {
+std::optional<std::uint64_t> TrainingJob::older_step(const std::vector<std::uint64_t>& failed) {
   const auto found = server_.exchange("the look for an older checkpoint", [&]() -> std::string {
     if (server_.rank() != Rank(0)) return {};
-    const auto newest = CheckpointFolder(options_.folder).newest(CheckpointFolder::Check::structure, before);
+    const auto newest = CheckpointFolder(options_.folder).newest(CheckpointFolder::Check::structure, failed);
     return newest.manifest ? std::to_string(newest.manifest->step) : std::string();
   });
   return found[0].empty() ? std::nullopt : std::optional<std::uint64_t>(std::stoull(found[0]));

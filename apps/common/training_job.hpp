@@ -6,8 +6,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/common/checkpoint_options.hpp"
+#include "apps/common/existing_checkpoints.hpp"
 #include "apps/common/run_identity.hpp"
 #include "apps/common/saved_state.hpp"
 #include "apps/common/termination_watch.hpp"
@@ -25,8 +27,9 @@ namespace lapse::apps {
 class TrainingJob {
  public:
   // Collective. The server outlives the object. Throws ConfigurationError for a folder that has checkpoints
-  // which are not to be resumed, and as JobControl does. From then on the process ignores the signals of the
-  // options wherever they are not caught. By the main thread: signals that were held come now.
+  // which are not to be resumed, CheckpointError for a local folder of another run, and as JobControl does.
+  // From then on the process ignores the signals of the options wherever they are not caught. By the main
+  // thread: signals that were held come now.
   TrainingJob(ParameterServer& server, const CheckpointOptions& options);
 
   template <Element T>
@@ -59,15 +62,16 @@ class TrainingJob {
   const std::string& stop_text() const { return stop_text_; }
 
  private:
-  // Collective. In the folder of all ranks alone; and in local folders, too.
+  // Collective. In the folder of all ranks.
   bool has_steps() const;
-  bool has_checkpoints(const CheckpointOptions& options) const;
-  // Collective. The state of the checkpoint of this step, or of the newest. Sets `tried` to its step.
-  SavedState resume(std::optional<std::uint64_t>& tried);
+  // Collective. The state of the checkpoint that is asked for. Sets `tried` to its step.
+  SavedState resume(const LoadRequest& request, std::optional<std::uint64_t>& tried);
+  // The content of rank 0. Throws ConfigurationError where it is of another run.
+  Json require_content(const LoadedCheckpoint& loaded) const;
   // Collective. The largest step in the folder of all ranks; 0: there is none.
   std::uint64_t newest_step();
-  // Collective. The newest whole checkpoint in the folder of all ranks, of a step below `before`.
-  std::optional<std::uint64_t> older_step(std::optional<std::uint64_t> before);
+  // Collective. The newest whole checkpoint in the folder of all ranks, of a step that has not failed.
+  std::optional<std::uint64_t> older_step(const std::vector<std::uint64_t>& failed);
   CheckpointContent content(const SavedState& state) const;
   // Collective. f saves in the background; where that fails, the next interval tries again, a few times.
   void try_to_save(const std::function<void()>& f);
@@ -88,7 +92,7 @@ class TrainingJob {
   Checkpoints checkpoints_;
   JobControl control_;
   RunIdentity identity_;
-  bool exist_;  // checkpoints, before the start
+  ExistingCheckpoints existing_;  // before the start
   std::uint64_t next_step_ = 1;
   bool only_local_ = false;                        // what was loaded: other hosts lack it
   std::optional<JobProgress> saved_ = {};          // of the newest checkpoint, or nothing is done

@@ -10,8 +10,10 @@
 
 #include "lapse/c/handles.hpp"
 #include "lapse/core/hooks.hpp"
+#include "lapse/core/mutex.hpp"
 #include "lapse/core/option_sources.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
 
 namespace {
@@ -45,6 +47,27 @@ lapse_status create(MPI_Comm communicator, const lapse_option* options, std::siz
     }
     *server = made.release();
   });
+}
+
+// The hooks that C has set: each call sets some of them.
+struct HooksOfC {
+  lapse::Mutex mutex;
+  lapse::Hooks hooks LAPSE_GUARDED_BY(mutex) = {};
+};
+
+template <class Change>
+void change_hooks(Change&& change) {
+  static HooksOfC set;
+  const lapse::MutexLock guard(set.mutex);
+  change(set.hooks);
+  lapse::set_hooks(set.hooks);
+}
+
+// Of another MPI library, the number cannot be made a communicator.
+lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, std::size_t count,
+                            bool managed, lapse_server** server) {
+  const lapse_status usable = guarded([] { lapse::require_library_of_build(); });
+  return usable == LAPSE_OK ? create(MPI_Comm_f2c(communicator), options, count, managed, server) : usable;
 }
 
 // Runs the application's function as a worker.
@@ -82,11 +105,11 @@ lapse_status lapse_manager_create(MPI_Comm communicator, const lapse_option* opt
 }
 lapse_status lapse_server_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
                                          lapse_server** server) {
-  return create(MPI_Comm_f2c(communicator), options, count, false, server);
+  return create_fortran(communicator, options, count, false, server);
 }
 lapse_status lapse_manager_create_fortran(MPI_Fint communicator, const lapse_option* options, size_t count,
                                           lapse_server** server) {
-  return create(MPI_Comm_f2c(communicator), options, count, true, server);
+  return create_fortran(communicator, options, count, true, server);
 }
 
 lapse_status lapse_server_close(lapse_server* server) {
@@ -125,6 +148,10 @@ lapse_status lapse_statistics_json(lapse_server* server, char** json) {
   });
 }
 
+lapse_status lapse_memory_use(const lapse_server* server, uint64_t* bytes) {
+  return guarded([&] { given(bytes, "bytes") = given(server, "server").server().memory_use().total(); });
+}
+
 void lapse_free(void* memory) {
   const std::unique_ptr<char[]> freed(static_cast<char*>(memory));
 }
@@ -143,7 +170,22 @@ lapse_status lapse_set_hooks(void (*log)(void* context, int level, int32_t rank,
         fatal(context, rank.value(), std::string(reason).c_str());
       };
     }
-    lapse::set_hooks(std::move(hooks));
+    change_hooks([&](lapse::Hooks& set) {
+      set.log = std::move(hooks.log);
+      set.fatal = std::move(hooks.fatal);
+    });
+  });
+}
+
+lapse_status lapse_set_region_hooks(void (*begin)(void* context, const char* name),
+                                    void (*end)(void* context, const char* name), void* context) {
+  return guarded([&] {
+    change_hooks([&](lapse::Hooks& set) {
+      set.begin_region = nullptr;
+      set.end_region = nullptr;
+      if (begin != nullptr) set.begin_region = [begin, context](const char* name) { begin(context, name); };
+      if (end != nullptr) set.end_region = [end, context](const char* name) { end(context, name); };
+    });
   });
 }
 

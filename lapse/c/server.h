@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lapse/c/status.h"
+#include "lapse/core/mpi_library.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +44,8 @@ LAPSE_C_API lapse_status lapse_server_rank(const lapse_server* server, int32_t* 
 /* Collective. What all ranks have counted, as JSON; *json is released by lapse_free. */
 LAPSE_C_API lapse_status lapse_statistics_json(lapse_server* server, char** json);
 LAPSE_C_API void lapse_free(void* memory);
+/* Bytes of this rank for all tables and for messages, between phases. */
+LAPSE_C_API lapse_status lapse_memory_use(const lapse_server* server, uint64_t* bytes);
 
 /* --- hooks --- */
 
@@ -53,6 +56,10 @@ LAPSE_C_API lapse_status lapse_set_hooks(void (*log)(void* context, int level, i
                                                      const char* message),
                                          void (*fatal)(void* context, int32_t rank, const char* reason),
                                          void* context);
+
+/* Likewise: around what takes a thread's time; the names are constants, which docs/regions.md lists. */
+LAPSE_C_API lapse_status lapse_set_region_hooks(void (*begin)(void* context, const char* name),
+                                                void (*end)(void* context, const char* name), void* context);
 
 /* --- phases --- */
 

@@ -2,6 +2,8 @@
 #ifndef LAPSE_C_STATUS_H
 #define LAPSE_C_STATUS_H
 
+#include "lapse/core/version.h"
+
 #if defined(__GNUC__) && !defined(LAPSE_STATIC)
 #define LAPSE_C_API __attribute__((visibility("default")))
 #else

@@ -169,6 +169,26 @@ TableOptions options_of(const lapse_table_spec& spec) {
   return options;
 }
 
+template <class T>
+std::uint64_t estimate_table(const lapse_server& server, const lapse_table_spec& spec) {
+  const TableOptions options = options_of<T>(spec);
+  return (server.manager ? server.manager->estimate_memory<T>(options)
+                         : server.own->estimate_memory<T>(options))
+      .total();
+}
+
+// Throws unless the structure is of this version.
+const lapse_table_spec& checked(const lapse_table_spec* spec) {
+  const lapse_table_spec& wanted = given(spec, "spec");
+  if (wanted.size != sizeof(lapse_table_spec)) {
+    throw ConfigurationError(fmt::format(
+        "a lapse_table_spec of {} bytes, expected {}: call lapse_table_spec_init, and compile with the "
+        "header of this version",
+        wanted.size, sizeof(lapse_table_spec)));
+  }
+  return wanted;
+}
+
 // Of the application's function: the rank alone would throw before a collective call.
 template <class T>
 std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec) {
@@ -239,18 +259,23 @@ void lapse_table_spec_init(lapse_table_spec* spec) {
 lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {
   return guarded([&] {
     lapse_server& owner = given(server, "server");
-    const lapse_table_spec& wanted = given(spec, "spec");
+    const lapse_table_spec& wanted = lapse::c::checked(spec);
     given(table, "table");
-    if (wanted.size != sizeof(lapse_table_spec)) {
-      throw lapse::ConfigurationError(fmt::format(
-          "a lapse_table_spec of {} bytes, expected {}: call lapse_table_spec_init, and compile with the "
-          "header of this version",
-          wanted.size, sizeof(lapse_table_spec)));
-    }
     owner.tables.push_back(lapse::visit_element(lapse::c::type_of(wanted.element), [&](auto element) {
       return lapse::c::make_table<decltype(element)>(owner, wanted);
     }));
     *table = owner.tables.back().get();
+  });
+}
+
+lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table_spec* spec,
+                                   uint64_t* bytes) {
+  return guarded([&] {
+    const lapse_server& asked = given(server, "server");
+    const lapse_table_spec& wanted = lapse::c::checked(spec);
+    given(bytes, "bytes") = lapse::visit_element(lapse::c::type_of(wanted.element), [&](auto element) {
+      return lapse::c::estimate_table<decltype(element)>(asked, wanted);
+    });
   });
 }
 

@@ -111,6 +111,10 @@ LAPSE_C_API void lapse_table_spec_init(lapse_table_spec* spec);
 /* Collective. */
 LAPSE_C_API lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec,
                                             lapse_table** table);
+/* Not collective: the bytes that such a table would take of this rank when it is made; without the room for copies
+ * and for keys that come to this rank later. */
+LAPSE_C_API lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table_spec* spec,
+                                               uint64_t* bytes);
 LAPSE_C_API lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length);
 
 /* Runs where a key is, alone with its value. */

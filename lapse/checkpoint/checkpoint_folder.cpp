@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -199,17 +200,32 @@ Manifest CheckpointFolder::manifest(std::uint64_t step) const {
   return manifest;
 }
 
-CheckpointFolder::Latest CheckpointFolder::latest() const {
-  Latest latest;
+std::vector<CheckpointFolder::Saved> CheckpointFolder::saved() const {
+  std::vector<Saved> found;
+  std::uint64_t order = 0;  // the largest so far
   for (const std::uint64_t step : steps()) {
     try {
-      const std::uint64_t order = manifest(step).order;
-      if (order >= latest.order) latest = {step, order};
-    } catch (const CheckpointError&) {
-      // Of no use, whenever it was saved.
+      found.push_back({.at = manifest(step).saved_at()});
+      order = std::max(order, found.back().at.order);
+    } catch (const CheckpointError& error) {
+      found.push_back({.at = {.order = order, .step = step}, .problem = error});
     }
   }
+  std::ranges::sort(found, {}, &Saved::at);
+  return found;
+}
+
+SavedAt CheckpointFolder::latest() const {
+  SavedAt latest;
+  for (const Saved& one : saved())
+    if (!one.problem) latest = one.at;
   return latest;
+}
+
+std::uint64_t CheckpointFolder::next_order(std::uint64_t last) {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto now = std::chrono::nanoseconds(since_1970).count();
+  return std::max(last + 1, static_cast<std::uint64_t>(now));
 }
 
 void CheckpointFolder::require_files(const Manifest& manifest) const {
@@ -263,17 +279,20 @@ void CheckpointFolder::check(const Manifest& manifest, Check check) const {
   for (const BlobRecord& blob : manifest.per_worker) read_blob(manifest, blob);
 }
 
-CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::optional<std::uint64_t> before) const {
+CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const std::uint64_t> except) const {
   Newest result;
-  std::vector<std::uint64_t> found = steps();
+  std::vector<Saved> found = saved();
   std::ranges::reverse(found);
-  for (const std::uint64_t step : found) {
-    if (before && step >= *before) continue;
+  for (const Saved& one : found) {
+    if (std::ranges::find(except, one.at.step) != except.end()) continue;
+    if (result.manifest) {
+      if (one.problem) result.problems.emplace_back(one.problem->what());
+      continue;
+    }
     try {
-      Manifest one = manifest(step);
-      this->check(one, check);
-      result.manifest = std::move(one);
-      break;
+      Manifest manifest = this->manifest(one.at.step);
+      this->check(manifest, check);
+      result.manifest = std::move(manifest);
     } catch (const CheckpointError& error) {
       // It may be whole: a disk that cannot be read now, or a program that is older than the checkpoint.
       if (error.reason() == Reason::not_readable || error.reason() == Reason::newer_version) throw;

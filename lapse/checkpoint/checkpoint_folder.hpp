@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/manifest.hpp"
 #include "lapse/checkpoint/shard_reader.hpp"
 
@@ -53,20 +54,20 @@ class CheckpointFolder {
   std::vector<std::uint64_t> all_steps() const;
   // Those that have a manifest.
   std::vector<std::uint64_t> steps() const;
+  // The same, the newest in the end. When one was saved whose manifest cannot be read is not known: it stands
+  // behind all of smaller steps.
+  struct Saved {
+    SavedAt at;
+    std::optional<CheckpointError> problem = {};  // of the manifest
+  };
+  std::vector<Saved> saved() const;
   // Throws with reason missing where the step has none.
   Manifest manifest(std::uint64_t step) const;
   std::string manifest_text(std::uint64_t step) const;
-  // The checkpoint that was saved last, by the manifests that can be read; zeros without any.
-  struct Latest {
-    std::uint64_t step = 0;
-    std::uint64_t order = 0;  // Manifest::order
-
-    template <class Archive>
-    void serialize(Archive& archive, unsigned) {
-      archive& step& order;
-    }
-  };
-  Latest latest() const;
+  // When the newest was saved, by the manifests that can be read; zeros without any.
+  SavedAt latest() const;
+  // Manifest::order of a checkpoint that is saved now, and after that of order `last`.
+  static std::uint64_t next_order(std::uint64_t last);
   // Throws where a file that the manifest lists is missing, or shorter than it must be.
   void require_files(const Manifest& manifest) const;
   ShardReader open(const Manifest& manifest, const ShardRecord& shard) const;
@@ -78,12 +79,13 @@ class CheckpointFolder {
     contents,   // every byte
   };
   void check(const Manifest& manifest, Check check) const;
-  // The newest checkpoint, of a step below `before`, that passes the check; what is wrong with newer ones.
+  // The newest checkpoint, of no step of `except`, that passes the check; what is wrong with newer ones, and
+  // with those that may be newer.
   struct Newest {
     std::optional<Manifest> manifest;
     std::vector<std::string> problems;
   };
-  Newest newest(Check check, std::optional<std::uint64_t> before = {}) const;
+  Newest newest(Check check, std::span<const std::uint64_t> except = {}) const;
 
  private:
   enum class Empty : std::uint8_t { stays, goes };

@@ -57,11 +57,24 @@ def steps(folder):
 def open(folder, step=None):  # As gzip.open and others are called.
     """The checkpoint of a step or, without one, of the newest."""
     if step is None:
-        every = steps(folder)
-        if not every:
-            raise CheckpointError(folder, "has no checkpoint")
-        step = every[-1]
+        step = _newest(folder)
     return Checkpoint(pathlib.Path(folder) / f"step-{step}")
+
+
+def _newest(folder):
+    """The step that was saved last. One whose manifest cannot be read counts as saved after all smaller steps."""
+    newest = None
+    largest = 0
+    for step in steps(folder):
+        try:
+            order = Checkpoint(pathlib.Path(folder) / f"step-{step}").order
+        except CheckpointError:
+            order = largest
+        largest = max(largest, order)
+        newest = max(newest or (order, step), (order, step))
+    if newest is None:
+        raise CheckpointError(folder, "has no checkpoint")
+    return newest[1]
 
 
 class Checkpoint:
@@ -84,6 +97,9 @@ class Checkpoint:
             self.number = int(manifest["checkpoint"], 16)
             self.step = manifest["step"]
             self.ranks = manifest["ranks"]
+            self.order = manifest.get("order", 0)
+            if not isinstance(self.order, int):
+                raise TypeError("'order' is no number")
             self.clocks = list(manifest["clocks"])
             self._global = manifest["global"]
             self._per_worker = list(manifest["per_worker"])

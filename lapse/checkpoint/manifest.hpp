@@ -1,6 +1,7 @@
 // What a checkpoint consists of.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -41,6 +42,19 @@ struct BlobRecord {
   bool operator==(const BlobRecord&) const = default;
 };
 
+// When a checkpoint was saved, compared with others of its folder: the newer one is larger.
+struct SavedAt {
+  std::uint64_t order = 0;  // Manifest::order
+  std::uint64_t step = 0;   // counts where the order is not known
+
+  auto operator<=>(const SavedAt&) const = default;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& order& step;
+  }
+};
+
 // The contents of the file manifest.json, which is written last: a checkpoint without it does not exist.
 struct Manifest {
   static constexpr std::string_view kFile = "manifest.json";
@@ -57,6 +71,7 @@ struct Manifest {
   std::vector<BlobRecord> per_worker;  // in the order of the workers of all ranks
   std::vector<std::int64_t> clocks;    // of these workers, where the application gave any
 
+  SavedAt saved_at() const { return {order, step}; }
   // Null where there is none.
   const TableRecord* table(std::string_view name) const;
   // Names of all files of the checkpoint but the manifest, in order.

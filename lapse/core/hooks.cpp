@@ -4,6 +4,8 @@
 
 #include "lapse/core/current_hooks.hpp"
 #include "lapse/core/mutex.hpp"
+#include "lapse/core/region_trace.hpp"
+#include "lapse/core/timed_region.hpp"
 
 namespace lapse {
 
@@ -12,6 +14,13 @@ namespace {
 struct HooksOfProcess {
   Mutex mutex;
   std::shared_ptr<const Hooks> hooks LAPSE_GUARDED_BY(mutex) = std::make_shared<const Hooks>();
+  std::shared_ptr<RegionTrace> trace LAPSE_GUARDED_BY(mutex) = {};
+
+  void listen_to_regions() LAPSE_REQUIRES(mutex) {
+    const bool listens = trace != nullptr || hooks->begin_region || hooks->end_region;
+    TimedRegion::set_listeners(
+        listens ? std::make_shared<const RegionListeners>(RegionListeners{hooks, trace}) : nullptr);
+  }
 };
 
 // Lives as long as the process: threads may log while it ends.
@@ -27,12 +36,22 @@ void set_hooks(Hooks hooks) {
   const auto replaced = std::make_shared<const Hooks>(std::move(hooks));
   const MutexLock guard(process.mutex);
   process.hooks = replaced;
+  process.listen_to_regions();
 }
 
 std::shared_ptr<const Hooks> current_hooks() {
   HooksOfProcess& process = of_process();
   const MutexLock guard(process.mutex);
   return process.hooks;
+}
+
+std::shared_ptr<RegionTrace> begin_region_trace(const std::string& folder, Rank rank) {
+  HooksOfProcess& process = of_process();
+  const MutexLock guard(process.mutex);
+  if (process.trace == nullptr || process.trace->folder() != folder)
+    process.trace = std::make_shared<RegionTrace>(folder, rank);
+  process.listen_to_regions();
+  return process.trace;
 }
 
 }  // namespace lapse

@@ -18,6 +18,10 @@ struct Hooks {
   // The library is about to end the job with MPI_Abort, as it could not notify the other ranks otherwise; the
   // reason was logged. The job ends when the function returns.
   std::function<void(Rank rank, std::string_view reason)> fatal = {};
+  // Around what takes a thread's time: waits, phases, rounds, checkpoints (docs/regions.md lists the names,
+  // which are constants). Each region ends on the thread that began it, after those within it.
+  std::function<void(const char* name)> begin_region = {};
+  std::function<void(const char* name)> end_region = {};
 };
 
 // Replaces those that were set before. Messages that are being logged may still go to these.

@@ -65,6 +65,8 @@ constexpr std::array kOptions{
         "The least urgent messages that are logged."),
     option<&Options::startup_report>("startup_report",
         "Rank 0 logs host, binding, thread level and options at the start, at level info."),
+    option<&Options::region_trace>("region_trace",
+        "A folder, in which each rank writes a trace of what its threads wait for, to be drawn by viewers; empty: none."),
 };
 // clang-format on
 

@@ -73,6 +73,7 @@ struct LAPSE_EXPORT Options {
   std::chrono::seconds stall_report{60};
   LogLevel log_level = LogLevel::warning;
   bool startup_report = true;
+  std::string region_trace = {};
 
   // No option: the variables LAPSE_* that from_environment found and ignored, of which a server warns; in the
   // options of a server, those of all its ranks.

@@ -1,11 +1,8 @@
-// The version of the library. The build reads it here; documents and packages get it from the build.
+// The version of the library.
 #pragma once
 
 #include "lapse/core/export.hpp"
-
-#define LAPSE_VERSION_MAJOR 0
-#define LAPSE_VERSION_MINOR 1
-#define LAPSE_VERSION_PATCH 0
+#include "lapse/core/version.h"
 
 namespace lapse {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/timed_region.hpp"
 #include "lapse/protocol/prefetch.hpp"
 #include "lapse/protocol/replication_records.hpp"
 #include "lapse/protocol/table_copies.hpp"
@@ -145,16 +146,15 @@ void Replication::handle_deadline(Clock::time_point now) {
 
 void Replication::round(Clock::time_point now, bool pauses) {
   if (failure_.raised()) return set_deadline(std::nullopt);
-  now_ = now;
-  last_round_ = now;
+  const TimedRegion region("lapse round");
+  now_ = last_round_ = now;
   ++counters_.rounds;
   take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  if (!pauses || times_.pause == 0) {
+  if (!pauses || times_.pause == 0)
     send_changes(now);
-  } else if (now >= changes_due_) {
+  else if (now >= changes_due_)
     send_due_changes(now);
-  }
   asked_ = keys_on_their_way();
   if (copies_over_time_.is_due(now)) sample_copies(now);
   if (observer_ != nullptr) [[unlikely]]

@@ -200,7 +200,11 @@ class TableShard {
   std::size_t word_bytes() const { return store_.word_bytes() / definition_.members(); }
   std::size_t owner_bytes() const LAPSE_REQUIRES(progress_role);
   std::size_t memory_bytes() const LAPSE_REQUIRES(progress_role) {
-    return word_bytes() + owner_bytes() + store_.slab_bytes() + (copies_ ? copies_->memory_bytes() : 0);
+    return word_bytes() + owner_bytes() + store_.slab_bytes() + copy_bytes();
+  }
+  // Beside the slots of the copies.
+  std::size_t copy_bytes() const LAPSE_REQUIRES(progress_role) {
+    return copies_ ? copies_->memory_bytes() : 0;
   }
 
  private:

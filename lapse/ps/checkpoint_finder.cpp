@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
@@ -16,7 +17,7 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
       manifest = folder.manifest(*step);
       folder.check(manifest, CheckpointFolder::Check::structure);
     } catch (const CheckpointError& error) {
-      throw CheckpointError(error.reason(), error.file(), error.problem() + other_checkpoint(folder));
+      throw CheckpointError(error.reason(), error.file(), error.problem() + other_checkpoint(folder, *step));
     }
   } else {
     CheckpointFolder::Newest newest = folder.newest(CheckpointFolder::Check::structure);
@@ -28,14 +29,16 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
     manifest = std::move(*newest.manifest);
     found.problems = std::move(newest.problems);
   }
-  found.step = manifest.step;
+  found.saved_at = manifest.saved_at();
+  found.checkpoint = manifest.checkpoint;
   found.manifest = manifest.to_text();
   return found;
 }
 
-std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> before) {
+std::string other_checkpoint(const CheckpointFolder& folder, std::uint64_t failed) {
   try {
-    const CheckpointFolder::Newest other = folder.newest(CheckpointFolder::Check::structure, before);
+    const CheckpointFolder::Newest other =
+        folder.newest(CheckpointFolder::Check::structure, std::span(&failed, 1));
     return other.manifest ? fmt::format("; step {} can be loaded", other.manifest->step) : std::string();
   } catch (const CheckpointError&) {
     return {};  // The error that is being reported says more.

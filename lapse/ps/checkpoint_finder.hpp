@@ -13,13 +13,14 @@ namespace lapse {
 // What one rank has found in a folder, for all ranks.
 struct FoundCheckpoint {
   std::uint64_t call = 0;  // a number that no other call has, almost surely
-  std::uint64_t step = 0;
+  SavedAt saved_at;
+  std::uint64_t checkpoint = 0;       // its number
   std::string manifest;               // empty: none was found
   std::vector<std::string> problems;  // of newer ones that were passed over
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& call& step& manifest& problems;
+    archive& call& saved_at& checkpoint& manifest& problems;
   }
 };
 
@@ -27,8 +28,8 @@ struct FoundCheckpoint {
 // naming another one that can be loaded, where there is any.
 FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step);
 
-// For the text of an error: "; step 3 can be loaded", the newest whole checkpoint, of a step below `before`;
-// empty where there is none.
-std::string other_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> before = {});
+// For the text of an error: "; step 3 can be loaded", the newest whole checkpoint of another step than
+// `failed`; empty where there is none.
+std::string other_checkpoint(const CheckpointFolder& folder, std::uint64_t failed);
 
 }  // namespace lapse

@@ -12,6 +12,7 @@
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/core/thread_name.hpp"
+#include "lapse/core/timed_region.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
 
 namespace lapse {
@@ -101,6 +102,7 @@ void CheckpointSave::begin_thread(void (CheckpointSave::*f)()) {
   try {
     thread_ = std::thread([this, f] {
       name_thread("lapse-save");
+      const TimedRegion region("lapse checkpoint write");
       (this->*f)();
     });
   } catch (...) {
@@ -232,7 +234,7 @@ Manifest CheckpointSave::empty_manifest() const {
   return manifest;
 }
 
-void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
+std::vector<std::uint64_t> CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
   Manifest manifest = empty_manifest();
   for (const SavedPart& part : parts) part.append_to(manifest);
   for (const TableRecord& table : manifest.tables) {
@@ -242,7 +244,7 @@ void CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
   }
   request_.folder.require_files(manifest);  // Where there are no locks, another job may have removed them.
   request_.folder.commit(manifest);
-  if (request_.keep) withdraw_others();
+  return request_.keep ? withdraw_others() : std::vector<std::uint64_t>();
 }
 
 bool CheckpointSave::has_files(std::uint64_t other) const {
@@ -254,28 +256,34 @@ bool CheckpointSave::has_files(std::uint64_t other) const {
   }
 }
 
-void CheckpointSave::withdraw_others() const noexcept {
+std::vector<std::uint64_t> CheckpointSave::withdraw_others() const noexcept {
+  std::vector<std::uint64_t> broken;
   try {
-    std::vector<std::uint64_t> others = request_.folder.steps();
-    std::erase(others, request_.step);
+    std::vector<CheckpointFolder::Saved> others = request_.folder.saved();
     std::ranges::reverse(others);
     std::size_t kept = 1;
-    for (const std::uint64_t other : others) {
-      const bool is_abandoned =
-          request_.resumed && other > *request_.resumed && !request_.saved.contains(other);
-      if (is_abandoned || kept >= *request_.keep) {
-        request_.folder.withdraw(other);
-      } else if (has_files(other)) {
-        ++kept;
+    for (const CheckpointFolder::Saved& other : others) {
+      if (other.at.step == request_.step) continue;
+      const bool is_abandoned = request_.abandoned && request_.abandoned->has(other.at);
+      if (!is_abandoned && kept < *request_.keep) {
+        if (has_files(other.at.step)) ++kept;
+        continue;
       }
+      const bool was_whole = is_abandoned || has_files(other.at.step);
+      request_.folder.withdraw(other.at.step);
+      if (!was_whole) broken.push_back(other.at.step);
     }
   } catch (const std::exception&) {
     // The one that was to be saved is there; what cannot be removed stays.
   }
+  return broken;
 }
 
 void CheckpointSave::remove_left_overs() const noexcept {
-  if (request_.local && request_.first_of_host) request_.local->remove_others(request_.checkpoint);
+  if (request_.local && request_.first_of_host) {
+    request_.local->mark_copied(request_.checkpoint);
+    request_.local->remove_others(request_.checkpoint);
+  }
   if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -20,6 +19,14 @@
 #include "lapse/ps/saved_rows.hpp"
 
 namespace lapse {
+
+// Checkpoints that were saved after the one that a job has gone back to, up to the last of then.
+struct AbandonedBranch {
+  SavedAt after;
+  SavedAt last;
+
+  bool has(const SavedAt& one) const { return one > after && one <= last; }
+};
 
 // Writes one rank's part of a file, at once or in a thread of its own, and on rank 0 the manifest.
 //
@@ -38,9 +45,7 @@ class CheckpointSave {
     std::optional<std::size_t> keep;
     std::optional<LocalCheckpoints> local;  // written first
     bool first_of_host = false;             // of the ranks of this host
-    // The step that was loaded before: larger ones that this job has not saved are of an abandoned branch.
-    std::optional<std::uint64_t> resumed = {};
-    std::set<std::uint64_t> saved = {};  // since then
+    std::optional<AbandonedBranch> abandoned = {};
   };
   // Where this rank writes.
   struct Place {
@@ -58,7 +63,7 @@ class CheckpointSave {
   CheckpointSave& operator=(const CheckpointSave&) = delete;
 
   std::uint64_t step() const { return request_.step; }
-  std::uint64_t checkpoint() const { return request_.checkpoint; }
+  std::uint64_t order() const { return request_.order; }
   // Of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
   // Writes this rank's part.
@@ -84,9 +89,9 @@ class CheckpointSave {
   void discard_local() const noexcept;
   // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
-  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Throws
-  // CheckpointError.
-  void commit(const std::vector<SavedPart>& parts) const;
+  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns the
+  // steps of those among them that were not whole. Throws CheckpointError.
+  std::vector<std::uint64_t> commit(const std::vector<SavedPart>& parts) const;
   // After commit, any thread: removes the files of those, and other local ones. Large files take long.
   void remove_left_overs() const noexcept;
 
@@ -110,7 +115,7 @@ class CheckpointSave {
   void copy_from_local();
   void write_part(DurableFile& file);
   Manifest empty_manifest() const;
-  void withdraw_others() const noexcept;
+  std::vector<std::uint64_t> withdraw_others() const noexcept;
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;

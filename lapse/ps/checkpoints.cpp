@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "lapse/core/timed_region.hpp"
 #include "lapse/ps/checkpoints_impl.hpp"
 
 namespace lapse {
@@ -15,11 +16,13 @@ void Checkpoints::add(const TableHandle& table, const std::string& name) {
 }
 
 void Checkpoints::save(std::uint64_t step, const CheckpointContent& content) {
+  const TimedRegion region("lapse checkpoint save");
   impl_->begin(step, content, Impl::Writing::at_once);
   if (!impl_->has_local_folder()) impl_->finish();
 }
 
 void Checkpoints::save_async(std::uint64_t step, const CheckpointContent& content) {
+  const TimedRegion region("lapse checkpoint save_async");
   impl_->begin(step, content, Impl::Writing::in_background);
 }
 
@@ -32,6 +35,7 @@ bool Checkpoints::done() const {
 }
 
 void Checkpoints::finish() {
+  const TimedRegion region("lapse checkpoint finish");
   impl_->finish();
 }
 
@@ -40,6 +44,7 @@ void Checkpoints::release_memory() {
 }
 
 LoadedCheckpoint Checkpoints::load(const LoadRequest& request) {
+  const TimedRegion region("lapse checkpoint load");
   return impl_->load(request);
 }
 

@@ -20,7 +20,7 @@ namespace lapse {
 struct CheckpointSettings {
   std::string folder;             // all ranks see it under this path; the first save makes it
   std::string local_folder = {};  // on each host's own disk or memory, written first; empty: none
-  // How many checkpoints stay at most, the one that is saved and those of the largest steps; nothing: all.
+  // How many checkpoints stay at most, the newest; nothing: all.
   std::optional<std::size_t> keep = {};
 };
 
@@ -38,8 +38,10 @@ struct LoadedCheckpoint {
   std::string global;
   std::vector<std::string> per_worker;  // of all workers that there were, in their order
   std::vector<Clock> clocks;
-  std::vector<std::string> problems;  // newer checkpoints that are broken, each with the reason
-  std::uint64_t bytes_read = 0;       // by this rank, of shards
+  // Newer checkpoints that are broken or cannot be read, each with the reason, and those that may be newer.
+  std::vector<std::string> problems;
+  bool only_local = false;       // the folder of all ranks does not have it
+  std::uint64_t bytes_read = 0;  // by this rank, of shards
 };
 
 // What is loaded of one table. What does not fit, and is not asked for here, is an error that says so.
@@ -59,6 +61,9 @@ struct LoadRequest {
   std::optional<std::uint64_t> step = {};  // nothing: the newest checkpoint of which all files are there
   std::string folder = {};                 // with checkpoints of another job; empty: that of the settings
   std::vector<TableLoad> tables = {};      // empty: all that were added, whole
+  // With a step: newer checkpoints could not be loaded. They stay as others do; else they are a branch that
+  // is abandoned, and with `keep` the next checkpoint replaces them.
+  bool is_fallback = false;
 };
 
 // One object on each rank, for one folder. Calls are made between those of run_workers, when everything is

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <system_error>
@@ -24,11 +23,6 @@ std::string normal_path(const std::string& path) {
   std::filesystem::path normal = std::filesystem::weakly_canonical(path, error);
   if (error) normal = std::filesystem::absolute(path).lexically_normal();
   return (normal.has_filename() ? normal : normal.parent_path()).string();
-}
-
-std::uint64_t nanoseconds_since_1970() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
 }
 
 }  // namespace
@@ -78,7 +72,10 @@ void Checkpoints::Impl::lock() {
       Logger(server_.rank(), server_.options().log_level).warning("{}", lock->warning());
     return true;
   };
-  if (is_first_rank() && take(lock_, folder_.path())) last_order_ = folder_.latest().order;
+  if (is_first_rank() && take(lock_, folder_.path())) {
+    committed_order_ = folder_.latest().order;
+    last_order_ = std::max(last_order_, committed_order_);
+  }
   if (local() && host_.index == 0) take(local_lock_, settings_.local_folder);
 }
 
@@ -95,9 +92,10 @@ Checkpoints::Impl::Beginning Checkpoints::Impl::beginning(std::uint64_t step, Wr
   lock();
   Beginning beginning{.text = call_text(folder_, arguments), .checkpoint = new_checkpoint_number()};
   if (!is_first_rank()) return beginning;
-  last_order_ = std::max(last_order_ + 1, nanoseconds_since_1970());
+  last_order_ = CheckpointFolder::next_order(last_order_);
   beginning.run = lock_->number();
   beginning.order = last_order_;
+  beginning.committed = committed_order_;
   return beginning;
 }
 
@@ -120,12 +118,11 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                   .keep = settings_.keep,
                                   .local = local(),
                                   .first_of_host = host_.index == 0,
-                                  .resumed = resumed_,
-                                  .saved = saved_};
+                                  .abandoned = abandoned_};
   std::unique_ptr<CheckpointSave> save;
   const bool in_background = writing == Writing::in_background;
   const std::vector<std::uint64_t> bytes = agreement.exchange([&] {
-    clean_local_folder();
+    clean_local_folder(beginnings[0]);
     save = std::make_unique<CheckpointSave>(std::move(request), tables_, in_background ? &staging_ : nullptr);
     return save->bytes();
   });
@@ -169,26 +166,31 @@ void Checkpoints::Impl::finish() {
   agreement.run([&] {
     if (!is_first_rank()) return;
     try {
-      save->commit(parts);
+      for (const std::uint64_t broken : save->commit(parts)) {
+        Logger(server_.rank(), server_.options().log_level)
+            .warning("{}: is not whole, and is removed: so many newer checkpoints as are kept are there",
+                     folder_.step_path(broken));
+      }
     } catch (...) {
       save->discard(parts);
       throw;
     }
+    committed_order_ = save->order();
   });
-  saved_.insert(save->step());
   if (is_first_rank() || (local() && host_.index == 0)) remove_in_background(std::move(save));
 }
 
 void Checkpoints::Impl::keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save) {
   const std::vector<int> staged = agreement.exchange([&] { return save.is_staged_well() ? 1 : 0; });
   if (std::ranges::find(staged, 0) != staged.end()) return save.discard_local();
-  local_is_known_ = true;
-  kept_local_ = save.checkpoint();
+  local_order_ = save.order();
 }
 
-void Checkpoints::Impl::clean_local_folder() const {
+void Checkpoints::Impl::clean_local_folder(const Beginning& beginning) {
   if (!local() || host_.index != 0) return;
-  local_is_known_ ? local()->remove_others(kept_local_) : local()->remove_unfinished();
+  if (!local_is_own_) local()->refuse_others(local()->list(beginning.run), folder_.path());
+  local_is_own_ = true;
+  local()->remove_useless(beginning.run, std::max(beginning.committed, local_order_));
 }
 
 void Checkpoints::Impl::remove_in_background(std::unique_ptr<CheckpointSave> save) {

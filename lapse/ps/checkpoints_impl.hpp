@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,10 +63,11 @@ class Checkpoints::Impl {
     std::uint64_t checkpoint = 0;
     std::uint64_t run = 0;
     std::uint64_t order = 0;
+    std::uint64_t committed = 0;  // the order of the newest in the folder of all ranks
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
-      archive& text& checkpoint& run& order;
+      archive& text& checkpoint& run& order& committed;
     }
   };
   Beginning beginning(std::uint64_t step, Writing writing);
@@ -82,15 +82,20 @@ class Checkpoints::Impl {
     Rank rank;
     std::int32_t ranks = 0;
   };
-  // Collective. What is complete in the local folders.
-  std::optional<LocalCheckpoint> find_local(CheckpointAgreement& agreement, std::optional<std::uint64_t> step,
-                                            std::vector<std::string>& problems) const;
+  // What is in the local folders: the newest that is complete, what is wrong with others.
+  struct Near {
+    std::optional<LocalCheckpoint> checkpoint;
+    std::vector<std::string> problems;
+    bool unreadable = false;  // a problem is that a disk refuses
+  };
+  // Collective.
+  Near find_near(CheckpointAgreement& agreement, std::optional<std::uint64_t> step) const;
   // Collective. What is in the folder of all ranks; nothing only where `near` has one.
   FoundCheckpoint find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
-                       std::optional<std::uint64_t> step, const std::optional<LocalCheckpoint>& near,
-                       const std::vector<std::string>& problems) const;
+                       std::optional<std::uint64_t> step, const Near& near) const;
   // Collective. One checkpoint, from the hosts or from the folder of all ranks.
-  LoadedCheckpoint load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
+  // `is_copy`: the folder of all ranks has it, too.
+  LoadedCheckpoint load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near, bool is_copy,
                              const std::vector<ChosenTable>& loads);
   LoadedCheckpoint load_far(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                             const FoundCheckpoint& found, const std::vector<ChosenTable>& loads);
@@ -104,8 +109,11 @@ class Checkpoints::Impl {
   void join_cleaner() {
     if (cleaner_.joinable()) cleaner_.join();
   }
-  // Before parts are written to it: removes what earlier attempts have left in the local folder.
-  void clean_local_folder() const;
+  // Before parts are written to it: removes what is of no use in the local folder. Throws CheckpointError
+  // where it has parts of another run.
+  void clean_local_folder(const Beginning& beginning);
+  // After a load: which checkpoints are those of a branch that is abandoned.
+  void note_branch(const LoadRequest& request, const SavedAt& loaded);
   // Removes the files of checkpoints that are gone.
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
   // The arguments of a call, as ranks compare them.
@@ -127,11 +135,10 @@ class Checkpoints::Impl {
   std::unique_ptr<CheckpointSave> save_;    // that is not finished
   std::jthread cleaner_;                    // removes files while the application goes on; on rank 0
   std::uint64_t last_order_ = 0;            // Manifest::order; on rank 0, once it has the lock
-  // Once it is known, what is of use in the local folders: the number of a checkpoint, or nothing at all.
-  bool local_is_known_ = false;
-  std::optional<std::uint64_t> kept_local_;
-  std::optional<std::uint64_t> resumed_;  // the step that was loaded last
-  std::set<std::uint64_t> saved_;         // since then
+  std::uint64_t committed_order_ = 0;       // likewise, of the newest that exists
+  std::uint64_t local_order_ = 0;           // of one of which all hosts have all parts
+  bool local_is_own_ = false;               // there are no parts of another run; on the first rank of a host
+  std::optional<AbandonedBranch> abandoned_;  // on rank 0
 };
 
 }  // namespace lapse

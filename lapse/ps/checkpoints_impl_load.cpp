@@ -19,33 +19,34 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   join_cleaner();  // On every rank before the exchange: it might remove what is found.
   CheckpointAgreement agreement(server_, "load_checkpoint");
   std::string arguments = step ? fmt::format("step {}", *step) : "the newest step";
+  if (request.is_fallback) arguments += " as a fallback";
   for (const TableLoad& one : request.tables)
     arguments += fmt::format(", table '{}' keys {} to {}{}{}", one.table, one.first_key, one.last_key,
                              one.state ? "" : " without state", one.convert ? " converted" : "");
   agreement.require_equal(call_text(folder, arguments));
   std::vector<ChosenTable> loads;
   agreement.run([&] { loads = chosen(request); });
-  std::vector<std::string> problems;
-  std::optional<LocalCheckpoint> near;
-  if (local() && is_own) {
-    near = find_local(agreement, step, problems);
-    local_is_known_ = true;
-    kept_local_ = near ? std::optional(near->checkpoint()) : std::nullopt;
-  }
-  const FoundCheckpoint found = find(agreement, folder, step, near, problems);
+  const Near found_near = local() && is_own ? find_near(agreement, step) : Near();
+  const std::optional<LocalCheckpoint>& near = found_near.checkpoint;
+  if (near) last_order_ = std::max(last_order_, near->saved_at().order);
+  const FoundCheckpoint found = find(agreement, folder, step, found_near);
   functions_.set_label(fmt::format("{:016x}", found.call));
-  problems.insert(problems.begin(), found.problems.begin(), found.problems.end());
+  std::vector<std::string> problems = found.problems;
+  problems.insert(problems.end(), found_near.problems.begin(), found_near.problems.end());
 
   // The nearer one has what the folder of all ranks has, or what is newer.
   const bool has_far = !found.manifest.empty();
   std::optional<LoadedCheckpoint> loaded;
+  SavedAt saved_at = found.saved_at;
   try {
-    if (near && (!has_far || near->step() >= found.step)) {
+    if (near && (!has_far || near->saved_at() >= found.saved_at)) {
+      const bool is_copy = has_far && near->checkpoint() == found.checkpoint;
       try {
-        loaded = load_near(agreement, *near, loads);
+        loaded = load_near(agreement, *near, is_copy, loads);
+        saved_at = near->saved_at();
+        local_order_ = saved_at.order;
       } catch (const CheckpointError& error) {
-        if (!has_far || near->step() != found.step || error.reason() == CheckpointError::Reason::mismatch)
-          throw;
+        if (!has_far || error.reason() == CheckpointError::Reason::mismatch) throw;
         problems.emplace_back(error.what());
       }
     }
@@ -53,48 +54,57 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   } catch (const CheckpointError& error) {
     // Every rank has this error.
     if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Of no other step there is more hope.
-    const std::uint64_t failed =
-        near && !has_far ? near->step() : std::max(found.step, near ? near->step() : 0);
+    const std::uint64_t failed = has_far ? found.saved_at.step : near->step();
     const std::vector<std::string> others = agreement.exchange(
         [&]() -> std::string { return is_first_rank() ? other_checkpoint(folder, failed) : std::string(); });
     agreement.throw_everywhere(
         std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
   }
   loaded->problems = std::move(problems);
-  if (is_own) {
-    resumed_ = loaded->step;
-    saved_.clear();
-  }
+  if (is_own) note_branch(request, saved_at);
   return *std::move(loaded);
 }
 
-std::optional<LocalCheckpoint> Checkpoints::Impl::find_local(CheckpointAgreement& agreement,
-                                                             std::optional<std::uint64_t> step,
-                                                             std::vector<std::string>& problems) const {
+void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& loaded) {
+  abandoned_.reset();
+  if (!is_first_rank() || !request.step || request.is_fallback) return;
+  try {
+    abandoned_ = {.after = loaded, .last = folder_.latest()};
+  } catch (const CheckpointError&) {
+    // What is newer is not known, and stays.
+  }
+}
+
+Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreement,
+                                                     std::optional<std::uint64_t> step) const {
   // The run is that of the folder of all ranks.
-  const auto latest =
-      agreement.exchange([&] { return is_first_rank() ? folder_.latest() : CheckpointFolder::Latest(); })[0];
+  const SavedAt latest =
+      agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
   const auto listings = agreement.exchange([&] {
     return host_.index == 0 ? local()->list(folder_number(folder_.path()).value_or(0))
                             : LocalCheckpoints::Listing();
   });
-  return newest_local(listings, step, latest, problems);
+  Near near;
+  near.checkpoint = newest_local(listings, step, latest, near.problems);
+  near.unreadable = std::ranges::any_of(listings, &LocalCheckpoints::Listing::unreadable);
+  return near;
 }
 
 FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
-                                        std::optional<std::uint64_t> step,
-                                        const std::optional<LocalCheckpoint>& near,
-                                        const std::vector<std::string>& problems) const {
+                                        std::optional<std::uint64_t> step, const Near& near) const {
   return agreement.exchange([&] {
     FoundCheckpoint found;
     if (!is_first_rank()) return found;
     try {
       found = find_checkpoint(folder, step);
     } catch (const CheckpointError& error) {
-      if (!near && problems.empty()) throw;
-      if (!near)
-        throw CheckpointError(error.reason(), error.file(),
-                              fmt::format("{}; {}", error.problem(), fmt::join(problems, "; ")));
+      if (!near.checkpoint && near.problems.empty()) throw;
+      if (!near.checkpoint) {
+        // What a disk refuses may be whole.
+        const auto reason = near.unreadable ? CheckpointError::Reason::not_readable : error.reason();
+        throw CheckpointError(reason, error.file(),
+                              fmt::format("{}; {}", error.problem(), fmt::join(near.problems, "; ")));
+      }
       found.problems.emplace_back(error.what());
     }
     found.call = new_checkpoint_number();
@@ -103,14 +113,23 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
 }
 
 LoadedCheckpoint Checkpoints::Impl::load_near(CheckpointAgreement& agreement, const LocalCheckpoint& near,
-                                              const std::vector<ChosenTable>& loads) {
+                                              bool is_copy, const std::vector<ChosenTable>& loads) {
   const CheckpointFolder folder(settings_.local_folder);
+  const auto is_sparse = [](const ChosenTable& one) { return one.table->record().sparse; };
+  if (!is_copy && std::ranges::any_of(loads, is_sparse)) {
+    // Keys that came before a damaged block would stay, where an older checkpoint lacks them.
+    agreement.run([&] {
+      if (host_.index == 0) folder.check(near.manifest(host_.first), CheckpointFolder::Check::contents);
+    });
+  }
   CheckpointBlobs blobs = gather_blobs(agreement, near, folder, server_.rank());
   const Source source{.folder = folder,
                       .manifest = near.manifest(host_.first),
                       .rank = Rank(static_cast<std::int32_t>(host_.index)),
                       .ranks = static_cast<std::int32_t>(host_.ranks)};
-  return load_tables(agreement, source, near.manifest(), std::move(blobs), loads);
+  LoadedCheckpoint loaded = load_tables(agreement, source, near.manifest(), std::move(blobs), loads);
+  loaded.only_local = !is_copy;
+  return loaded;
 }
 
 LoadedCheckpoint Checkpoints::Impl::load_far(CheckpointAgreement& agreement, const CheckpointFolder& folder,
@@ -119,8 +138,8 @@ LoadedCheckpoint Checkpoints::Impl::load_far(CheckpointAgreement& agreement, con
   Source source{.folder = folder, .manifest = {}, .rank = server_.rank(), .ranks = server_.ranks()};
   CheckpointBlobs blobs;
   agreement.run([&] {
-    source.manifest =
-        Manifest::from_text(found.manifest, folder.file_path(found.step, std::string(Manifest::kFile)));
+    source.manifest = Manifest::from_text(
+        found.manifest, folder.file_path(found.saved_at.step, std::string(Manifest::kFile)));
     blobs = read_blobs(folder, source.manifest);
   });
   return load_tables(agreement, source, source.manifest, std::move(blobs), loads);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/protocol/table_shard.hpp"
@@ -20,7 +21,10 @@ bool has_element(From value) {
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&
            value <= static_cast<From>(std::numeric_limits<To>::max());
   } else {
-    return !std::isfinite(value) || std::isfinite(static_cast<To>(value));
+    // Compared, as a conversion that overflows may be a signal. Above, numbers are rounded to infinity.
+    static_assert(std::is_same_v<From, double> && std::is_same_v<To, float>);
+    constexpr From kEnd = 0x1.ffffffp127;
+    return !std::isfinite(value) || std::abs(value) < kEnd;
   }
 }
 

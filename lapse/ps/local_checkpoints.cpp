@@ -7,7 +7,9 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
@@ -46,33 +48,77 @@ void LocalCheckpoints::announce(const Manifest& part, Rank rank) const {
   folder_.commit(part, part_name(part.checkpoint, rank.index()));
 }
 
-void LocalCheckpoints::remove_others(std::optional<std::uint64_t> checkpoint) const noexcept {
-  const auto is_kept = [&](const std::string& name, const std::vector<std::string>&) {
-    return checkpoint && name.starts_with(checkpoint_file_prefix(*checkpoint));
-  };
-  remove_unless(is_kept);
+void LocalCheckpoints::mark_copied(std::uint64_t checkpoint) const noexcept {
+  const std::string temporary = copied_file() + std::string(kTemporaryExtension);
+  try {
+    const std::string text = fmt::format("{:016x}\n", checkpoint);
+    DurableFile file(temporary);
+    file.write(std::as_bytes(std::span(text)));
+    file.finish();
+    std::error_code error;
+    fs::rename(temporary, copied_file(), error);
+  } catch (const std::exception&) {
+    // Another run refuses the folder then, and this one goes on.
+  }
 }
 
-void LocalCheckpoints::remove_unfinished() const noexcept {
-  const auto is_kept = [](const std::string& name, const std::vector<std::string>& names) {
-    if (name.ends_with(kPartExtension)) return true;
-    if (!name.ends_with(kCheckpointFileExtension)) return false;
-    const std::string begin = name.substr(0, name.size() - kCheckpointFileExtension.size());
-    return std::ranges::find(names, begin + std::string(kPartExtension)) != names.end();
-  };
-  remove_unless(is_kept);
+std::optional<std::uint64_t> LocalCheckpoints::copied() const {
+  try {
+    const ReadableFile file(copied_file());
+    std::array<char, 16> digits{};
+    file.read(0, std::as_writable_bytes(std::span(digits)));
+    std::uint64_t number = 0;
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+    if (result.ec == std::errc{} && result.ptr == digits.data() + digits.size()) return number;
+  } catch (const CheckpointError&) {
+    // There is none yet, or it is of no use.
+  }
+  return std::nullopt;
 }
 
-template <class IsKept>
-void LocalCheckpoints::remove_unless(const IsKept& is_kept) const noexcept {
+void LocalCheckpoints::remove_others(std::uint64_t checkpoint) const noexcept {
+  remove_unless([&](std::uint64_t, std::vector<std::string> names) {
+    std::erase_if(names, [&](const std::string& name) {
+      return !name.starts_with(checkpoint_file_prefix(checkpoint));
+    });
+    return names;
+  });
+}
+
+void LocalCheckpoints::remove_useless(std::uint64_t run, std::uint64_t order) const noexcept {
+  remove_unless([&](std::uint64_t step, const std::vector<std::string>& names) {
+    std::vector<std::string> kept;
+    for (const std::string& name : names) {
+      if (!name.ends_with(kPartExtension) || is_older(step, name, run, order)) continue;
+      const std::string begin = name.substr(0, name.size() - kPartExtension.size());
+      kept.push_back(name);
+      kept.push_back(begin + std::string(kCheckpointFileExtension));
+    }
+    return kept;
+  });
+}
+
+bool LocalCheckpoints::is_older(std::uint64_t step, const std::string& name, std::uint64_t run,
+                                std::uint64_t order) const {
+  try {
+    const Manifest part = Manifest::from_text(part_text(step, name), folder_.file_path(step, name));
+    return part.run == run && part.order < order;
+  } catch (const CheckpointError&) {
+    return false;  // Whose it is, and how old, is not known.
+  }
+}
+
+template <class KeptNames>
+void LocalCheckpoints::remove_unless(const KeptNames& kept_names) const noexcept {
   try {
     std::error_code error;
     for (const std::uint64_t step : folder_.all_steps()) {
       // Manifests first: a part without its file is none, and not a damaged one.
       std::vector<std::string> files;
       const std::vector<std::string> names = folder_entries(folder_.step_path(step), error);
+      const std::vector<std::string> kept = kept_names(step, names);
       for (const std::string& name : names) {
-        if (is_kept(name, names)) continue;
+        if (std::ranges::find(kept, name) != kept.end()) continue;
         if (name.ends_with(kPartExtension)) fs::remove(folder_.file_path(step, name), error);
         if (is_checkpoint_file(name)) files.push_back(name);
       }
@@ -91,47 +137,67 @@ void LocalCheckpoints::discard(std::uint64_t step, std::uint64_t checkpoint, Ran
   }
 }
 
+// --- reading
+
+std::string LocalCheckpoints::part_text(std::uint64_t step, const std::string& name) const {
+  const ReadableFile in(folder_.file_path(step, name));
+  std::string text(in.bytes(), '\0');
+  in.read(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+void LocalCheckpoints::list_part(std::uint64_t step, const std::string& name, std::uint64_t rank,
+                                 std::uint64_t run, Listing& listing) const {
+  const std::string file = folder_.file_path(step, name);
+  std::string text = part_text(step, name);
+  const Manifest part = Manifest::from_text(text, file);
+  if (part.step != step || rank >= part.ranks)
+    throw CheckpointError(CheckpointError::Reason::foreign, file, "is no part of this step");
+  if (part.run != run) {
+    std::string other =
+        fmt::format("{}: is of another run, with another folder of all ranks", folder_.step_path(step));
+    if (std::ranges::find(listing.others, other) == listing.others.end())
+      listing.others.push_back(std::move(other));
+    if (part.checkpoint != copied()) listing.only_here.push_back(step);
+    return;
+  }
+  folder_.check(part, CheckpointFolder::Check::structure);
+  listing.ranks.push_back(rank);
+  listing.manifests.push_back(std::move(text));
+}
+
 LocalCheckpoints::Listing LocalCheckpoints::list(std::uint64_t run) const {
   Listing listing;
+  const auto attempt = [&](const auto& f) {
+    try {
+      f();
+    } catch (const CheckpointError& error) {
+      listing.problems.emplace_back(error.what());
+      listing.unreadable |= error.reason() == CheckpointError::Reason::not_readable;
+    }
+  };
   std::vector<std::uint64_t> steps;
-  try {
-    steps = folder_.all_steps();
-  } catch (const CheckpointError& error) {
-    listing.problems.emplace_back(error.what());
-  }
+  attempt([&] { steps = folder_.all_steps(); });
   for (const std::uint64_t step : steps) {
     std::error_code error;
-    bool has_others = false;
-    for (const std::string& name : folder_entries(folder_.step_path(step), error)) {
-      const auto rank = rank_of_part(name);
-      if (!rank) continue;
-      try {
-        const std::string file = folder_.file_path(step, name);
-        const ReadableFile in(file);
-        std::string text(in.bytes(), '\0');
-        in.read(0, std::as_writable_bytes(std::span(text)));
-        const Manifest part = Manifest::from_text(text, file);
-        if (part.step != step || *rank >= part.ranks)
-          throw CheckpointError(CheckpointError::Reason::foreign, file, "is no part of this step");
-        if (part.run != run) {
-          has_others = true;
-          continue;
-        }
-        folder_.check(part, CheckpointFolder::Check::structure);
-        listing.ranks.push_back(*rank);
-        listing.manifests.push_back(text);
-      } catch (const CheckpointError& problem) {
-        listing.problems.emplace_back(problem.what());
-      }
-    }
-    if (error)
-      listing.problems.push_back(
-          fmt::format("{}: cannot be listed: {}", folder_.step_path(step), error.message()));
-    if (has_others)
-      listing.problems.push_back(
-          fmt::format("{}: is of another run, with another folder of all ranks", folder_.step_path(step)));
+    for (const std::string& name : folder_entries(folder_.step_path(step), error))
+      if (const auto rank = rank_of_part(name)) attempt([&] { list_part(step, name, *rank, run, listing); });
+    if (!error) continue;
+    attempt([&] {
+      throw system_error(CheckpointError::Reason::not_readable, folder_.step_path(step), "cannot be listed",
+                         error.value());
+    });
   }
   return listing;
+}
+
+void LocalCheckpoints::refuse_others(const Listing& listing, const std::string& all_ranks) const {
+  if (listing.only_here.empty()) return;
+  throw CheckpointError(
+      CheckpointError::Reason::foreign, folder_.path(),
+      fmt::format("has a part of step {} that is not of the run in {}, and may be in no other folder: choose "
+                  "the folder of its run, or another local folder, or remove this one with what it has",
+                  std::ranges::max(listing.only_here), all_ranks));
 }
 
 Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
@@ -155,29 +221,30 @@ Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
 }
 
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
-                                            std::optional<std::uint64_t> step,
-                                            const CheckpointFolder::Latest& latest,
+                                            std::optional<std::uint64_t> step, const SavedAt& latest,
                                             std::vector<std::string>& problems) {
-  using Place = std::array<std::uint64_t, 3>;  // step, order, number
+  using Place = std::pair<SavedAt, std::uint64_t>;  // and its number
   std::map<Place, std::map<std::uint64_t, LocalCheckpoint::Part>> found;
   for (std::size_t lister = 0; lister < listings.size(); ++lister) {
     const LocalCheckpoints::Listing& listing = listings[lister];
     problems.insert(problems.end(), listing.problems.begin(), listing.problems.end());
+    problems.insert(problems.end(), listing.others.begin(), listing.others.end());
     for (std::size_t i = 0; i < listing.ranks.size(); ++i) {
       Manifest part = Manifest::from_text(listing.manifests[i], "a local part");
       if (step && part.step != *step) continue;
-      const Place place{part.step, part.order, part.checkpoint};
+      const Place place{part.saved_at(), part.checkpoint};
       found[place].try_emplace(listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
     }
   }
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     auto& parts = one->second;
-    if (parts.begin()->second.manifest.order < latest.order) {
-      if (one->first[0] >= latest.step)
+    const auto& [order, of_step] = one->first.first;
+    if (order < latest.order) {
+      if (of_step >= latest.step)
         problems.push_back(
             fmt::format("step {} in the local folders of these hosts was abandoned: step {} in the folder of "
                         "all ranks was saved later",
-                        one->first[0], latest.step));
+                        of_step, latest.step));
       continue;
     }
     const std::uint64_t ranks = parts.begin()->second.manifest.ranks;
@@ -187,7 +254,7 @@ std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::
       return checkpoint;
     }
     problems.push_back(fmt::format("step {} has {} of its {} parts in the local folders of these hosts",
-                                   one->first[0], parts.size(), ranks));
+                                   of_step, parts.size(), ranks));
   }
   return std::nullopt;
 }

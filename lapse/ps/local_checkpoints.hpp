@@ -24,10 +24,13 @@ class LocalCheckpoints {
   static std::string file_name(std::uint64_t checkpoint, Rank rank);
   // Makes the part of the rank appear. Its file is on the disk.
   void announce(const Manifest& part, Rank rank) const;
-  // Removes everything of other checkpoints than this one, of any run; nothing: of all.
-  void remove_others(std::optional<std::uint64_t> checkpoint) const noexcept;
-  // Removes files of parts that do not appear: their ranks ended before that.
-  void remove_unfinished() const noexcept;
+  // Notes that the folder of all ranks has this checkpoint, too.
+  void mark_copied(std::uint64_t checkpoint) const noexcept;
+  // Removes everything of other checkpoints than this one, of any run.
+  void remove_others(std::uint64_t checkpoint) const noexcept;
+  // Removes files of parts that do not appear, as their ranks ended before that; and parts of the run from
+  // before `order`.
+  void remove_useless(std::uint64_t run, std::uint64_t order) const noexcept;
   // Removes the part of a rank.
   void discard(std::uint64_t step, std::uint64_t checkpoint, Rank rank) const noexcept;
 
@@ -36,18 +39,30 @@ class LocalCheckpoints {
     std::vector<std::uint64_t> ranks;
     std::vector<std::string> manifests;
     std::vector<std::string> problems;
+    bool unreadable = false;               // a problem is that the disk refuses
+    std::vector<std::string> others;       // parts of other runs: texts
+    std::vector<std::uint64_t> only_here;  // steps of those which their folder of all ranks may lack
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
-      archive& ranks& manifests& problems;
+      archive& ranks& manifests& problems& unreadable& others& only_here;
     }
   };
   // Those of one run (Manifest::run).
   Listing list(std::uint64_t run) const;
+  // Throws CheckpointError where the listing, of the run of the folder `all_ranks`, has parts of another run
+  // that may be nowhere else.
+  void refuse_others(const Listing& listing, const std::string& all_ranks) const;
 
  private:
-  template <class IsKept>
-  void remove_unless(const IsKept& is_kept) const noexcept;
+  template <class KeptNames>
+  void remove_unless(const KeptNames& kept_names) const noexcept;
+  std::string part_text(std::uint64_t step, const std::string& name) const;
+  bool is_older(std::uint64_t step, const std::string& name, std::uint64_t run, std::uint64_t order) const;
+  void list_part(std::uint64_t step, const std::string& name, std::uint64_t rank, std::uint64_t run,
+                 Listing& listing) const;
+  std::string copied_file() const { return folder_.path() + "/copied"; }
+  std::optional<std::uint64_t> copied() const;
 
   CheckpointFolder folder_;
 };
@@ -62,17 +77,16 @@ struct LocalCheckpoint {
 
   std::uint64_t step() const { return parts.front().manifest.step; }
   std::uint64_t checkpoint() const { return parts.front().manifest.checkpoint; }
-  std::uint64_t order() const { return parts.front().manifest.order; }
+  SavedAt saved_at() const { return parts.front().manifest.saved_at(); }
   // Of all parts, or of those that one rank has listed.
   Manifest manifest(std::optional<std::size_t> lister = {}) const;
 };
 
 // The newest that is complete, or that of the step; `problems` gets newer ones that are not. Those from
-// before `latest`, in the folder of all ranks, are left out: of smaller steps they are older, of larger ones
-// they belong to a branch of the training that a later job has abandoned. `listings`: by rank.
+// before `latest`, in the folder of all ranks, are left out: they are older, or belong to a branch of the
+// training that a later job has abandoned. `listings`: by rank.
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
-                                            std::optional<std::uint64_t> step,
-                                            const CheckpointFolder::Latest& latest,
+                                            std::optional<std::uint64_t> step, const SavedAt& latest,
                                             std::vector<std::string>& problems);
 
 }  // namespace lapse

@@ -144,7 +144,17 @@ ParameterServer::MemoryUse ParameterServer::memory_use(const TableShard& table) 
   use.ownership = table.owner_bytes();
   use.slabs = table.store().slab_bytes();
   use.values = table.store().content_bytes_here();
+  use.copies = table.copy_bytes();
   return use;
+}
+
+ParameterServer::MemoryUse ParameterServer::memory_use() const {
+  return impl_->memory_use();
+}
+
+ParameterServer::MemoryUse ParameterServer::estimate_memory(const TableOptions& options,
+                                                            ElementType type) const {
+  return impl_->estimate_memory(options, type);
 }
 
 // --- for libraries on top of the server

@@ -17,6 +17,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/export.hpp"
+#include "lapse/core/mpi_library.h"
 #include "lapse/core/options.hpp"
 #include "lapse/core/statistics.hpp"
 #include "lapse/core/types.hpp"
@@ -153,16 +154,29 @@ class LAPSE_EXPORT ParameterServer {
   // The same for what learns of these wants, and of all accesses, which are slower from then on.
   void observe(KeyObserver& observer);
 
-  // Bytes this rank uses for a table beside its values. Asked for between calls of run_workers.
+  // Bytes of this rank; of what the ranks of a domain share, its part.
   struct MemoryUse {
     std::uint64_t words = 0;      // slot words of keys, and lengths where keys have their own
     std::uint64_t ownership = 0;  // owners of the keys whose home is this domain
     std::uint64_t slabs = 0;      // committed for values and the state of update rules
     std::uint64_t values = 0;     // used of the slabs: values and states of local keys
+    std::uint64_t copies = 0;     // what copies of keys take beside their slots
+    std::uint64_t buffers = 0;    // of a server: for messages, at most; once they have all been used
+    // The values are within the slabs.
+    std::uint64_t total() const { return words + ownership + slabs + copies + buffers; }
   };
+  // Of a table, or of all tables and the server. Asked for between calls of run_workers.
   template <Element T>
   MemoryUse memory_use(const Table<T>& table) const {
     return memory_use(table.handle().state());
+  }
+  MemoryUse memory_use() const;
+  // Not collective: what a table with these options would take when it is made, a sparse one with max_keys;
+  // a key that comes to this rank later, or a copy, takes a further slot. Asks for the length and home of
+  // each key, where functions give them. Throws as create_table does, but OutOfMemory.
+  template <Element T>
+  MemoryUse estimate_memory(const TableOptions& options) const {
+    return estimate_memory(options, element_type<T>());
   }
 
   // Collective. Ends the server; proves that nothing is left in flight. Every later call throws ClosedError.
@@ -175,6 +189,7 @@ class LAPSE_EXPORT ParameterServer {
                                          const std::exception_ptr& problem);
   TableShard& create_table(const TableOptions& options, ElementType type);
   static MemoryUse memory_use(const TableShard& table);
+  MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
 
   std::unique_ptr<Impl> impl_;
 };

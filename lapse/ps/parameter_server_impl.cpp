@@ -8,8 +8,12 @@
 #include <set>
 #include <string>
 
+#include "lapse/core/current_hooks.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/region_trace.hpp"
 #include "lapse/core/statistics_archive.hpp"
+#include "lapse/core/timed_region.hpp"
+#include "lapse/core/version.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/environment_warnings.hpp"
 #include "lapse/ps/rank_statistics.hpp"
@@ -56,10 +60,11 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
   const auto texts = agreement_.exchange(kMaking, [&] {
     if (problem) std::rethrow_exception(problem);
     options_.validate();
-    return options_.to_text();
+    if (!options_.region_trace.empty()) trace_ = begin_region_trace(options_.region_trace, rank());
+    return fmt::format("lapse {}\n{}", library_version_text(), options_.to_text());
   });
   agreement_.require_equal<ConfigurationError>(texts, [](auto& first, auto& other, std::size_t other_rank) {
-    return fmt::format("the ranks have different options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
+    return fmt::format("the ranks have different versions or options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
                        other);
   });
   protocol_.failures().set_listener([this](std::string_view reporter, std::string_view text) {
@@ -166,6 +171,7 @@ TableShard& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
   throw_if_closed("create_table");
   throw_if_running("create_table");
   protocol_.failure().check();
+  const TimedRegion region("lapse create_table");
   TableOptions options = given;
   if (options.name.empty()) options.name = fmt::format("table-{}", protocol_.registry().tables().size());
   auto table = maker_.make(options, type, options.location_caches.value_or(options_.location_caches),
@@ -206,13 +212,45 @@ Statistics ParameterServer::Impl::statistics() {
                              agreement_.exchange("statistics", rank_statistics(protocol_, engine_)));
 }
 
+ParameterServer::MemoryUse ParameterServer::Impl::memory_use() const {
+  throw_if_closed("memory_use");
+  throw_if_running("memory_use");
+  MemoryUse sum;
+  for (const auto& table : protocol_.registry().tables()) {
+    const MemoryUse use = ParameterServer::memory_use(*table);
+    sum.words += use.words;
+    sum.ownership += use.ownership;
+    sum.slabs += use.slabs;
+    sum.values += use.values;
+    sum.copies += use.copies;
+  }
+  sum.buffers = transport_->buffer_bytes();
+  return sum;
+}
+
+ParameterServer::MemoryUse ParameterServer::Impl::estimate_memory(const TableOptions& options,
+                                                                  ElementType type) const {
+  throw_if_closed("estimate_memory");
+  const TableMaker::Estimate estimate = maker_.estimate(options, type);
+  MemoryUse use;
+  use.words = estimate.words;
+  use.ownership = estimate.ownership;
+  use.slabs = estimate.slabs;
+  use.values = estimate.values;
+  return use;
+}
+
 void ParameterServer::Impl::close() {
   throw_if_closed("close");
   throw_if_running("close");
   agreement_.exchange("close", std::string());
   closed_ = true;
   CallWatch watch(&stalls_, "close");
-  transport_->close(&watch);
+  {
+    const TimedRegion region("lapse close");
+    transport_->close(&watch);
+  }
+  if (trace_ != nullptr) trace_->flush();
 }
 
 }  // namespace lapse

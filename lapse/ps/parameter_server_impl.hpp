@@ -24,6 +24,8 @@
 
 namespace lapse {
 
+class RegionTrace;
+
 class ParameterServer::Impl {
  public:
   // `problem`: why this rank has no options, or null. Throws it, as the other ranks throw PeerFailed.
@@ -50,6 +52,8 @@ class ParameterServer::Impl {
   std::chrono::steady_clock::time_point last_work() const { return protocol_.stop_requests().last_work(); }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
+  MemoryUse memory_use() const;
+  MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
   void close();
 
   Rank rank() const { return transport_->rank(); }
@@ -120,6 +124,7 @@ class ParameterServer::Impl {
   std::atomic<bool> running_{false};     // a phase; read by any thread
   bool closed_ = false;
   bool warned_of_sharing_ = false;
+  std::shared_ptr<RegionTrace> trace_;  // null: none is wanted
 };
 
 }  // namespace lapse

@@ -11,6 +11,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/thread_name.hpp"
+#include "lapse/core/timed_region.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/parameter_server_impl.hpp"
 #include "lapse/ps/reduction.hpp"
@@ -101,6 +102,7 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
   WorkerEndpoint& endpoint = *protocol_.registry().workers()[local_index];
   try {
     {
+      const TimedRegion region("lapse worker");
       Worker worker(phase, endpoint);
       f(worker);
       // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
@@ -123,6 +125,7 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
 
 void ParameterServer::Impl::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   check_phase("run_workers");
+  const TimedRegion region("lapse run_workers");
   const Phase phase = agree_on_phase(workers, ThreadSupport::funneled);
   std::vector<FailureReport> reports(phase.local_workers);
   std::atomic<std::size_t> working{phase.local_workers};
@@ -151,6 +154,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
 
 void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
   check_phase("run_here");
+  const TimedRegion region("lapse run_here");
   const Phase phase = agree_on_phase(1, ThreadSupport::single);
   engine_.set_sole_driver(std::this_thread::get_id());
   FailureReport report;
@@ -264,6 +268,7 @@ void ParameterServer::Impl::begin_running() {
 }
 
 void ParameterServer::Impl::end_phase() {
+  const TimedRegion region("lapse end of phase");
   using SteadyClock = std::chrono::steady_clock;
   const SteadyClock::time_point start = SteadyClock::now();
   SteadyClock::time_point reported = start;

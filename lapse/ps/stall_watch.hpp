@@ -14,6 +14,21 @@ enum class StallSubject : std::uint8_t {
   wait_sync,     // until the copies of its domain are synced
 };
 
+// What traces call such a wait.
+inline const char* region_name(StallSubject subject) {
+  switch (subject) {
+    case StallSubject::workers:
+      return "lapse collective";
+    case StallSubject::sync_barrier:
+      return "lapse sync_barrier";
+    case StallSubject::wait_sync:
+      return "lapse wait_sync";
+    case StallSubject::keys:
+      break;
+  }
+  return "lapse wait";
+}
+
 // Polled by one waiting thread; reads the clock once in kPollsPerClock polls. limit 0: never reports a stall.
 class StallWatch {
  public:

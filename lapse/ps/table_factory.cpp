@@ -50,6 +50,11 @@ TableFactory::Plan TableFactory::plan(const TableOptions& options, ElementType t
     }
   }
   if (!options.sparse) check_slot_words(options);
+  return lay_out(options, type, location_caches);
+}
+
+TableFactory::Plan TableFactory::lay_out(const TableOptions& options, ElementType type,
+                                         bool location_caches) const {
   const bool may_have_copies = options.consistency.value_or(Consistency::sequential) == Consistency::eventual;
   const ValueLayout layout{
       .type = type,
@@ -76,6 +81,33 @@ ValueSizes TableFactory::list_sizes(const TableOptions& options, const ValueLayo
     throw ConfigurationError(
         fmt::format("table '{}' on rank {}: {}", options.name, transport_.rank().value(), error.what()));
   }
+}
+
+TableFactory::Estimate TableFactory::estimate(const TableOptions& options, ElementType type,
+                                              const DomainMap& domains) const {
+  TableSpec::check(options, type);
+  const Plan plan = lay_out(options, type, false);
+  Estimate estimate;
+  if (options.sparse) {
+    // Where lengths differ, the key whose number is 0 stands for all.
+    const std::uint64_t keys = options.max_keys.value_or(0);
+    const std::uint64_t units = plan.sizes.uniform() || keys == 0 ? 1 : plan.sizes.units(Key(0));
+    estimate.words = keys * SparseWords::kBytesPerKey;
+    estimate.slabs = keys * units * plan.sizes.unit_bytes();
+    estimate.values = keys == 0 ? 0 : keys * plan.sizes.content_bytes(Key(0));
+    return estimate;
+  }
+  const Rank rank = transport_.rank();
+  const HomeMap homes = home_map(options, domains);
+  const std::uint64_t members = domains.members(homes.self()).size();
+  estimate.words = (options.keys * sizeof(KeyWords::Word) + plan.sizes.bytes()) / members;
+  estimate.ownership = homes.bytes() + homes.own_keys() * sizeof(OwnershipTable::Entry) / members;
+  homes.for_each_own_key([&](Key key) {
+    if (domains.serving_rank(key, homes.self()) != rank) return;
+    estimate.slabs += plan.sizes.units(key) * plan.sizes.unit_bytes();
+    estimate.values += plan.sizes.content_bytes(key);
+  });
+  return estimate;
 }
 
 HomeMap TableFactory::home_map(const TableOptions& options, const DomainMap& domains) const {

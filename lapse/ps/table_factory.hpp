@@ -35,6 +35,16 @@ class TableFactory {
   Plan plan(const TableOptions& options, ElementType type, bool location_caches,
             const std::vector<std::unique_ptr<TableShard>>& existing) const;
 
+  // Bytes of this rank for a table as it is made; a sparse one: with max_keys. Of what its domain shares, its
+  // part. Throws as plan and home_map, but OutOfMemory.
+  struct Estimate {
+    std::uint64_t words = 0;
+    std::uint64_t ownership = 0;
+    std::uint64_t slabs = 0;
+    std::uint64_t values = 0;  // within the slabs
+  };
+  Estimate estimate(const TableOptions& options, ElementType type, const DomainMap& domains) const;
+
   // The homes of the keys, seen from this rank. Throws ConfigurationError, and UserCodeFailed when the
   // application's function throws.
   HomeMap home_map(const TableOptions& options, const DomainMap& domains) const;
@@ -54,6 +64,8 @@ class TableFactory {
                                    const std::optional<SharedTablePart>& shared) const;
 
  private:
+  // What follows from checked options; a plan, where there is room for lengths of keys.
+  Plan lay_out(const TableOptions& options, ElementType type, bool location_caches) const;
   // The lengths of the values of a dense table. Throws ConfigurationError, UserCodeFailed.
   ValueSizes list_sizes(const TableOptions& options, const ValueLayout& layout) const;
   std::unique_ptr<TableShard> make_dense(Plan plan, TableDefinition definition,

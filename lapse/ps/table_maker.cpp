@@ -38,6 +38,10 @@ std::unique_ptr<TableShard> TableMaker::make(const TableOptions& options, Elemen
       id, [&] { return std::move(agreed.proposal); }, placement);
 }
 
+TableMaker::Estimate TableMaker::estimate(const TableOptions& options, ElementType type) const {
+  return factory_.estimate(options, type, options.sparse ? alone_ : domains_);
+}
+
 TableMaker::Proposal TableMaker::propose(const TableOptions& options, ElementType type, bool location_caches,
                                          const std::vector<std::unique_ptr<TableShard>>& existing) const {
   const bool shared = !options.sparse && !domains_.each_rank_alone();

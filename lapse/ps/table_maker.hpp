@@ -41,6 +41,10 @@ class TableMaker {
   std::unique_ptr<TableShard> make(const TableOptions& options, ElementType type, bool location_caches,
                                    const std::vector<std::unique_ptr<TableShard>>& existing);
 
+  using Estimate = TableFactory::Estimate;
+  // What this rank would need, if the ranks of a domain share the memory. Throws as make, but OutOfMemory.
+  Estimate estimate(const TableOptions& options, ElementType type) const;
+
  private:
   // What this rank wants to make.
   struct Proposal {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "lapse/core/timed_region.hpp"
 #include "lapse/ps/call_count.hpp"
 #include "lapse/ps/direct_call.hpp"
 #include "lapse/ps/lease_hold.hpp"
@@ -277,6 +278,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
   StallWatch watch(phase_.options.stall_report);
   const bool collective = subject == StallSubject::workers || subject == StallSubject::sync_barrier;
   const auto for_whom = collective ? ProgressEngine::WaitFor::workers : ProgressEngine::WaitFor::answers;
+  const TimedRegion region(region_name(subject));
   const ActivityGuard activity(endpoint_,
                                collective ? WorkerActivity::collective : WorkerActivity::operations);
   bool stalled = false;

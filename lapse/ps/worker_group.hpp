@@ -29,6 +29,14 @@ class WorkerGroup {
   // the other workers wait already.
   std::uint64_t contribute(std::size_t local_index, Bytes bytes);
 
+  // The two halves of contribute: between them the worker may be held up for any time.
+  struct Arrival {
+    std::uint64_t round;  // that the worker waits for
+    std::size_t arrived;  // workers of this rank, with this one
+  };
+  Arrival arrive(std::size_t local_index, Bytes bytes);
+  void complete(std::size_t local_index, const Arrival& arrival);
+
   // Worker `worker` of all, on this rank, makes no further collective call, so that no round can be completed
   // any more. The first such worker of a rank sends that towards the root in place of a contribution: where
   // it meets a contribution to a call, the call fails on every rank. Throws CollectiveMismatch when a worker

@@ -80,6 +80,7 @@ struct WorkerState {
   // What the collector of garbage has ended in another thread, under the lock of the interpreter.
   std::vector<PendingOperation> orphans = {};
   std::vector<AnySample> orphaned_samples = {};
+  std::vector<Lease> orphaned_leases = {};
 
   lapse::Worker& base() const {
     check();
@@ -94,7 +95,13 @@ struct WorkerState {
   bool is_foreign() const { return worker != nullptr && std::this_thread::get_id() != thread; }
   void end() {
     orphans.clear();
-    orphaned_samples.clear();
+    {
+      auto samples = std::move(orphaned_samples);
+      auto leases = std::move(orphaned_leases);
+      const py::gil_scoped_release released;
+      leases.clear();
+      samples.clear();
+    }
     worker = nullptr;
     managed = nullptr;
   }
@@ -131,6 +138,15 @@ class OperationHandle {
   PendingOperation pending_;
 };
 
+// A registered function; the types of its argument and its result are of NumPy, or None.
+struct FunctionHandle {
+  SharedServer server;
+  const RegisteredFunction* function;
+  const void* identity;
+  py::object argument;
+  py::object result;
+};
+
 struct SamplerHandle {
   SharedServer server;
   AnySampler sampler;
@@ -144,12 +160,22 @@ struct PreparedHandle {
   PreparedHandle(const PreparedHandle&) = delete;
   PreparedHandle& operator=(const PreparedHandle&) = delete;
   ~PreparedHandle() {
-    if (worker->is_foreign()) worker->orphaned_samples.push_back(std::move(sample));
+    if (worker->is_foreign()) {
+      worker->orphaned_samples.push_back(std::move(sample));
+      return;
+    }
+    AnySample ending = std::move(sample);
+    const py::gil_scoped_release released;
+    const AnySample ended = std::move(ending);
   }
 };
 
 // Declares what workers do.
 void declare_worker(py::module_& module);
+// What they do where a key is.
+void declare_local(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
+// Declares functions of the application.
+void declare_functions(py::module_& module);
 // Declares tables and samplers.
 void declare_table(py::module_& module);
 // Turns exceptions of the library into those of lapse/errors.py.

@@ -7,6 +7,7 @@
 #include "lapse/core/option_sources.hpp"
 #include "lapse/python/handles.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
 
 namespace lapse::python {
@@ -164,6 +165,7 @@ class MpiSection {
 // --- servers
 
 SharedServer make_server(int communicator, const std::map<std::string, std::string>& options, bool managed) {
+  require_library_of_build();
   const MPI_Comm comm = MPI_Comm_f2c(communicator);
   std::vector<OptionSetting> settings;
   for (const auto& [name, value] : options) {
@@ -257,6 +259,7 @@ void declare_checkpoints(py::module_& module) {
 
 PYBIND11_MODULE(_native, module) {
   declare_errors();
+  declare_functions(module);
   declare_worker(module);
   declare_table(module);
   declare_checkpoints(module);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "adapm/distribution.hpp"
+#include "lapse/python/callbacks.hpp"
 #include "lapse/python/handles.hpp"
 
 namespace lapse::python {
@@ -80,26 +81,29 @@ std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py
   options.length = given["length"].cast<std::size_t>();
   options.max_keys = given["max_keys"].cast<std::optional<std::uint64_t>>();
   options.memory_limit_bytes = given["memory_limit_bytes"].cast<std::optional<std::uint64_t>>();
-  const auto initial = given["initial"].cast<std::tuple<std::string, double, double>>();
-  options.initialiser = initialiser_of(std::get<0>(initial), std::get<1>(initial), std::get<2>(initial));
+  const py::object initial = given["initial"];
+  const bool computed = PyCallable_Check(initial.ptr()) != 0;
+  if (!computed) {
+    const auto [kind, first, second] = initial.cast<std::tuple<std::string, double, double>>();
+    options.initialiser = initialiser_of(kind, first, second);
+  }
   options.seed = given["seed"].cast<std::uint64_t>();
   options.home = given["home_ranges"].cast<bool>() ? HomeMapKind::range : HomeMapKind::hash;
-  options.update_rule = rule_of(given["rule"].cast<std::string>(), given["parameters"].cast<Parameters>());
+  const ElementType element = element_of(type);
+  const py::object rule = given["rule"];
+  options.update_rule = py::isinstance<py::str>(rule)
+                            ? rule_of(rule.cast<std::string>(), given["parameters"].cast<Parameters>())
+                            : custom_rule(rule, element);
   if (const auto eventual = given["eventual"].cast<std::optional<bool>>())
     options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
-  const auto make = [&](auto element) {
+  return visit_element(element, [&](auto of_type) {
+    using T = decltype(of_type);
+    if (computed) options.initialiser = initialiser_by<T>(initial);
     const py::gil_scoped_release released;
-    using T = decltype(element);
     return std::make_unique<TableHandleOf>(
         TableHandleOf{server, server->manager ? server->manager->create_table<T>(options)
                                               : server->own->create_table<T>(options)});
-  };
-  if (type.equal(py::dtype::of<float>())) return make(float{});
-  if (type.equal(py::dtype::of<double>())) return make(double{});
-  if (type.equal(py::dtype::of<std::int32_t>())) return make(std::int32_t{});
-  if (type.equal(py::dtype::of<std::int64_t>())) return make(std::int64_t{});
-  throw ConfigurationError("elements of " + py::str(py::object(type)).cast<std::string>() +
-                           ": expected float32, float64, int32 or int64");
+  });
 }
 
 std::unique_ptr<SamplerHandle> create_sampler(const SharedServer& server, const TableHandleOf& table,

@@ -255,8 +255,10 @@ void declare_worker(py::module_& module) {
       .def_property_readonly("done", &OperationHandle::done)
       .def("wait", &OperationHandle::wait, "Waits. Returns the values of a pull, else None.");
   const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
-  py::class_<WorkerState, SharedWorker>(module, "Worker", "A thread's access to the tables of a server.")
-      .def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
+  py::class_<WorkerState, SharedWorker> declared(module, "Worker",
+                                                 "A thread's access to the tables of a server.");
+  declare_local(module, declared);
+  declared.def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
       .def_property_readonly("count", [](const WorkerState& worker) { return worker.base().count(); })
       .def_property_readonly("local_index",
                              [](const WorkerState& worker) { return worker.base().local_index(); })

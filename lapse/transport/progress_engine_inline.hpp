@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "lapse/core/timed_region.hpp"
 #include "lapse/transport/progress_engine.hpp"
 
 namespace lapse {
@@ -90,6 +91,7 @@ void ProgressEngine::serve(Stop&& stop) {
                deadline_.load(std::memory_order_relaxed) != deadline;
       });
     } else if (step == IdlePolicy::Step::sleep && !must_stay) {
+      const TimedRegion region("lapse sleep");
       sleep(idle, [&] { return stop() || !queue_.empty() || poll_once(); });
     } else {
       pause(step == IdlePolicy::Step::sleep ? IdlePolicy::Step::yield : step);

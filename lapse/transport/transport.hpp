@@ -81,6 +81,10 @@ class Transport {
   // Returns the number of packets delivered. The handler may call send and acquire_buffer, not poll.
   virtual std::size_t poll(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role) = 0;
 
+  // For messages from other ranks, at most: memory that is there whether they come or not, and this rank's
+  // part of what ranks of a host share.
+  virtual std::size_t buffer_bytes() const { return 0; }
+
   // Nothing in flight: no unfinished send or read, no announced payload that has not been delivered.
   virtual bool idle() const LAPSE_REQUIRES(progress_role) = 0;
 

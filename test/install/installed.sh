@@ -44,6 +44,17 @@ done
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
 
+# Of the interfaces to other languages, those that were built.
+python=$(sed -n 's/^LAPSE_PYTHON_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
+packages=$(find "$prefix" -type d -name site-packages)
+[[ -f $package/lapse-fortran-shared.cmake ]] && has_fortran=1 || has_fortran=""
+[[ -n $packages ]] && "$python" -c 'import mpi4py, numpy' && has_python=1 || has_python=""
+clang=$(command -v clang++ || true)
+[[ -n $clang && -n $(find /usr/lib/llvm* -name libomp.so 2>/dev/null) ]] || clang=""
+[[ -n $has_fortran ]] || echo "SKIPPED: the Fortran module was not built"
+[[ -n $has_python ]] || echo "SKIPPED: the package for Python was not built, or $python has no mpi4py"
+[[ -n $clang ]] || echo "SKIPPED: there is no clang++ with its OpenMP"
+
 # The libraries show their own names alone, and few of those.
 for library in lapse adapm lapse_io lapse_c; do
   file=$libraries/lib$library.so
@@ -59,25 +70,54 @@ configure() {  # <folder> <options ...>
   cmake -S test/install/consumer -B "$into" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" "$@"
 }
 
+flags() {
+  PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config "$@"
+}
+
+# OpenMP is compiled beside the next steps.
+# shellcheck disable=SC2046  # Flags are words.
+"$compiler" -std=c++20 -fopenmp test/install/consumer/openmp.cpp -o openmp_gcc $(flags --cflags --libs lapse) -Wl,-rpath,"$libraries" &
+openmp_gcc=$!
+if [[ -n $clang ]]; then
+  # shellcheck disable=SC2046
+  "$clang" -std=c++20 -fopenmp test/install/consumer/openmp.cpp -o openmp_clang $(flags --cflags --libs lapse) -Wl,-rpath,"$libraries" &
+  openmp_clang=$!
+fi
+
 step "another MPI library"
-other_mpi=()
-if command -v mpicxx.mpich >/dev/null; then
-  other_mpi=(-DMPI_CXX_COMPILER=mpicxx.mpich)
-else
-  echo "There is no MPICH: a library with its name takes its place."
-  mkdir other
+mkdir other
+{
   for name in MPI_Init MPI_Finalize MPI_Get_version; do
     echo "extern \"C\" int $name() { return 0; }"
-  done | "$compiler" -x c++ -shared -fPIC -Wl,-soname,libmpich.so.12 -o other/libmpich.so.12 -
-  ln -s libmpich.so.12 other/libmpich.so
-  cat >other/mpi.h <<'EOF'
+  done
+  cat <<'EOF'
+#include <cstring>
+extern "C" int MPI_Get_library_version(char* text, int*) {
+  std::memset(text, 'x', 8191);  // Open MPI has 255.
+  std::memcpy(text, "MPICH Version: 4.0.2\n", 21);
+  text[8191] = '\0';
+  return 0;
+}
+EOF
+} | "$compiler" -x c++ -shared -fPIC -Wl,-soname,libmpich.so.12 -o other/libmpich.so.12 -
+ln -s libmpich.so.12 other/libmpich.so
+cat >other/mpi.h <<'EOF'
 #define MPI_VERSION 4
 #define MPI_SUBVERSION 0
 extern "C" int MPI_Init(int*, char***);
 extern "C" int MPI_Finalize();
 EOF
-  other_mpi=(-DMPI_CXX_HEADER_DIR="$folder/other" -DMPI_CXX_LIB_NAMES=mpich
-    -DMPI_mpich_LIBRARY="$folder/other/libmpich.so" -DMPI_ASSUME_NO_BUILTIN_MPI=ON -DMPI_CXX_SKIP_MPICXX=ON)
+# shellcheck disable=SC2046
+if "${CC:-cc}" -std=c99 -fsyntax-only -Iother $(flags --cflags lapse-c) test/install/consumer/program.c 2>log; then
+  fail "a program is compiled with the header of another MPI library"
+fi
+grep -q '#error "lapse was built with Open MPI .*, and <mpi.h> is that of another MPI library' log || fail "no clear message: $(cat log)"
+other_mpi=(-DMPI_CXX_HEADER_DIR="$folder/other" -DMPI_CXX_LIB_NAMES=mpich
+  -DMPI_mpich_LIBRARY="$folder/other/libmpich.so" -DMPI_ASSUME_NO_BUILTIN_MPI=ON -DMPI_CXX_SKIP_MPICXX=ON)
+if command -v mpicxx.mpich >/dev/null; then
+  other_mpi=(-DMPI_CXX_COMPILER=mpicxx.mpich)
+else
+  echo "There is no MPICH: a library with its name takes its place."
 fi
 if configure other_mpi "${other_mpi[@]}" >log 2>&1; then
   fail "a project with another MPI library finds the package"
@@ -87,17 +127,42 @@ tr -s ' \n' ' ' <log | grep -q "lapse was built with .* (libmpi.*), this project
 
 step "consumer with CMake, shared"
 # The packages that the library is made of are none of a consumer's business.
-configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON >log 2>&1 || fail "$(cat log)"
+configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON \
+  "-DLANGUAGES=C;CXX${has_fortran:+;Fortran}" "-DCOMPONENTS=adapm;c;io${has_fortran:+;fortran}${has_python:+;python}" >log 2>&1 || fail "$(cat log)"
+[[ -z $has_python ]] || grep -qx -- "-- Python: $packages" log || fail "the package says another folder than $packages: $(cat log)"
 cmake --build with_cmake >log || fail "$(cat log)"
 "${launcher[@]}" 2 with_cmake/program | tee output
 grep -qx "version 0.1.0 on 2 ranks" output || fail "the program has printed something else"
 "${launcher[@]}" 2 with_cmake/c_program | tee output
 [[ $(grep -cx "C 0.1.0 works" output) -eq 2 ]] || fail "the program in C has printed something else"
+# The library that the process has loaded first is asked.
+if "${launcher[@]}" 1 env LD_PRELOAD="$folder/other/libmpich.so" with_cmake/c_program >output 2>&1; then
+  fail "a process with another MPI library has a server"
+fi
+grep -qx "lapse was built with Open MPI, and this process has loaded MPICH Version: 4.0.2: .*" output || fail "no clear message: $(cat output)"
+if [[ -n $has_fortran ]]; then
+  "${launcher[@]}" 2 with_cmake/fortran_program | tee output
+  [[ $(grep -cx "Fortran 0.1.0 works" output) -eq 2 ]] || fail "the program in Fortran has printed something else"
+  if configure no_fortran -DCOMPONENTS=fortran >log 2>&1 || ! tr -s ' \n' ' ' <log | grep -q "needs the language Fortran in this project"; then
+    fail "no clear message for a project without Fortran: $(cat log)"
+  fi
+fi
+if [[ -n $has_python ]]; then
+  step "consumer in Python"
+  PYTHONPATH=$packages "${launcher[@]}" 2 "$python" -B test/install/consumer/program.py "$libraries" | tee output
+  [[ $(grep -cx "Python works" output) -eq 2 ]] || fail "the program in Python has printed something else"
+fi
+
+step "OpenMP"
+wait "$openmp_gcc" || fail "the program with OpenMP"
+"${launcher[@]}" 2 ./openmp_gcc || fail "the program with OpenMP of $compiler"
+if [[ -n $clang ]]; then
+  wait "$openmp_clang" || fail "the program with OpenMP, by $clang"
+  "${launcher[@]}" 2 ./openmp_clang || fail "the program with OpenMP of $clang"
+  ldd openmp_clang | grep -q libomp || fail "$clang uses another OpenMP than its own"
+fi
 
 step "consumer with pkg-config, shared, and a plugin with CMake, static"
-flags() {
-  PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config "$@"
-}
 [[ $(flags --modversion lapse) == 0.1.0 && $(flags --libs adapm lapse-io) == *"-ladapm -llapse_io"*-llapse* ]] || fail "pkg-config gives other flags"
 # shellcheck disable=SC2046  # Flags are words.
 "$compiler" -std=c++20 -I. test/install/consumer/host.cpp -o host $(flags --cflags lapse) $(flags --libs lapse) -Wl,-rpath,"$libraries"
@@ -105,6 +170,11 @@ flags() {
 "${CC:-cc}" -std=c99 -Wall -Wextra -Wpedantic -Werror test/install/consumer/program.c -o c_program $(flags --cflags lapse-c) \
   $(flags --libs lapse-c) -Wl,-rpath,"$libraries"
 "${launcher[@]}" 1 ./c_program || fail "the program in C"
+if [[ -n $has_fortran ]]; then
+  # shellcheck disable=SC2046
+  "${FC:-gfortran}" test/install/consumer/program.f90 -o fortran_program $(flags --cflags --libs lapse-fortran) -Wl,-rpath,"$libraries"
+  "${launcher[@]}" 1 ./fortran_program || fail "the program in Fortran"
+fi
 configure static_plugin -DFORM=static >log 2>&1 || fail "$(cat log)"
 cmake --build static_plugin >log || fail "$(cat log)"
 "${launcher[@]}" 2 ./host "$folder/static_plugin/libplugin.so" || fail "the program with two copies of the library"

@@ -1,6 +1,7 @@
 """What a compiler or formatter must say about the files. Each rule runs one tool on every file, two at a time."""
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import json
 import pathlib
@@ -40,15 +41,53 @@ def _fingerprint(root, path, command):
     return digest.hexdigest()
 
 
-def _run_unless_known(root, commands, cache, options=()):
-    """As _run_all, with `options` that change no result added to each command. `cache`: file that remembers what did not
-    fail, so that it is not run again before it changes."""
+def _run_unless_known(root, commands, cache, options_of=None):
+    """As _run_all, with options that change no result added to each command: options_of maps a list of paths to the
+    options of each. `cache`: file that remembers what did not fail, so that it is not run again before it changes."""
     fingerprints = {path: _fingerprint(root, path, command) for path, command in commands.items()}
     known = set(json.loads(cache.read_text())) if cache and cache.is_file() else set()
-    failures = _run_all({path: [*command, *options] for path, command in commands.items() if fingerprints[path] not in known})
+    unknown = [path for path in commands if fingerprints[path] not in known]
+    options = options_of(unknown) if options_of else {}
+    failures = _run_all({path: [*commands[path], *options.get(path, ())] for path in unknown})
     if cache:
         cache.write_text(json.dumps([mark for path, mark in fingerprints.items() if path not in failures]))
     return failures
+
+
+_SLOW = {"CLI/CLI.hpp": 30, "nlohmann/json.hpp": 30, "catch2/catch.hpp": 30, "fmt/format.h": 12, "mpi.h": 5, "functional": 10,
+         "chrono": 10, "memory": 10, "string": 8, "regex": 20, "filesystem": 12, "random": 12, "thread": 10, "map": 4, "vector": 4}
+_MAX_PRECOMPILED = 12
+_MAX_COMBINED = 40  # Sets of headers of which each two are compared.
+
+
+@functools.lru_cache(maxsize=None)
+def _seconds(headers):
+    """A guess, in units of its own: how long a compiler takes for these headers."""
+    return sum(_SLOW.get(header, 2) for header in headers)
+
+
+def _shared_headers(used):
+    """By path: which of its headers others have, too, so that they are compiled once for all. `used`: all headers of each
+    path. What is chosen for a path is part of what it includes: it compiles with them as without."""
+    users = collections.Counter(used.values())
+    common = sorted(users, key=lambda headers: (-users[headers] * _seconds(headers), sorted(headers)))[:_MAX_COMBINED]
+    candidates = sorted({*users, *(one & other for one in common for other in common)}, key=sorted)
+    seconds = {headers: _seconds(headers) for headers in candidates}
+    chosen = {headers: frozenset() for headers in users}
+
+    def gain(candidate):
+        saved = sum(users[headers] * max(0, seconds[candidate] - _seconds(chosen[headers]))
+                    for headers in users if candidate <= headers)
+        return saved - seconds[candidate] - 10  # To compile it, and to write the file.
+
+    for _ in range(_MAX_PRECOMPILED):
+        best = max(candidates, key=gain, default=frozenset())
+        if gain(best) <= 0:
+            break
+        for headers in users:
+            if best <= headers and seconds[best] > _seconds(chosen[headers]):
+                chosen[headers] = best
+    return {path: chosen[headers] for path, headers in used.items()}
 
 
 def check_headers(root, compiler="g++", include_folders=(), cache=None, without=()):
@@ -58,7 +97,22 @@ def check_headers(root, compiler="g++", include_folders=(), cache=None, without=
     flags += [f"-isystem{folder}" for folder in include_folders]
     commands = {path: [compiler, *flags, str(root / path)] for path in files(root, (".hpp", ".h"))
                 if not path.startswith(tuple(without))}
-    failures = _run_unless_known(root, commands, cache)
+    with tempfile.TemporaryDirectory() as folder:
+
+        def precompiled(paths):
+            used = {path: frozenset(name for part in closure(root, path) for _, bracket, name in includes_of(root, part)
+                                    if bracket == "<") for path in paths}
+            shared = _shared_headers(used)
+            names = {headers: pathlib.Path(folder, f"shared{number}.hpp") for number, headers in enumerate(
+                sorted(set(shared.values()), key=sorted)) if headers}
+            for headers, name in names.items():
+                name.write_text("".join(f"#include <{header}>\n" for header in sorted(headers)))
+            failed = _run_all({headers: [compiler, *(flag for flag in flags if flag not in ("-fsyntax-only", "c++", "-x")), "-x",
+                                         "c++-header", str(name), "-o", f"{name}.gch"] for headers, name in names.items()})
+            return {path: ["-include", str(names[headers])] for path, headers in shared.items()
+                    if headers and headers not in failed}
+
+        failures = _run_unless_known(root, commands, cache, precompiled)
     for path, output in sorted(failures.items()):
         yield Problem(path, 0, "does not compile alone:\n" + "\n".join(output.splitlines()[:6]))
 
@@ -99,7 +153,7 @@ def check_locks(root, include_folders=(), cache=None, without=()):
         precompiled = subprocess.run([compiler, *flags, "-x", "c++-header", str(header), "-o", f"{header}.pch"],
                                      capture_output=True, text=True, check=False)
         fast = ["-include-pch", f"{header}.pch"] if common and precompiled.returncode == 0 else []
-        failures = _run_unless_known(root, commands, cache, fast)
+        failures = _run_unless_known(root, commands, cache, lambda paths: dict.fromkeys(paths, fast))
     found = set()
     for path, output in failures.items():
         errors = [match.groups() for match in map(_CLANG_ERROR.match, output.splitlines()) if match]

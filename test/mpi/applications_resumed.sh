@@ -131,9 +131,30 @@ for attempt in 1 2 3; do
   [[ $status -eq 75 ]] && break
 done
 [[ $status -eq 75 ]] || fail "word vectors: exit status $status after SIGTERM, expected 75: $(cat "$directory/err")"
+cp -r "$directory/local" "$directory/hosts"
 rm -rf "$directory/local"  # The hosts are other ones.
 run "${words[@]}" --checkpoint-dir "$checkpoints" --resume || fail "from another host: $(cat "$directory/err")"
 grep -q '^epoch  16 ' "$directory/out" || fail "from another host: $(cat "$directory/out")"
+
+# These hosts, and a folder that is not that of the run: an error, unless its own folder has everything.
+program=$programs/matrix_factorization
+local=("$directory/ratings" --epochs 1 --no-baselines --checkpoint-dir "$directory/wrong" --checkpoint-local "$directory/hosts")
+mv "$directory/hosts/copied" "$directory/copied"
+for resume in "" --resume; do
+  refuses "hosts: has a part of step|not of the run in $directory/wrong|choose the folder of its run" "${local[@]}" $resume
+done
+mv "$directory/copied" "$directory/hosts/copied"
+run "${local[@]}" --resume || fail "hosts of another run: $(cat "$directory/err")"
+grep -q "^warning: .*hosts/step-.* is of another run" "$directory/err" || fail "nothing warns: $(cat "$directory/err")"
+
+# Now they have a copy of its checkpoint, alone and damaged.
+rm -r "$directory"/wrong/step-*
+for file in "$directory"/hosts/step-1/*.shards; do truncate --size 100 "$file"; done
+refuses "hosts has checkpoints: add --resume" "${local[@]}"
+run "${local[@]}" --resume || fail "damaged on the hosts: $(cat "$directory/err")"
+grep -q "^warning: no whole checkpoint in .*the training starts: .*hosts/step-1/.*bytes" "$directory/err" ||
+  fail "nothing warns of a damaged copy: $(cat "$directory/err")"
+program=$programs/word_vectors
 
 # Another number of workers trains what is left of the epoch, once. The checkpoint is one in the middle of an epoch, of the first
 # worker to have so many batches.

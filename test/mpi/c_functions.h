@@ -117,4 +117,43 @@ static void count_line(void* context, int level, int32_t rank, const char* messa
   if (level == 0 && strstr(message, "returned 17") != NULL) ++*(int*)context;
 }
 
+struct regions {
+  int begun;
+  int open;
+};
+
+static void open_region(void* context, const char* name) {
+  struct regions* regions = context;
+  EXPECT(strncmp(name, "lapse ", 6) == 0);
+  __atomic_add_fetch(&regions->begun, 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&regions->open, 1, __ATOMIC_RELAXED);
+}
+
+static void close_region(void* context, const char* name) {
+  struct regions* regions = context;
+  EXPECT(strncmp(name, "lapse ", 6) == 0);
+  __atomic_sub_fetch(&regions->open, 1, __ATOMIC_RELAXED);
+}
+
+/* A phase whose regions are counted. */
+static void run_noticed(lapse_server* server, lapse_worker_function function, void* context) {
+  struct regions regions = {0, 0};
+  CHECK(lapse_set_region_hooks(open_region, close_region, &regions));
+  CHECK(lapse_run_workers(server, 2, function, context));
+  CHECK(lapse_set_region_hooks(NULL, NULL, NULL));
+  EXPECT(regions.begun >= 4 && regions.open == 0);
+}
+
+/* A table with its estimate beside it. */
+static void make_estimated(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {
+  uint64_t before = 0;
+  uint64_t after = 0;
+  uint64_t estimated = 0;
+  CHECK(lapse_memory_use(server, &before));
+  CHECK(lapse_estimate_memory(server, spec, &estimated));
+  CHECK(lapse_table_create(server, spec, table));
+  CHECK(lapse_memory_use(server, &after));
+  EXPECT(estimated > 0 && after >= before + estimated);
+}
+
 #endif

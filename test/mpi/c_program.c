@@ -208,7 +208,7 @@ static void make_tables(program* p) {
   spec.initialiser = LAPSE_INITIALISE;
   spec.initialise = initial;
   spec.home = LAPSE_HOME_RANGE;
-  CHECK(lapse_table_create(p->server, &spec, &p->sums));
+  make_estimated(p->server, &spec, &p->sums);
   REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "sums");
 
   lapse_rule_init(&rule, LAPSE_CUSTOM);
@@ -310,7 +310,7 @@ static void use(const char* folder, int managed) {
   CHECK(lapse_server_rank(p.server, &rank, &ranks));
   EXPECT(rank >= 0 && rank < ranks);
   make_tables(&p);
-  CHECK(lapse_run_workers(p.server, 2, access_values, &p));
+  run_noticed(p.server, access_values, &p);
   CHECK(lapse_run_here(p.server, lease_and_call, &p));
   CHECK(lapse_run_workers(p.server, 1, misuse, &p));
   attached(&p);

@@ -103,7 +103,9 @@ TEST_CASE("A branch that a later job has abandoned is not taken, and what is new
   // One of the same step, which only the hosts have.
   stage_and_end(settings, 9, 90);
   SteppedTable table(settings);
-  CHECK(table.checkpoints().load().step == 9);
+  const LoadedCheckpoint loaded = table.checkpoints().load();
+  CHECK(loaded.step == 9);
+  CHECK(loaded.only_local);
   table.expect_values(90);
   stage_and_end(other_hosts, 9, 91);
 }

@@ -28,7 +28,7 @@ std::size_t files_of_checkpoints(const std::string& path) {
   std::size_t files = 0;
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(path, error))
-    files += entry.is_regular_file() && entry.path().filename() != "lock" ? 1 : 0;
+    files += entry.is_regular_file() && entry.path().parent_path() != path ? 1 : 0;
   MPI_Barrier(MPI_COMM_WORLD);
   return files;
 }

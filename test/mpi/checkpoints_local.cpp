@@ -59,7 +59,7 @@ std::size_t files_below(const std::string& path) {
   std::size_t files = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error))
-    files += entry.is_regular_file() && entry.path().filename() != "lock" ? 1 : 0;
+    files += entry.is_regular_file() && entry.path().parent_path() != path ? 1 : 0;
   return files;
 }
 

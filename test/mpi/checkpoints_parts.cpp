@@ -7,6 +7,7 @@
 #include "lapse/core/error.hpp"
 #include "test/mpi/checkpoints_tables.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/floating_point_traps.hpp"
 #include "test/support/thrown_text.hpp"
 
 using namespace lapse;
@@ -159,6 +160,7 @@ TEST_CASE("Values without state begin anew, also with another rule") {
 
 TEST_CASE("Elements are converted where that is asked for and possible") {
   const SharedFolder folder;
+  const FloatingPointTraps traps;  // What cannot be converted is refused, not tried.
   ParameterServer server(MPI_COMM_WORLD);
   const auto floats = server.create_table<float>(
       {.name = "floats", .keys = 50, .length = 2, .update_rule = UpdateRule::adagrad()});

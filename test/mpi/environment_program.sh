@@ -34,12 +34,16 @@ case $case in
     export LAPSE_ROOT=/opt/lapse LAPSE_DIR=/opt/lapse LAPSE_VERSION=1 LAPSE_COMPILER=gcc LAPSE_MPI=openmpi
     LAPSE_OPTIONS_FILE=$(mktemp)
     export LAPSE_OPTIONS_FILE
-    trap 'rm -f "$LAPSE_OPTIONS_FILE"' EXIT
+    LAPSE_REGION_TRACE=$(mktemp -d)
+    export LAPSE_REGION_TRACE
+    trap 'rm -rf "$LAPSE_OPTIONS_FILE" "$LAPSE_REGION_TRACE"' EXIT
     echo 'lapse.eager_buffers = 77' >"$LAPSE_OPTIONS_FILE"
     run servers 2
     ends_well 2 1
     check "one warning for both variables" \
       [ "$(lines '^lapse\[0\] warning: the environment variables LAPSE_(COMPILER, LAPSE_MPI|MPI, LAPSE_COMPILER) ')" -eq 1 ]
+    check "a trace of each rank, in which every region ends" \
+      python3 -B "$(dirname "$0")/region_traces.py" "$LAPSE_REGION_TRACE" 2
     ;;
   slurm_parts)
     export SLURM_NTASKS=2

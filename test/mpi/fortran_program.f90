@@ -73,6 +73,10 @@ contains
       call lapse_pull_if_local(worker, p%floats, 20_int64, values(:, 1), done)
       if (done) exit
     end do
+    if (done) then
+      call lapse_pull_if_local(worker, p%floats, 20_int64, values(:, 2:2), done)
+      if (done) call expect(all(values(:, 2) == values(:, 1)), 'a local value as a matrix')
+    end if
     call lapse_localize_begin(worker, p%floats, keys, operation)
     call lapse_wait(operation)
     call lapse_update_if_local(worker, p%floats, 20_int64, c_funloc(add_one), done)
@@ -90,6 +94,9 @@ contains
     ints = lapse_worker_index(worker)
     call lapse_broadcast(worker, ints, workers - 1)
     call expect(all(ints == workers - 1), 'a broadcast')
+    values = real(lapse_worker_index(worker), real32)
+    call lapse_broadcast(worker, values, workers - 1)
+    call expect(all(values == workers - 1), 'a broadcast of a matrix')
     ierr = 0
   end subroutine access_values
 
@@ -99,7 +106,7 @@ contains
     integer, intent(inout) :: ierr
     type(tables_of_program), pointer :: p
     type(lapse_lease) :: lease
-    real(real32), pointer :: value(:)
+    real(real32), pointer :: value(:), matrix(:, :)
     real(real64), pointer :: wrong(:)
     real(real32), target :: limits(2)
     integer(int32), target :: cleared(2)
@@ -114,6 +121,12 @@ contains
       value = 4
       call lapse_lease_apply(lease, 2, [1.0_real32, 2.0_real32, 3.0_real32])
       call expect(all(value == [5, 6, 7]), 'an update of a leased value')
+      call lapse_lease_value(lease, 2, matrix, rows=1)
+      call expect(all(shape(matrix) == [1, row]), 'a leased matrix')
+      call lapse_lease_apply(lease, 2, matrix)
+      call expect(all(value == [10, 12, 14]), 'an update by a matrix')
+      call lapse_lease_value(lease, 2, matrix, rows=2, ierr=status)
+      call expect_error(status, lapse_error_length, 'a value of 3 elements as a matrix of rows 2')
       call lapse_lease_value(lease, 1, wrong, ierr=status)
       call expect_error(status, lapse_error_usage, 'real(real32)')
       call lapse_lease_value(lease, 3, value, ierr=status)
@@ -168,7 +181,7 @@ contains
     type(tables_of_program), pointer :: p
     type(lapse_sample) :: sample
     integer(int64) :: begin, clock, drawn(2)
-    real(real32) :: ones(row), values(2*row)
+    real(real32) :: ones(row), values(row, 2)
     call c_f_pointer(context, p)
     ones = 1
     call lapse_current_clock(worker, begin)

@@ -15,3 +15,10 @@ foreach(level IN ITEMS single funneled serialized)
             $<TARGET_FILE:threads_program> ${level}
     LABELS mpi ranks-3 TIMEOUT 120 PROPERTIES PROCESSORS 2)
 endforeach()
+
+# Servers that come and go. By hand 1,000: mpirun -n 3 many_servers_program 1000
+lapse_program(many_servers_program SOURCES many_servers_program.cpp DEPENDS lapse::adapm)
+lapse_add_test(many_servers.ranks_3
+  COMMAND "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 60 ${LAPSE_LAUNCHER} 3
+          $<TARGET_FILE:many_servers_program> 60
+  LABELS mpi ranks-3 TIMEOUT 120 PROPERTIES PROCESSORS 2)

@@ -200,6 +200,12 @@ TEST_CASE("A table reports what memory it uses on this rank") {
   });
   for (const Key key : key_range(0, kMany)) served += serves(key) ? 1 : 0;
   auto use = server.memory_use(table);
+  const auto estimated = server.estimate_memory<float>({.keys = kMany, .length = 4});
+  CHECK(estimated.values == use.values);
+  CHECK(estimated.words == kMany * 8 / members);
+  CHECK(estimated.ownership == use.ownership);
+  CHECK(server.memory_use().total() == use.total() + server.memory_use().buffers);
+  CHECK((server.ranks() == 1 || server.memory_use().buffers > 0));
   CHECK(use.words >= kMany * 8 / members);
   CHECK(use.words < kMany * 8 / members + 8192);
   CHECK(use.values == own * 16);

@@ -209,6 +209,30 @@ void barrier_apart(const Job& job) {
   server.close();
 }
 
+// No thread of rank 1 is attached, while one of rank 0 waits at a barrier; then the place of rank 1 is free
+// again.
+void detached(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  const auto table = server.create_table<float>({.name = "attached", .keys = 8});
+  StallObserver observer(job.rank.value() == 0,
+                         {"worker 0 on rank 0 has waited for 1 s for the other workers at a barrier",
+                          "worker 1 on rank 1 has not come: no thread of the application is attached"},
+                         [&] { kill(job.processes[1], SIGUSR1); });
+  server.start_progress(1);
+  if (job.rank.value() == 1) {
+    AttachedWorker first = server.attach();
+    first->push(table, kKey, std::vector<float>{1});
+    first.detach();
+    idle_here();
+  }
+  AttachedWorker worker = server.attach();
+  worker->barrier();
+  worker.detach();
+  server.stop_progress();
+  observer.finish();
+  server.close();
+}
+
 // Rank 1 is stopped, others wait for it at the end of run_workers.
 void phase_end(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
@@ -261,6 +285,7 @@ int main(int argc, char** argv) {
        {"call_late", [](const Job& job) { call(job, false); }},
        {"barrier", barrier},
        {"barrier_apart", barrier_apart},
+       {"detached", detached},
        {"phase_end", phase_end},
        {"returned", returned}});
 }

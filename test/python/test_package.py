@@ -15,21 +15,13 @@ try:
     import lapse
     lapse.prepare_mpi()
     from mpi4py import MPI
+    from functions import functions, tensors
+    from support import KEYS, LENGTH, refused
 except ImportError as missing:
     print(f"SKIPPED: {missing}")
     sys.exit(77)
 
-KEYS, LENGTH = 50, 3
 OPTIONS = {"lapse.log_level": "warning", "lapse.stall_report": 30}
-
-
-def refused(kind, part, call, *arguments, **named):
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert part in str(error), (part, str(error))
-        return error
-    raise AssertionError(f"{call} did not raise {kind}")
 
 
 class Exported:
@@ -247,6 +239,8 @@ def main():
         lock_is_released(server)
         attached(server, tables[0])
         own_calls(server)
+        functions(server)
+        tensors(server, tables[0])
         checkpoints(server, tables[0], folder)
         statistics = server.statistics()
         assert "floats" in str(statistics) and isinstance(statistics, dict)

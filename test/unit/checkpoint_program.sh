@@ -32,6 +32,7 @@ refuses() {  # <text> <arguments...>: the status is not 0, and the text is print
   grep -qF -- "$text" "$directory/out" || fail "no '$text' in the output of $*: $(cat "$directory/out")"
 }
 
+prints "lapse 0." --version
 prints "step 3: 2 tables, 12 keys" list "$golden"
 prints "by 2 ranks: whole" verify "$golden"
 prints "by 2 ranks: whole" verify "$golden" --step 3
@@ -98,6 +99,10 @@ refuses "--force replaces the checkpoint of this step" convert "$array" "$made" 
 converts "$array" "$made" --step 1 --table dense --force
 prints "table 'dense': 6 keys, float32, 3 elements and 0 of state; update rule add" show "$made"
 [[ $(ls "$made/step-1" | wc -l) -eq 2 ]] || fail "left over: $(ls "$made/step-1")"
+# The newest is the one that was written last.
+converts "$array" "$made" --step 0 --table later
+prints "table 'later'" show "$made"
+"$program" list "$made" | tail -n 1 | grep -q '^step 0:' || fail "the newest is not the last: $("$program" list "$made")"
 
 cp -r "$golden" "$directory/copy"
 shard=$(ls "$directory"/copy/step-3/*.shards)

@@ -119,6 +119,17 @@ def convert_back(folder):
             convert(made, folder / "all.hdf5", "--force")
             with h5py.File(folder / "all.hdf5") as file:
                 check(equal(sparse["w"].read(), file["w/keys"][...], file["w/values"][...]), "many rows of HDF5")
+    convert(folder / "values.npy", made, "--step", 1, "--table", "later", "--force")
+    newest = lapse_checkpoint.open(made)
+    check(newest.step == 1 and set(newest.tables) == {"later"}, "the newest is the one that was written last")
+    shutil.copytree(GOLDEN / "step-3", made / "step-4")
+    (made / "step-5").mkdir()
+    (made / "step-5" / "manifest.json").write_bytes(b"broken")
+    try:
+        lapse_checkpoint.open(made)
+        check(False, "a manifest that cannot be read is passed over")
+    except lapse_checkpoint.CheckpointError:
+        pass
 
 
 def refuse_damage(folder):

@@ -105,7 +105,8 @@ TEST_CASE("A report at a barrier names the workers that have not come, and what 
   StallQuestion answers;
   answers.absent = {{Rank(0), 1, WorkerActivity::application},
                     {Rank(1), 5, WorkerActivity::operations},
-                    {Rank(1), 6, WorkerActivity::returned}};
+                    {Rank(1), 6, WorkerActivity::returned},
+                    {Rank(1), 7, WorkerActivity::detached}};
   answers.further_absent = 4;
   const std::string text = stall_text({.worker = 0,
                                        .rank = Rank(0),
@@ -117,6 +118,7 @@ TEST_CASE("A report at a barrier names the workers that have not come, and what 
         "  worker 1 on rank 0 has not come: it runs code of the application\n"
         "  worker 5 on rank 1 has not come: it waits for answers\n"
         "  worker 6 on rank 1 has not come: it has returned from its function\n"
+        "  worker 7 on rank 1 has not come: no thread of the application is attached in its place\n"
         "  and 4 further workers");
   answers.absent.assign(100, {Rank(0), 1, WorkerActivity::application});
   CHECK(text_of(answers).find("\n  and 96 further workers") != std::string::npos);

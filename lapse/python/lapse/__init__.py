@@ -11,11 +11,11 @@ import warnings
 import numpy
 
 from . import _native, errors
-from ._native import Checkpoints, Operation, Sample, Sampler, Table, Worker
+from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker
 from .errors import *  # noqa: F403
 
-__all__ = ["Checkpoints", "Manager", "Operation", "Sample", "Sampler", "Server", "Table", "Worker", "errors", "prepare_mpi",
-           *(name for name in vars(errors) if not name.startswith("_"))]
+__all__ = ["Checkpoints", "Function", "Lease", "Manager", "Operation", "Rule", "Sample", "Sampler", "Server", "Table",
+           "Worker", "errors", "prepare_mpi", *(name for name in vars(errors) if not name.startswith("_"))]
 
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
 
@@ -23,6 +23,18 @@ _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", 
 def prepare_mpi():
     """Before mpi4py.MPI is imported: settings of the MPI library that this one works best with."""
     _native.prepare_mpi()
+
+
+class Rule:
+    """An update rule of the application, for create_table; its functions are those of docs/update-rules.md.
+
+    name: the rule with its parameters, compared across ranks. apply(value, state, update, scale) changes the arrays value
+    and state. state: elements of state beside each value, at first what initialise(value, state) makes of zeros.
+    merge: gradient, additive or none.
+    """
+
+    def __init__(self, name, apply, state=0, initialise=None, merge="gradient"):
+        self.name, self.apply, self.state, self.initialise, self.merge = name, apply, state, initialise, merge
 
 
 class Server:
@@ -73,18 +85,31 @@ class Server:
 
     def create_table(self, name="", keys=0, dtype=numpy.float32, *, length=1, sparse=False, initial=0.0, seed=0, rule="add",
                      home="hash", max_keys=None, memory_limit_bytes=None, eventual=None, **parameters):
-        """Collective. initial: a number, ("uniform", low, high) or ("normal", mean, deviation).
+        """Collective. initial: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key.
 
-        rule: add, assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name. home: hash or range.
+        rule: add, assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
+        home: hash or range.
         """
         if home not in ("hash", "range"):
             raise errors.ConfigurationError(f"home '{home}': expected hash or range")
-        if not isinstance(initial, tuple):
+        if not isinstance(rule, (str, Rule)):
+            raise errors.ConfigurationError(f"rule {rule!r}: expected a name or a lapse.Rule")
+        if parameters and isinstance(rule, Rule):
+            raise errors.ConfigurationError(f"the parameter {next(iter(parameters))!r}: a lapse.Rule has its own")
+        if not isinstance(initial, tuple) and not callable(initial):
             initial = ("constant", float(initial), 0.0)
         return _native.create_table(self._native, numpy.dtype(dtype), {
             "name": name, "keys": keys, "length": length, "sparse": sparse, "initial": initial, "seed": seed, "rule": rule,
             "home_ranges": home == "range", "max_keys": max_keys, "memory_limit_bytes": memory_limit_bytes,
             "eventual": eventual, "parameters": {key: float(value) for key, value in parameters.items()}})
+
+    def register_function(self, name, function, dtype=numpy.float32, *, argument=None, result=None):
+        """Collective. A function(key, value) or function(key, value, argument) that workers run where a key is.
+
+        It changes the array value; dtype is that of the table, argument and result are types of NumPy, or None.
+        """
+        argument, result = (kind if kind is None else numpy.dtype(kind) for kind in (argument, result))
+        return _native.register_function(self._native, name, function, numpy.dtype(dtype), argument, result)
 
     def run_workers(self, workers, function):
         """Collective. Runs function(worker) on so many threads of this rank."""

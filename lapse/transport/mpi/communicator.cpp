@@ -6,6 +6,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 
 namespace lapse {
 
@@ -13,6 +14,7 @@ namespace {
 
 // Throws MpiStateError when MPI cannot be used; returns its thread level.
 int usable_thread_level() {
+  require_library_of_build();
   mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
   int initialized = 0;
   int finalized = 0;
@@ -57,10 +59,12 @@ void MpiCommunicator::duplicate(MPI_Comm users) {
     if (inter)
       throw MpiStateError("the communicator is an intercommunicator: an intracommunicator is needed");
   }
-  // MPI_Comm_dup waits for the other ranks while it holds the lock: let them arrive first.
+  // The call below waits for the other ranks while it holds the lock: let them arrive first.
   barrier_polled(*lock_, users);
   const MpiGuard guard(*lock_);
-  check_mpi(MPI_Comm_dup(users, &communicator_), "MPI_Comm_dup");
+  // Without the application's hints, which MPI_Comm_dup copies in some libraries: it may have promised to use
+  // no wildcards, or have allowed messages to overtake each other.
+  check_mpi(MPI_Comm_dup_with_info(users, MPI_INFO_NULL, &communicator_), "MPI_Comm_dup_with_info");
   check_mpi(MPI_Comm_set_name(communicator_, "lapse"), "MPI_Comm_set_name");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   int rank = 0;

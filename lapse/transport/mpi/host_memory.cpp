@@ -57,6 +57,7 @@ MpiHostMemory::MpiHostMemory(const MpiCommunicator& communicator, const MpiTrans
     return;
   }
   bells_.emplace(bells, communicator.hosts(), communicator.rank());
+  bytes_ = (has_rings ? layout.bytes() + lines : lines) / static_cast<std::size_t>(ranks);
   if (has_rings && windows_.all_have(populate(memory, layout.position_bytes())))
     rings_.emplace(memory, layout, communicator.hosts(), communicator.rank(), &*bells_, pool, populate_ring);
 }

@@ -32,6 +32,9 @@ class MpiHostMemory {
   // Why these ranks cannot share memory; empty if they can.
   const std::string& problem() const { return problem_; }
 
+  // Of each rank, when all rings are used.
+  std::size_t bytes() const { return bytes_; }
+
   // Collective over the ranks of a host.
   void free() LAPSE_EXCLUDES(mpi_role);
 
@@ -40,6 +43,7 @@ class MpiHostMemory {
   std::optional<HostDoorbells> bells_;
   std::optional<HostRings> rings_;
   std::string problem_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace lapse

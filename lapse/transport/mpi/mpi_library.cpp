@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 
 namespace lapse {
 
@@ -20,15 +21,15 @@ constexpr std::size_t kOpenMpiHeaderBytes = 64;
 // What the texts say, the more particular first: a library that is made of MPICH may name it, too.
 struct Mark {
   std::string_view text;
-  MpiFamily family;
+  MpiProduct product;
 };
 constexpr std::array kMarks{
-    Mark{"Open MPI v", MpiFamily::open_mpi},
-    Mark{"Intel(R) MPI Library ", MpiFamily::intel_mpi},
-    Mark{"CRAY MPICH version ", MpiFamily::cray_mpich},
-    Mark{"MVAPICH2 Version", MpiFamily::mvapich},
-    Mark{"MVAPICH Version", MpiFamily::mvapich},
-    Mark{"MPICH Version", MpiFamily::mpich},
+    Mark{"Open MPI v", MpiProduct::open_mpi},
+    Mark{"Intel(R) MPI Library ", MpiProduct::intel_mpi},
+    Mark{"CRAY MPICH version ", MpiProduct::cray_mpich},
+    Mark{"MVAPICH2 Version", MpiProduct::mvapich},
+    Mark{"MVAPICH Version", MpiProduct::mvapich},
+    Mark{"MPICH Version", MpiProduct::mpich},
 };
 
 // The number behind blanks and colons.
@@ -55,14 +56,6 @@ void describe_open_mpi(MpiLibrary& library) {
   library.shared_windows_remedy = "with Open MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm";
 }
 
-MpiLibrary find_library() {
-  // One of the few calls that MPI allows at any time.
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return {};
-  return mpi_library_of(std::string_view(text.data(), static_cast<std::size_t>(length)));
-}
-
 }  // namespace
 
 MpiLibrary mpi_library_of(std::string_view version_text) {
@@ -70,20 +63,33 @@ MpiLibrary mpi_library_of(std::string_view version_text) {
   for (const Mark& mark : kMarks) {
     const std::size_t at = version_text.find(mark.text);
     if (at == std::string_view::npos) continue;
-    library.family = mark.family;
+    library.product = mark.product;
     library.major = leading_number(version_text.substr(at + mark.text.size()));
     break;
   }
-  if (library.family == MpiFamily::open_mpi) {
+  if (library.product == MpiProduct::open_mpi) {
+    library.family = MpiFamily::open_mpi;
     describe_open_mpi(library);
-  } else if (library.family != MpiFamily::unknown) {
-    library.reserved_error_codes = 1;  // All others are made of MPICH.
+  } else if (library.product != MpiProduct::unknown) {
+    library.family = MpiFamily::mpich;  // All others are made of it.
+    library.reserved_error_codes = 1;
   }
   return library;
 }
 
+std::string loaded_library() {
+  // More than MPI_MAX_LIBRARY_VERSION_STRING of any library: 256 in Open MPI, 8192 in MPICH.
+  constexpr std::size_t kBytes = std::size_t{16} << 10;
+  static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= kBytes);
+  std::string text(kBytes, '\0');
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return {};
+  text.resize(text.find('\0'));
+  return text;
+}
+
 const MpiLibrary& mpi_library() {
-  static const MpiLibrary library = find_library();
+  static const MpiLibrary library = mpi_library_of(loaded_library());
   return library;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace lapse {
@@ -14,11 +15,14 @@ struct EnvironmentSetting {
   const char* value;
 };
 
-enum class MpiFamily : std::uint8_t { open_mpi, mpich, intel_mpi, mvapich, cray_mpich, unknown };
+enum class MpiProduct : std::uint8_t { open_mpi, mpich, intel_mpi, mvapich, cray_mpich, unknown };
+// Libraries of one family share their handles: what is compiled with one may run with another.
+enum class MpiFamily : std::uint8_t { open_mpi, mpich, unknown };
 
 // All choices that depend on the MPI library. What the standard promises is used with every library, and
 // tested when a server starts (windows, shared memory); a library that is not known gets nothing but that.
 struct MpiLibrary {
+  MpiProduct product = MpiProduct::unknown;
   MpiFamily family = MpiFamily::unknown;
   std::optional<int> major = {};  // of the version; nothing: the text has none where it is expected
 
@@ -54,7 +58,10 @@ struct MpiLibrary {
 
 // Pure. The library with this text of MPI_Get_library_version.
 MpiLibrary mpi_library_of(std::string_view version_text);
-// That of this process. Any thread, also before MPI starts.
+// What MPI_Get_library_version says of the library that the process has loaded; empty where it fails. Any
+// thread, at any time.
+std::string loaded_library();
+// That library. Any thread, at any time.
 const MpiLibrary& mpi_library();
 
 }  // namespace lapse

@@ -34,6 +34,8 @@ class MpiReceiveRing {
   // Posts so many receives of messages of at most `bytes`.
   MpiReceiveRing(MPI_Comm communicator, std::size_t buffers, std::size_t bytes) LAPSE_REQUIRES(mpi_role);
 
+  std::size_t bytes() const { return requests_.size() * stride_bytes_; }
+
   // Whether the message at the head has arrived; sets `message` if so. Posts the receive of the message taken
   // before again. (Not an optional: copying one that was just written costs more than the rest of the
   // function.)

@@ -22,6 +22,7 @@ MpiRmaReceiveRings::MpiRmaReceiveRings(const MpiCommunicator& communicator, RmaS
       bells_(bells),
       peers_(static_cast<std::size_t>(communicator.ranks())) {
   if (!window_) return;
+  window_bytes_ = start.layout.window_bytes(communicator.rank());
   for (std::int32_t rank = 0; rank < communicator.ranks(); ++rank) {
     const auto remote = start.layout.offset(communicator.rank(), Rank(rank));
     const auto local = start.layout.offset(Rank(rank), communicator.rank());

@@ -47,6 +47,9 @@ class MpiRmaReceiveRings final : public RmaReceiveRings {
   // There is a window, on every rank or on none.
   bool in_use() const { return window_.has_value(); }
 
+  // Of this rank's window.
+  std::size_t bytes() const { return window_bytes_; }
+
   // Begins to put the packet and takes it; false, and the packet untouched, when it must go by message.
   bool send(Rank to, PacketBuffer& packet) LAPSE_REQUIRES(mpi_role);
   // Completes what has been put, one flush for each receiver, and notifies the receivers.
@@ -91,6 +94,7 @@ class MpiRmaReceiveRings final : public RmaReceiveRings {
   const MpiCommunicator& communicator_;
   const std::size_t ring_bytes_;
   const std::size_t smallest_bytes_;
+  std::size_t window_bytes_ = 0;
   const Report report_;
   std::optional<MpiRmaWindow> window_;
   BufferPool& pool_;

@@ -6,6 +6,7 @@
 #include "lapse/core/bytes.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/library_of_build.hpp"
 
 namespace lapse {
 
@@ -35,6 +36,7 @@ int rank_of(MpiLock& lock, MPI_Comm communicator) {
 }  // namespace
 
 OptionsFile shared_options_file(MPI_Comm communicator) {
+  require_library_of_build();
   if (!is_usable(communicator)) return {};
   MpiLock& lock = MpiLock::of_process();
   const int rank = rank_of(lock, communicator);

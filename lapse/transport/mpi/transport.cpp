@@ -71,6 +71,10 @@ void MpiTransport::make_rma_receive_rings() {
   rings_.emplace(communicator_, std::move(start), settings_.rma_smallest_bytes, pool_, bells_);
 }
 
+std::size_t MpiTransport::buffer_bytes() const {
+  return ring_->bytes() + rings_->bytes() + host_memory_.bytes();
+}
+
 MpiTransport::~MpiTransport() {
   if (closed_) return;
   if (lock_.finalized()) {

@@ -67,6 +67,7 @@ class MpiTransport final : public Transport {
   PacketBuffer acquire_buffer() override LAPSE_REQUIRES(progress_role) { return pool_.acquire(); }
   // In the host ring, unless packets of a separate bulk lane may go through it at any time.
   PacketBuffer begin_packet(Rank to, Lane lane, std::size_t bytes) override LAPSE_REQUIRES(progress_role);
+  std::size_t buffer_bytes() const override;
   std::size_t poll(const Handler& handler, std::size_t limit) override LAPSE_REQUIRES(progress_role);
   bool idle() const override LAPSE_REQUIRES(progress_role) {
     return own_packets_.empty() && (host_rings_ == nullptr || host_rings_->idle()) && sender_->empty() &&

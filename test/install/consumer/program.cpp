@@ -52,6 +52,9 @@ void read_files() {
 
 }  // namespace
 
+static_assert(LAPSE_VERSION_AT_LEAST(0, 1, 0) &&
+              !LAPSE_VERSION_AT_LEAST(LAPSE_VERSION_MAJOR, LAPSE_VERSION_MINOR + 1, 0));
+
 int main(int argc, char** argv) {
   expect(lapse::library_version() == lapse::kHeaderVersion, "the library has the version of its headers");
   lapse::prepare_mpi_environment();

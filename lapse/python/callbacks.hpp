@@ -1,0 +1,66 @@
+// Functions of Python that the library calls, on any of its threads.
+//
+// Such a thread may hold the latch of a key and the progress lock when it takes the lock of the interpreter.
+// So no thread waits for the library while it has the lock of the interpreter.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "lapse/core/error.hpp"
+#include "lapse/python/arrays.hpp"
+#include "lapse/store/initialiser.hpp"
+#include "lapse/store/update_rule.hpp"
+
+namespace lapse::python {
+
+// An object of Python that threads without the interpreter's lock copy and drop. Constant.
+class SharedObject {
+ public:
+  explicit SharedObject(py::object object)
+      : object_(new py::object(std::move(object)), [](const py::object* ended) {
+          const py::gil_scoped_acquire locked;
+          delete ended;
+        }) {}
+
+  // Calls f(object) with the lock; what Python raises is an Error with its text.
+  template <class F>
+  void use(F&& f) const {
+    const py::gil_scoped_acquire locked;
+    try {
+      f(*object_);
+    } catch (const py::error_already_set& error) {
+      throw Error(error.what());
+    } catch (const py::builtin_exception& error) {
+      throw Error(error.what());
+    }
+  }
+
+ private:
+  std::shared_ptr<const py::object> object_;
+};
+
+py::dtype dtype_of(ElementType type);
+ElementType element_of(const py::dtype& type);
+
+// A copy of elements in memory, and back: an array of Python may live longer than what it shows.
+py::array copy_of(ElementType type, const std::byte* elements, std::size_t count);
+void copy_back(const py::array& from, std::byte* to);
+
+// Of an object lapse.Rule.
+UpdateRule custom_rule(const py::object& rule, ElementType type);
+
+// f(key) is the value, or one number for all of its elements.
+template <class T>
+Initialiser initialiser_by(const py::object& function) {
+  return Initialiser::function<T>([shared = SharedObject(function)](Key key, std::span<T> value) {
+    shared.use([&](const py::object& f) {
+      py::array_t<T> made(static_cast<py::ssize_t>(value.size()));
+      made.attr("__setitem__")(py::ellipsis(), f(key.value()));
+      copy_back(made, reinterpret_cast<std::byte*>(value.data()));
+    });
+  });
+}
+
+}  // namespace lapse::python

@@ -1,0 +1,12 @@
+// Whether the MPI library of this process is the one that this library was built with.
+#pragma once
+
+#include "lapse/core/export.hpp"
+
+namespace lapse {
+
+// Throws MpiStateError where the process has loaded a library of another family: a communicator then means
+// nothing here, so this is called before one is looked at. May be called at any time, by any thread.
+LAPSE_EXPORT_INNER void require_library_of_build();
+
+}  // namespace lapse

@@ -119,7 +119,9 @@ endforeach()
 # The CMake package.
 include("${CMAKE_CURRENT_LIST_DIR}/package/lapse-mpi-library.cmake")
 lapse_mpi_abi(LAPSE_MPI_ABI ${MPI_CXX_LIBRARIES})
-string(REGEX REPLACE ", .*" "" LAPSE_MPI_VERSION "${MPI_CXX_LIBRARY_VERSION_STRING}")  # Behind it: who built it, when.
+# Behind the version, and with MPICH on further lines: who built it, when and how.
+string(REGEX REPLACE "(, |[\r\n]).*" "" LAPSE_MPI_VERSION "${MPI_CXX_LIBRARY_VERSION_STRING}")
+string(REGEX REPLACE "[ \t]+" " " LAPSE_MPI_VERSION "${LAPSE_MPI_VERSION}")
 # What its header defines, and headers of other libraries do not.
 if(LAPSE_MPI_VERSION MATCHES "^Open MPI")
   set(LAPSE_MPI_MACRO OPEN_MPI)

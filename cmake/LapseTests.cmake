@@ -10,6 +10,12 @@ set(LAPSE_LAUNCHER "mpirun;--oversubscribe;--bind-to;none;-n" CACHE STRING
   "Command that starts an MPI program; the number of ranks follows it (for Slurm: srun;-n)")
 set(LAPSE_TEST_TIMEOUT 120 CACHE STRING "Seconds after which an MPI test prints all stacks and fails")
 
+# Some tests set what only Open MPI has.
+set(LAPSE_WITH_OPEN_MPI OFF)
+if(MPI_CXX_LIBRARY_VERSION_STRING MATCHES "^Open MPI")
+  set(LAPSE_WITH_OPEN_MPI ON)
+endif()
+
 # What the builds with a sanitizer are for.
 add_custom_target(tests_without_mpi)
 

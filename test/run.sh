@@ -1,10 +1,12 @@
 #!/bin/bash
-# run.sh [quick] [arguments of ctest, such as --tests-regex test_core]: builds everything and runs all tests.
+# run.sh [quick|mpich] [arguments of ctest, such as --tests-regex test_core]: builds everything and runs all tests.
 #
 # Without quick: the whole project without sanitizers, the library, unit and simulation tests also with AddressSanitizer
 # and ThreadSanitizer. Ends with the summary of one ctest run over all of them, in which each build is an entry too.
 # With quick: the build without sanitizers; of its tests those without MPI (unit, simulation) and those on one or two ranks
 # of one host. For work in progress: after a build it takes less than three minutes on two cores.
+# With mpich: the build with MPICH in place of Open MPI, and its tests with MPI on one host. Otherwise only a few of them run,
+# where MPICH is installed.
 #
 # Exits with 0 only when everything passed. A compiler cache (ccache, sccache) is used where there is one.
 set -uo pipefail
@@ -12,9 +14,11 @@ cd "$(dirname "$0")/.."
 source_folder=$PWD
 jobs=$(nproc)
 quick=false
+mpich=false
 case ${1:-} in
   -h | --help) sed -n '2,/^set/{/^set/d;s/^# \?//;p}' "$0"; exit 0 ;;
   quick) quick=true; shift ;;
+  mpich) mpich=true; shift ;;
 esac
 if [[ $(id -u) -eq 0 ]]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -27,21 +31,30 @@ step() {
 step "Packages"
 cmake/install_packages.sh test || exit 2
 
+if [[ $mpich == true ]]; then
+  command -v mpicxx.mpich >/dev/null || { echo "There is no MPICH: install the packages mpich and libmpich-dev" >&2; exit 2; }
+  step "Build with preset mpich"
+  cmake --preset mpich && cmake --build --preset mpich --parallel "$jobs" || exit 1
+  step "Tests with MPI, with MPICH"
+  exec ctest --preset mpich "$@"
+fi
+
 # One ctest run over all build folders: their test files are included by this one.
 all=build/all
 [[ $quick == false ]] || all=build/quick
 mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"
 
-build() {  # <preset> <target>
+build() {  # <preset> <targets>: with all tests of the build but those of MPICH, which have the same names
   local result=false start=$SECONDS
   step "Build with preset $1, target $2"
-  cmake --preset "$1" && cmake --build --preset "$1" --target "$2" --parallel "$jobs" -- -k 0 && result=true
+  # shellcheck disable=SC2086  # several words
+  cmake --preset "$1" && cmake --build --preset "$1" --target $2 --parallel "$jobs" -- -k 0 && result=true
   echo "Build with preset $1: $((SECONDS - start)) s, $([[ $result == true ]] && echo succeeded || echo FAILED)"
   {
     echo "add_test([=[build.$1]=] $result)"
     echo "set_tests_properties([=[build.$1]=] PROPERTIES LABELS build)"
-    echo "subdirs([=[$source_folder/build/$1]=])"
+    [[ $1 == mpich ]] || echo "subdirs([=[$source_folder/build/$1]=])"
   } >>"$all/CTestTestfile.cmake"
 }
 
@@ -55,6 +68,19 @@ fi
 build ci all
 build asan tests_without_mpi
 build tsan tests_without_mpi
+
+# The transport with another MPI library.
+if command -v mpicxx.mpich >/dev/null; then
+  build mpich "transport_mpi transport_states rma_rings"
+  slice=(ctest --test-dir "$source_folder/build/mpich" --output-on-failure
+    --tests-regex '^(transport_mpi.ranks_[23]|transport_states[.].*|rma_rings.ranks_2)$')
+else
+  slice=(echo "SKIPPED: there is no MPICH (packages mpich and libmpich-dev)")
+fi
+{
+  echo "add_test([=[mpich]=]$(printf ' [=[%s]=]' "${slice[@]}"))"
+  echo "set_tests_properties([=[mpich]=] PROPERTIES LABELS mpi TIMEOUT 180 PROCESSORS 2 SKIP_REGULAR_EXPRESSION ^SKIPPED)"
+} >>"$all/CTestTestfile.cmake"
 
 step "All tests; times per tier stand in the label summary at the end"
 # Sanitizer builds are for the tests without MPI: MPI libraries have races and leaks of their own.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/mpi_library.hpp"
 #include "lapse/transport/remote_reads.hpp"
 #include "lapse/transport/shared_memory.hpp"
 #include "lapse/transport/shared_memory_remedies.hpp"
@@ -200,11 +202,11 @@ void TableMaker::expose_owners(TableShard& table) {
   } catch (const MpiError& error) {
     owners_can_be_read_ = false;
     if (transport_.rank().value() != 0) return;
+    const std::string_view remedy = mpi_library().windows_remedy;
     logger_.warning(
         "table '{}' and later ones: owners are not read by remote memory access, accesses to keys of "
-        "unknown owners go by their homes: {}; with Open MPI 4, put OMPI_MCA_osc=^rdma into the "
-        "environment before MPI_Init, or set the option rma=off",
-        table.name(), error.what());
+        "unknown owners go by their homes: {}; {}{}set the option rma=off",
+        table.name(), error.what(), remedy, remedy.empty() ? "" : ", or ");
   }
 }
 

@@ -10,7 +10,5 @@ inline constexpr std::string_view kMoreSharedMemory =
     "/dev/shm)";
 inline constexpr std::string_view kMoreAddresses =
     "raise the limit of a process's addresses (ulimit -v, or the batch system's limit of virtual memory)";
-inline constexpr std::string_view kSharedWindows =
-    "with Open MPI, let OMPI_MCA_osc (mpirun --mca osc) contain sm";
 
 }  // namespace lapse

@@ -13,7 +13,8 @@ case=$1
 program=$2
 shift 2
 launcher=("$@")
-unset SLURM_NTASKS SLURM_STEP_NUM_TASKS OMPI_MPI_THREAD_LEVEL
+export UCX_LOG_LEVEL=error  # Below MPICH: it warns of what was in flight when MPI ended.
+unset SLURM_NTASKS SLURM_STEP_NUM_TASKS OMPI_MPI_THREAD_LEVEL MPIR_CVAR_DEFAULT_THREAD_LEVEL
 
 source "$(dirname "$0")/program_output.sh"
 
@@ -67,8 +68,10 @@ case $case in
       [ "$(lines '^MPI was init.*MPI_THREAD_SINGLE.*MPI_Init_thread.*OMPI_MPI_THREAD_LEVEL.*2 SERIALIZED')" -eq 1 ]
     ;;
   level_by_variable)
+    # Each library reads its own variable.
+    levels=(FUNNELED SERIALIZED)
     for level in 1 2; do
-      export OMPI_MPI_THREAD_LEVEL=$level
+      export OMPI_MPI_THREAD_LEVEL=$level MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_${levels[level - 1]}
       run plain_init 1
       ends_well 1 0
     done

@@ -124,6 +124,19 @@ void eager_limit_of_tcp(const char* limit, std::size_t expected_packet_bytes) {
   eager_limit(nullptr, expected_packet_bytes);
 }
 
+// A library of which nothing is known but the standard: nothing is set for it.
+void no_eager_limit() {
+  ::unsetenv("OMPI_MCA_osc");
+  lapse::prepare_mpi_environment();
+  expect(std::getenv("OMPI_MCA_osc") == nullptr, "OMPI_MCA_osc");
+  initialise(MPI_THREAD_SERIALIZED);
+  expect(!lapse::eager_message_bytes().has_value(), "an eager limit");
+  lapse::MpiTransport transport(MPI_COMM_WORLD);
+  expect(transport.eager_packet_bytes() == 4031, std::to_string(transport.eager_packet_bytes()));
+  transport.close();
+  MPI_Finalize();
+}
+
 void abort_job() {
   initialise(MPI_THREAD_SERIALIZED);
   lapse::MpiTransport transport(MPI_COMM_WORLD);
@@ -145,6 +158,7 @@ void run(std::string_view state) {
   if (state == "eager_small") return eager_limit("4096", 4031);
   if (state == "eager_tcp") return eager_limit_of_tcp("65536", 16383);
   if (state == "eager_tcp_small") return eager_limit_of_tcp("4096", 4031);
+  if (state == "eager_unknown") return no_eager_limit();
   if (state == "abort") return abort_job();
   throw std::runtime_error("unknown state");
 }

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "lapse/transport/mpi/library_of_build.hpp"
-#include "lapse/transport/mpi/library_settings.hpp"
+#include "lapse/transport/mpi/mpi_library.hpp"
 
 namespace lapse {
 
 namespace {
-
-// Open MPI's limits count its own header of a message: 56 bytes in version 4.1, with some room for others.
-constexpr std::size_t kEagerHeaderBytes = 64;
 
 // The value of an unsigned control variable of the MPI library; the tools interface is initialised.
 std::optional<std::size_t> read_control_variable(const char* name) {
@@ -41,12 +37,13 @@ EagerLimits read_eager_limits() {
   int level = MPI_THREAD_SINGLE;
   int provided = MPI_THREAD_SINGLE;
   EagerLimits limits;
+  const MpiLibrary& library = mpi_library();
+  if (library.network_eager_limit == nullptr) return limits;
   if (MPI_Query_thread(&level) != MPI_SUCCESS) return limits;
   if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return limits;
-  // The shared-memory transport of Open MPI is called vader up to version 4 and sm from version 5 on. What is
-  // excluded has no variable; TCP has one also where UCX or libfabric takes its place.
-  limits.tcp = limits.smallest = read_control_variable("btl_tcp_eager_limit");
-  for (const char* name : {"btl_vader_eager_limit", "btl_sm_eager_limit"}) {
+  // What is excluded has no variable; TCP has one also where UCX or libfabric takes its place.
+  limits.tcp = limits.smallest = read_control_variable(library.network_eager_limit);
+  for (const char* name : library.host_eager_limits) {
     const std::optional<std::size_t> one = read_control_variable(name);
     if (one) limits.smallest = std::min(*one, limits.smallest.value_or(*one));
   }
@@ -62,16 +59,16 @@ const EagerLimits& eager_limits() {
 }
 
 std::optional<std::size_t> without_header(std::optional<std::size_t> limit) {
-  if (!limit || *limit <= kEagerHeaderBytes) return std::nullopt;
-  return *limit - kEagerHeaderBytes;
+  const std::size_t header = mpi_library().eager_header_bytes;
+  if (!limit || *limit <= header) return std::nullopt;
+  return *limit - header;
 }
 
 }  // namespace
 
 void prepare_mpi_environment() {
   constexpr int kKeepExisting = 0;
-  // One of the few calls that MPI allows at any time.
-  for (const EnvironmentSetting& setting : settings_of_library(loaded_library()))
+  for (const EnvironmentSetting& setting : mpi_library().settings)
     ::setenv(setting.variable, setting.value, kKeepExisting);
 }
 

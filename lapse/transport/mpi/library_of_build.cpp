@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <cstddef>
+#include <string>
+#include <string_view>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/mpi_library.hpp"
 
 namespace lapse {
 
@@ -24,28 +26,10 @@ constexpr const char* kNameOfBuild = "another library";
 
 }  // namespace
 
-MpiFamily family_of_library(std::string_view version_text) {
-  if (version_text.starts_with("Open MPI")) return MpiFamily::open_mpi;
-  for (const std::string_view name : {"MPICH", "MVAPICH", "Intel(R) MPI"})
-    if (version_text.find(name) != std::string_view::npos) return MpiFamily::mpich;
-  return MpiFamily::unknown;
-}
-
-std::string loaded_library() {
-  // More than MPI_MAX_LIBRARY_VERSION_STRING of any library: 256 in Open MPI, 8192 in MPICH.
-  constexpr std::size_t kBytes = std::size_t{16} << 10;
-  static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= kBytes);
-  std::string text(kBytes, '\0');
-  int length = 0;
-  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return {};
-  text.resize(text.find('\0'));
-  return text;
-}
-
 void require_library_of_build() {
   const std::string loaded = loaded_library();
   std::string_view version = loaded;
-  const MpiFamily running = family_of_library(version);
+  const MpiFamily running = mpi_library_of(version).family;
   if (running == kFamilyOfBuild || running == MpiFamily::unknown || kFamilyOfBuild == MpiFamily::unknown)
     return;
   version = version.substr(0, version.find_first_of(",\n"));

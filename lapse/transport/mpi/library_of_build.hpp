@@ -1,22 +1,9 @@
 // Whether the MPI library of this process is the one that this library was built with.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "lapse/core/export.hpp"
 
 namespace lapse {
-
-// Libraries of one family share their handles: what is compiled with one may run with another.
-enum class MpiFamily { open_mpi, mpich, unknown };
-
-// Of the library with this text of MPI_Get_library_version.
-MpiFamily family_of_library(std::string_view version_text);
-
-// What MPI_Get_library_version says of the library that the process has loaded; empty where it fails. May be
-// called at any time, by any thread.
-std::string loaded_library();
 
 // Throws MpiStateError where the process has loaded a library of another family: a communicator then means
 // nothing here, so this is called before one is looked at. May be called at any time, by any thread.

@@ -17,6 +17,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
 #include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/mpi_library.hpp"
 
 namespace lapse {
 
@@ -73,7 +74,7 @@ MpiLock* find_lock() LAPSE_REQUIRES(mpi_role) {
   check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &found), "MPI_Comm_get_attr");
   if (!found) return nullptr;
   const int last = std::min(*static_cast<int*>(value), MPI_ERR_LASTCODE + kMaxListedCodes);
-  for (int code = MPI_ERR_LASTCODE + 1; code <= last; ++code) {
+  for (int code = MPI_ERR_LASTCODE + 1 + mpi_library().reserved_error_codes; code <= last; ++code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) continue;

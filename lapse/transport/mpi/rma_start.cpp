@@ -11,6 +11,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/mpi_library.hpp"
 #include "lapse/transport/mpi/rma_self_test.hpp"
 #include "lapse/transport/mpi/shared_windows.hpp"
 #include "lapse/transport/rdma_devices.hpp"
@@ -24,10 +25,12 @@ constexpr std::size_t kTimedBytes = std::size_t{64} << 10;
 // What the MPI library puts into a window's file beside the memory asked for, generously.
 constexpr std::size_t kRingFileOverhead = std::size_t{1} << 20;
 constexpr std::string_view kNoWindows = "set the option rma=off";
-constexpr std::string_view kOtherComponent =
-    "with Open MPI 4, put OMPI_MCA_osc=^rdma into the environment before MPI_Init (mpirun --mca osc ^rdma), "
-    "or set "
-    "the option rma=off";
+
+// What to do where windows do not work.
+std::string remedy_of_library() {
+  const std::string_view remedy = mpi_library().windows_remedy;
+  return remedy.empty() ? std::string(kNoWindows) : fmt::format("{}, or {}", remedy, kNoWindows);
+}
 
 class Start {
  public:
@@ -78,8 +81,8 @@ class Start {
 
   void make_window() {
     std::string problem = agree(too_little_shared_memory());
-    const std::string remedy = problem.empty() ? std::string(kOtherComponent)
-                                               : fmt::format("{}, or {}", kMoreSharedMemory, kNoWindows);
+    const std::string remedy =
+        problem.empty() ? remedy_of_library() : fmt::format("{}, or {}", kMoreSharedMemory, kNoWindows);
     if (problem.empty()) problem = allocate();
     if (problem.empty()) problem = agree(test());
     if (!problem.empty()) {
@@ -88,7 +91,7 @@ class Start {
           true, fmt::format("bulk payloads go by message, because windows do not work: on {}; {}", problem,
                             remedy)};
     } else if (!automatic()) {
-      // Open MPI then refuses windows of given memory, or hangs.
+      // Open MPI then refuses windows of given memory, or hangs; other libraries are not relied on, either.
       const bool multiple = communicator_.thread_level() == MPI_THREAD_MULTIPLE;
       const std::string against = agree(multiple ? "MPI was initialised with MPI_THREAD_MULTIPLE" : "");
       start_.remote_reads = against.empty();

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <string_view>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/pages.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
 #include "lapse/transport/mpi/error.hpp"
+#include "lapse/transport/mpi/mpi_library.hpp"
 #include "lapse/transport/mpi/window_access.hpp"
 #include "lapse/transport/shared_memory_remedies.hpp"
 
@@ -37,7 +39,8 @@ bool has_addresses(std::size_t bytes) {
 }  // namespace
 
 std::string MpiSharedWindows::directory() {
-  const char* const chosen = std::getenv("OMPI_MCA_osc_sm_backing_directory");
+  const char* const variable = mpi_library().shared_folder_variable;
+  const char* const chosen = variable == nullptr ? nullptr : std::getenv(variable);
   return chosen != nullptr && *chosen != '\0' ? chosen : "/dev/shm";
 }
 
@@ -97,7 +100,8 @@ std::byte* MpiSharedWindows::allocate(std::size_t bytes) {
                                       &own, &window),
               "MPI_Win_allocate_shared");
   } catch (const MpiError& error) {
-    throw MpiError(fmt::format("{}; {}", error.what(), kSharedWindows));
+    const std::string_view remedy = mpi_library().shared_windows_remedy;
+    throw MpiError(fmt::format("{}{}{}", error.what(), remedy.empty() ? "" : "; ", remedy));
   }
   windows_.push_back(window);
   check_mpi(MPI_Win_set_name(window, "lapse shared tables"), "MPI_Win_set_name");

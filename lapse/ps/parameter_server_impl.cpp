@@ -64,8 +64,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     return fmt::format("lapse {}\n{}", library_version_text(), options_.to_text());
   });
   agreement_.require_equal<ConfigurationError>(texts, [](auto& first, auto& other, std::size_t other_rank) {
-    return fmt::format("the ranks have different versions or options. Rank 0:\n{}\nrank {}:\n{}", first, other_rank,
-                       other);
+    return fmt::format("the ranks have different versions or options. Rank 0:\n{}\nrank {}:\n{}", first,
+                       other_rank, other);
   });
   protocol_.failures().set_listener([this](std::string_view reporter, std::string_view text) {
     logger_.error("{}{}{}; the phase ends on every rank", reporter,

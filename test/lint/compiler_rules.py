@@ -81,8 +81,8 @@ def _shared_headers(used):
         return saved - seconds[candidate] - 10  # To compile it, and to write the file.
 
     for _ in range(_MAX_PRECOMPILED):
-        best = max(candidates, key=gain, default=frozenset())
-        if gain(best) <= 0:
+        best = max(candidates, key=gain, default=None)
+        if best is None or gain(best) <= 0:
             break
         for headers in users:
             if best <= headers and seconds[best] > _seconds(chosen[headers]):

@@ -281,6 +281,13 @@ class SelfTest(unittest.TestCase):
             found = list(compiler_rules.check_headers(self.root, cache=cache))
             self.assertEqual([problem.path for problem in found], ["lapse/io/user.hpp"])
 
+    def test_a_header_lacks_what_many_others_include(self):
+        for number in range(6):
+            self.write(f"lapse/core/a{number}.hpp", f"#pragma once\n\n#include <functional>\n#include <string>\n\n"
+                       f"inline std::string f{number}(std::function<std::string()> f) {{ return f(); }}\n")
+        self.write("lapse/core/b.hpp", "#pragma once\n\n#include <cstdint>\n\ninline std::string g() { return {}; }\n")
+        self.assertEqual([problem.path for problem in compiler_rules.check_headers(self.root)], ["lapse/core/b.hpp"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -266,7 +266,8 @@ std::vector<std::uint64_t> CheckpointSave::withdraw_others() const noexcept {
       if (other.at.step == request_.step) continue;
       const bool is_abandoned = request_.abandoned && request_.abandoned->has(other.at);
       if (!is_abandoned && kept < *request_.keep) {
-        if (has_files(other.at.step)) ++kept;
+        const bool is_doubtful = request_.doubtful && request_.doubtful->has(other.at);
+        if (!is_doubtful && has_files(other.at.step)) ++kept;
         continue;
       }
       const bool was_whole = is_abandoned || has_files(other.at.step);

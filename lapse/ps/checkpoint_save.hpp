@@ -20,8 +20,8 @@
 
 namespace lapse {
 
-// Checkpoints that were saved after the one that a job has gone back to, up to the last of then.
-struct AbandonedBranch {
+// Checkpoints that were saved after the one that a job has loaded, up to the last of then.
+struct LaterCheckpoints {
   SavedAt after;
   SavedAt last;
 
@@ -45,7 +45,8 @@ class CheckpointSave {
     std::optional<std::size_t> keep;
     std::optional<LocalCheckpoints> local;  // written first
     bool first_of_host = false;             // of the ranks of this host
-    std::optional<AbandonedBranch> abandoned = {};
+    std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has left
+    std::optional<LaterCheckpoints> doubtful = {};   // could not be loaded: they do not count for `keep`
   };
   // Where this rank writes.
   struct Place {

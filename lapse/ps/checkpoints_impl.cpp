@@ -118,7 +118,8 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                   .keep = settings_.keep,
                                   .local = local(),
                                   .first_of_host = host_.index == 0,
-                                  .abandoned = abandoned_};
+                                  .abandoned = abandoned_,
+                                  .doubtful = doubtful_};
   std::unique_ptr<CheckpointSave> save;
   const bool in_background = writing == Writing::in_background;
   const std::vector<std::uint64_t> bytes = agreement.exchange([&] {

@@ -112,7 +112,7 @@ class Checkpoints::Impl {
   // Before parts are written to it: removes what is of no use in the local folder. Throws CheckpointError
   // where it has parts of another run.
   void clean_local_folder(const Beginning& beginning);
-  // After a load: which checkpoints are those of a branch that is abandoned.
+  // After a load: which checkpoints are those of a branch that is abandoned, or could not be loaded.
   void note_branch(const LoadRequest& request, const SavedAt& loaded);
   // Removes the files of checkpoints that are gone.
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
@@ -138,7 +138,9 @@ class Checkpoints::Impl {
   std::uint64_t committed_order_ = 0;       // likewise, of the newest that exists
   std::uint64_t local_order_ = 0;           // of one of which all hosts have all parts
   bool local_is_own_ = false;               // there are no parts of another run; on the first rank of a host
-  std::optional<AbandonedBranch> abandoned_;  // on rank 0
+  // On rank 0, as CheckpointSave::Request.
+  std::optional<LaterCheckpoints> abandoned_;
+  std::optional<LaterCheckpoints> doubtful_;
 };
 
 }  // namespace lapse

@@ -67,9 +67,12 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
 
 void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& loaded) {
   abandoned_.reset();
-  if (!is_first_rank() || !request.step || request.is_fallback) return;
+  doubtful_.reset();
+  if (!is_first_rank() || !settings_.keep) return;
   try {
-    abandoned_ = {.after = loaded, .last = folder_.latest()};
+    const LaterCheckpoints later{.after = loaded, .last = folder_.latest()};
+    const bool goes_back = request.step && !request.is_fallback;
+    (goes_back ? abandoned_ : doubtful_) = later;
   } catch (const CheckpointError&) {
     // What is newer is not known, and stays.
   }

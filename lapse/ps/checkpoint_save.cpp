@@ -282,8 +282,10 @@ std::vector<std::uint64_t> CheckpointSave::withdraw_others() const noexcept {
 
 void CheckpointSave::remove_left_overs() const noexcept {
   if (request_.local && request_.first_of_host) {
-    request_.local->mark_copied(request_.checkpoint);
+    // Parts of another run stay marked until they are gone: else a job that is killed here would leave a
+    // folder that is refused.
     request_.local->remove_others(request_.checkpoint);
+    request_.local->mark_copied(request_.checkpoint);
   }
   if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
 }

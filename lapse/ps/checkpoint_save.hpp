@@ -90,9 +90,9 @@ class CheckpointSave {
   void discard_local() const noexcept;
   // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
-  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns the
-  // steps of those among them that were not whole. Throws CheckpointError.
-  std::vector<std::uint64_t> commit(const std::vector<SavedPart>& parts) const;
+  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns
+  // warnings: of those among them that were not whole, and of what cannot be removed. Throws CheckpointError.
+  std::vector<std::string> commit(const std::vector<SavedPart>& parts) const;
   // After commit, any thread: removes the files of those, and other local ones. Large files take long.
   void remove_left_overs() const noexcept;
 
@@ -116,7 +116,7 @@ class CheckpointSave {
   void copy_from_local();
   void write_part(DurableFile& file);
   Manifest empty_manifest() const;
-  std::vector<std::uint64_t> withdraw_others() const noexcept;
+  std::vector<std::string> withdraw_others() const noexcept;
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;

@@ -134,6 +134,28 @@ TEST_CASE("What cannot be removed does not keep a job from saving") {
   CHECK(fs::exists(folder.path() + "/step-1/left.shards"));
 }
 
+TEST_CASE("A manifest that cannot be removed does not keep older checkpoints") {
+  const SharedFolder folder;
+  const CheckpointFolder checkpoints(folder.path());
+  SteppedTable table(CheckpointSettings{.folder = folder.path(), .keep = 2});
+  table.save(1);
+  table.save(2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.is_last_rank()) {
+    const fs::path manifest = checkpoints.file_path(2, std::string(Manifest::kFile));
+    fs::remove(manifest);
+    fs::create_directories(manifest / "below");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  table.save(3);
+  CHECK(checkpoints.steps() == std::vector<std::uint64_t>{1, 2, 3});
+  table.save(4);
+  CHECK(checkpoints.steps() == std::vector<std::uint64_t>{2, 3, 4});
+  table.checkpoints().load({.step = 3});
+  CHECK(!shards_in(checkpoints.step_path(2)).empty());  // It may be whole.
+  CHECK(!fs::exists(checkpoints.step_path(1)));
+}
+
 TEST_CASE("A checkpoint of which a file was removed does not appear") {
   const SharedFolder folder;
   SteppedTable table(folder.path());

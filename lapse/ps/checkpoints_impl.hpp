@@ -87,9 +87,14 @@ class Checkpoints::Impl {
     std::optional<LocalCheckpoint> checkpoint;
     std::vector<std::string> problems;
     bool unreadable = false;  // a problem is that a disk refuses
+    WantedLocal wanted;
+    std::vector<LocalCheckpoints::Listing> listings;  // by rank
   };
   // Collective.
   Near find_near(CheckpointAgreement& agreement, std::optional<std::uint64_t> step) const;
+  // The newest of those that are older than one that is not whole after all.
+  static std::optional<LocalCheckpoint> older_local(const Near& near, const LocalCheckpoint& failed,
+                                                    std::vector<std::string>& problems);
   // Collective. What is in the folder of all ranks; nothing only where `near` has one.
   FoundCheckpoint find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                        std::optional<std::uint64_t> step, const Near& near) const;

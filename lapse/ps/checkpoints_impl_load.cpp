@@ -11,6 +11,16 @@
 
 namespace lapse {
 
+namespace {
+
+// A disk that cannot be read now, or a program that is older than the checkpoint.
+bool may_be_whole(const CheckpointError& error) {
+  return error.reason() == CheckpointError::Reason::not_readable ||
+         error.reason() == CheckpointError::Reason::newer_version;
+}
+
+}  // namespace
+
 LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   const bool is_own = request.folder.empty();
   const CheckpointFolder folder = is_own ? folder_ : CheckpointFolder(request.folder);
@@ -27,7 +37,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   std::vector<ChosenTable> loads;
   agreement.run([&] { loads = chosen(request); });
   const Near found_near = local() && is_own ? find_near(agreement, step) : Near();
-  const std::optional<LocalCheckpoint>& near = found_near.checkpoint;
+  std::optional<LocalCheckpoint> near = found_near.checkpoint;
   if (near) last_order_ = std::max(last_order_, near->saved_at().order);
   const FoundCheckpoint found = find(agreement, folder, step, found_near);
   functions_.set_label(fmt::format("{:016x}", found.call));
@@ -39,22 +49,26 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   std::optional<LoadedCheckpoint> loaded;
   SavedAt saved_at = found.saved_at;
   try {
-    if (near && (!has_far || near->saved_at() >= found.saved_at)) {
+    while (!loaded && near && (!has_far || near->saved_at() >= found.saved_at)) {
       const bool is_copy = has_far && near->checkpoint() == found.checkpoint;
       try {
         loaded = load_near(agreement, *near, is_copy, loads);
         saved_at = near->saved_at();
         local_order_ = saved_at.order;
       } catch (const CheckpointError& error) {
-        if (!has_far || error.reason() == CheckpointError::Reason::mismatch) throw;
-        problems.emplace_back(error.what());
+        if (error.reason() == CheckpointError::Reason::mismatch) throw;
+        std::vector<std::string> others{error.what()};
+        // One that the disk refuses may be whole: no other takes its place but that of all ranks.
+        near = may_be_whole(error) ? std::nullopt : older_local(found_near, *near, others);
+        if (!near && !has_far) throw;
+        problems.insert(problems.end(), others.begin(), others.end());
       }
     }
     if (!loaded) loaded = load_far(agreement, folder, found, loads);
   } catch (const CheckpointError& error) {
     // Every rank has this error.
     if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Of no other step there is more hope.
-    const std::uint64_t failed = has_far ? found.saved_at.step : near->step();
+    const std::uint64_t failed = has_far ? found.saved_at.step : found_near.checkpoint->step();
     const std::vector<std::string> others = agreement.exchange(
         [&]() -> std::string { return is_first_rank() ? other_checkpoint(folder, failed) : std::string(); });
     agreement.throw_everywhere(
@@ -81,16 +95,29 @@ void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& l
 Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreement,
                                                      std::optional<std::uint64_t> step) const {
   // The run is that of the folder of all ranks.
-  const SavedAt latest =
+  Near near;
+  near.wanted.step = step;
+  near.wanted.latest =
       agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
-  const auto listings = agreement.exchange([&] {
+  near.listings = agreement.exchange([&] {
     return host_.index == 0 ? local()->list(folder_number(folder_.path()).value_or(0))
                             : LocalCheckpoints::Listing();
   });
-  Near near;
-  near.checkpoint = newest_local(listings, step, latest, near.problems);
-  near.unreadable = std::ranges::any_of(listings, &LocalCheckpoints::Listing::unreadable);
+  for (const LocalCheckpoints::Listing& listing : near.listings) {
+    near.problems.insert(near.problems.end(), listing.problems.begin(), listing.problems.end());
+    near.problems.insert(near.problems.end(), listing.others.begin(), listing.others.end());
+    near.unreadable |= listing.unreadable;
+  }
+  near.checkpoint = newest_local(near.listings, near.wanted, near.problems);
   return near;
+}
+
+std::optional<LocalCheckpoint> Checkpoints::Impl::older_local(const Near& near,
+                                                              const LocalCheckpoint& failed,
+                                                              std::vector<std::string>& problems) {
+  WantedLocal wanted = near.wanted;
+  wanted.before = {failed.saved_at(), failed.checkpoint()};
+  return newest_local(near.listings, wanted, problems);
 }
 
 FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const CheckpointFolder& folder,

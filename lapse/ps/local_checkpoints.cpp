@@ -221,18 +221,17 @@ Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
 }
 
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
-                                            std::optional<std::uint64_t> step, const SavedAt& latest,
-                                            std::vector<std::string>& problems) {
-  using Place = std::pair<SavedAt, std::uint64_t>;  // and its number
+                                            const WantedLocal& wanted, std::vector<std::string>& problems) {
+  using Place = WantedLocal::Place;
+  const SavedAt& latest = wanted.latest;
   std::map<Place, std::map<std::uint64_t, LocalCheckpoint::Part>> found;
   for (std::size_t lister = 0; lister < listings.size(); ++lister) {
     const LocalCheckpoints::Listing& listing = listings[lister];
-    problems.insert(problems.end(), listing.problems.begin(), listing.problems.end());
-    problems.insert(problems.end(), listing.others.begin(), listing.others.end());
     for (std::size_t i = 0; i < listing.ranks.size(); ++i) {
       Manifest part = Manifest::from_text(listing.manifests[i], "a local part");
-      if (step && part.step != *step) continue;
+      if (wanted.step && part.step != *wanted.step) continue;
       const Place place{part.saved_at(), part.checkpoint};
+      if (wanted.before && place >= *wanted.before) continue;
       found[place].try_emplace(listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
     }
   }

@@ -82,11 +82,18 @@ struct LocalCheckpoint {
   Manifest manifest(std::optional<std::size_t> lister = {}) const;
 };
 
-// The newest that is complete, or that of the step; `problems` gets newer ones that are not. Those from
-// before `latest`, in the folder of all ranks, are left out: they are older, or belong to a branch of the
-// training that a later job has abandoned. `listings`: by rank.
+// Which of them is looked for. Those from before the latest in the folder of all ranks are left out: they are
+// older, or belong to a branch of the training that a later job has abandoned.
+struct WantedLocal {
+  using Place = std::pair<SavedAt, std::uint64_t>;  // and its number
+
+  std::optional<std::uint64_t> step = {};  // nothing: any
+  SavedAt latest = {};                     // in the folder of all ranks
+  std::optional<Place> before = {};        // only older ones than this
+};
+
+// The newest that is complete; `problems` gets newer ones that are not. `listings`: by rank.
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
-                                            std::optional<std::uint64_t> step, const SavedAt& latest,
-                                            std::vector<std::string>& problems);
+                                            const WantedLocal& wanted, std::vector<std::string>& problems);
 
 }  // namespace lapse

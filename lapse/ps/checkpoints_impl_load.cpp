@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
+#include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/ps/checkpoint_loader.hpp"
 #include "lapse/ps/checkpoints_impl.hpp"
 
@@ -17,6 +19,27 @@ namespace {
 bool may_be_whole(const CheckpointError& error) {
   return error.reason() == CheckpointError::Reason::not_readable ||
          error.reason() == CheckpointError::Reason::newer_version;
+}
+
+// Whether all values that the folder has of the step are of the checkpoint with this number.
+bool has_only(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t checkpoint) {
+  std::error_code error;
+  std::vector<std::string> names = folder_entries(folder.step_path(step), error);
+  std::erase_if(names, [](const std::string& name) { return !is_checkpoint_file(name); });
+  return !names.empty() && std::ranges::all_of(names, [&](const std::string& name) {
+    return name.starts_with(checkpoint_file_prefix(checkpoint));
+  });
+}
+
+// Whether a checkpoint (of `step`, where it is given) whose manifest in the folder cannot be read may be whole
+// and newer than this one.
+bool may_have_newer(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
+                    const LocalCheckpoint& near) {
+  return std::ranges::any_of(folder.saved(), [&](const CheckpointFolder::Saved& one) {
+    if (step && one.at.step != *step) return false;
+    if (!one.problem || !may_be_whole(*one.problem) || one.at.step < near.step()) return false;
+    return one.at.step > near.step() || !has_only(folder, one.at.step, near.checkpoint());
+  });
 }
 
 }  // namespace
@@ -135,6 +158,7 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
         throw CheckpointError(reason, error.file(),
                               fmt::format("{}; {}", error.problem(), fmt::join(near.problems, "; ")));
       }
+      if (may_be_whole(error) && may_have_newer(folder, step, *near.checkpoint)) throw;
       found.problems.emplace_back(error.what());
     }
     found.call = new_checkpoint_number();

@@ -149,7 +149,13 @@ std::string LocalCheckpoints::part_text(std::uint64_t step, const std::string& n
 void LocalCheckpoints::list_part(std::uint64_t step, const std::string& name, std::uint64_t rank,
                                  std::uint64_t run, Listing& listing) const {
   const std::string file = folder_.file_path(step, name);
-  std::string text = part_text(step, name);
+  std::string text;
+  try {
+    text = part_text(step, name);
+  } catch (const CheckpointError& error) {
+    if (error.reason() == CheckpointError::Reason::not_readable) listing.refused.emplace_back(error.what());
+    throw;
+  }
   const Manifest part = Manifest::from_text(text, file);
   if (part.step != step || rank >= part.ranks)
     throw CheckpointError(CheckpointError::Reason::foreign, file, "is no part of this step");
@@ -192,6 +198,13 @@ LocalCheckpoints::Listing LocalCheckpoints::list(std::uint64_t run) const {
 }
 
 void LocalCheckpoints::refuse_others(const Listing& listing, const std::string& all_ranks) const {
+  if (!listing.refused.empty()) {
+    throw CheckpointError(
+        CheckpointError::Reason::not_readable, folder_.path(),
+        fmt::format("may have a part of another run than that in {}, which may be in no other folder: {}; "
+                    "choose another local folder, or remove what cannot be read",
+                    all_ranks, fmt::join(listing.refused, "; ")));
+  }
   if (listing.only_here.empty()) return;
   throw CheckpointError(
       CheckpointError::Reason::foreign, folder_.path(),

@@ -40,18 +40,19 @@ class LocalCheckpoints {
     std::vector<std::string> manifests;
     std::vector<std::string> problems;
     bool unreadable = false;               // a problem is that the disk refuses
+    std::vector<std::string> refused;      // parts of which the run is not known, as the disk refuses: texts
     std::vector<std::string> others;       // parts of other runs: texts
     std::vector<std::uint64_t> only_here;  // steps of those which their folder of all ranks may lack
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
-      archive& ranks& manifests& problems& unreadable& others& only_here;
+      archive& ranks& manifests& problems& unreadable& refused& others& only_here;
     }
   };
   // Those of one run (Manifest::run).
   Listing list(std::uint64_t run) const;
   // Throws CheckpointError where the listing, of the run of the folder `all_ranks`, has parts of another run
-  // that may be nowhere else.
+  // that may be nowhere else, or parts that the disk refuses, as these may be such.
   void refuse_others(const Listing& listing, const std::string& all_ranks) const;
 
  private:

@@ -181,6 +181,40 @@ TEST_CASE("Where the newest on the hosts is bad, the older one there is loaded")
   }
 }
 
+TEST_CASE("A newest checkpoint that the disk refuses is not replaced by an older one on the hosts") {
+  const SharedFolder folder;
+  const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
+  const CheckpointSettings other_hosts{.folder = folder.path(), .local_folder = folder.path() + "-other"};
+  save_and_end(settings, 4);
+  save_and_end(other_hosts, 5);
+  on_rank_0([&] {
+    const fs::path manifest = folder.path() + "/step-5/manifest.json";
+    fs::remove(manifest);
+    fs::create_symlink(manifest, manifest);
+  });
+  {
+    SteppedTable table(settings);
+    check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
+  }
+  // They have this one, or a newer one.
+  const auto loads = [&](const CheckpointSettings& hosts, std::uint64_t step) {
+    SteppedTable table(hosts);
+    const LoadedCheckpoint loaded = table.checkpoints().load();
+    CHECK(loaded.step == step);
+    CHECK(any_contains(loaded.problems, "/step-5/manifest.json"));
+    table.expect_values(static_cast<float>(step));
+  };
+  loads(other_hosts, 5);
+  stage_and_end(settings, 6, 6);
+  loads(settings, 6);
+  // Another one under the same step.
+  stage_and_end(settings, 5, 50);
+  SteppedTable table(settings);
+  check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
+  check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load({.step = 5}); });
+  CHECK(table.checkpoints().load({.step = 6}).step == 6);
+}
+
 TEST_CASE("Ranks that save differently get an error on each") {
   const SharedFolder folder;
   ParameterServer server(MPI_COMM_WORLD);

@@ -188,6 +188,15 @@ TEST_CASE("A local folder with what another run alone has there is refused") {
     }
   }
   CHECK(steps_with_values(folder.path() + "-local") == Steps{1, 2});
+  // Where the disk refuses to say of which run the part is; and the folder of all ranks is loaded.
+  const std::string part_1 = folder.path() + "-local/step-1/0000000000000001-r0.part.json";
+  by_one_rank([&] { fs::create_symlink(part_1, part_1); });
+  {
+    SteppedTable table(with_local(folder, "/run-1"));
+    CHECK(table.checkpoints().load().step == 2);
+    check_error(Reason::not_readable, part_1, [&] { table.save(3); });
+  }
+  by_one_rank([&] { fs::remove(part_1); });
   {
     SteppedTable table(with_local(folder, "/run-1"));
     CHECK(table.checkpoints().load().step == 2);

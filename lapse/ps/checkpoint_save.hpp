@@ -43,8 +43,8 @@ class CheckpointSave {
     std::int32_t ranks = 0;
     CheckpointContent content;
     std::optional<std::size_t> keep;
-    std::optional<LocalCheckpoints> local;  // written first
-    bool first_of_host = false;             // of the ranks of this host
+    std::optional<LocalCheckpoints> local;           // written first
+    bool first_of_host = false;                      // of the ranks of this host
     std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has left
     std::optional<LaterCheckpoints> doubtful = {};   // could not be loaded: they do not count for `keep`
   };

@@ -120,8 +120,7 @@ Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreem
   // The run is that of the folder of all ranks.
   Near near;
   near.wanted.step = step;
-  near.wanted.latest =
-      agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
+  near.wanted.latest = agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
   near.listings = agreement.exchange([&] {
     return host_.index == 0 ? local()->list(folder_number(folder_.path()).value_or(0))
                             : LocalCheckpoints::Listing();
@@ -135,8 +134,7 @@ Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreem
   return near;
 }
 
-std::optional<LocalCheckpoint> Checkpoints::Impl::older_local(const Near& near,
-                                                              const LocalCheckpoint& failed,
+std::optional<LocalCheckpoint> Checkpoints::Impl::older_local(const Near& near, const LocalCheckpoint& failed,
                                                               std::vector<std::string>& problems) {
   WantedLocal wanted = near.wanted;
   wanted.before = {failed.saved_at(), failed.checkpoint()};

@@ -208,9 +208,11 @@ void LocalCheckpoints::refuse_others(const Listing& listing, const std::string& 
   if (listing.only_here.empty()) return;
   throw CheckpointError(
       CheckpointError::Reason::foreign, folder_.path(),
-      fmt::format("has a part of step {} that is not of the run in {}, and may be in no other folder: choose "
-                  "the folder of its run, or another local folder, or remove this one with what it has",
-                  std::ranges::max(listing.only_here), all_ranks));
+      fmt::format(
+          "has a part of step {} that is not of the run in {}, and may be in no other folder: choose "
+          "the folder of its run, or another local folder (best one for each run), or remove this one "
+          "with what it has",
+          std::ranges::max(listing.only_here), all_ranks));
 }
 
 Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {

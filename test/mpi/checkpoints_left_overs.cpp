@@ -48,7 +48,8 @@ std::vector<std::string> shards_in(const std::string& path) {
 class FolderWatch {
  public:
   explicit FolderWatch(const std::string& path) : descriptor_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
-    expect(::inotify_add_watch(descriptor_, path.c_str(), IN_MOVED_TO | IN_DELETE) >= 0, "a watch of " + path);
+    expect(::inotify_add_watch(descriptor_, path.c_str(), IN_MOVED_TO | IN_DELETE) >= 0,
+           "a watch of " + path);
   }
   ~FolderWatch() { ::close(descriptor_); }
   FolderWatch(const FolderWatch&) = delete;

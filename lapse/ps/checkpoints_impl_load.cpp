@@ -31,8 +31,8 @@ bool has_only(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t 
   });
 }
 
-// Whether a checkpoint (of `step`, where it is given) whose manifest in the folder cannot be read may be whole
-// and newer than this one.
+// Whether a checkpoint (of `step`, where it is given) whose manifest in the folder cannot be read may be
+// whole and newer than this one.
 bool may_have_newer(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
                     const LocalCheckpoint& near) {
   return std::ranges::any_of(folder.saved(), [&](const CheckpointFolder::Saved& one) {

@@ -165,7 +165,7 @@ class MpiSection {
 // --- servers
 
 SharedServer make_server(int communicator, const std::map<std::string, std::string>& options, bool managed) {
-  require_library_of_build();
+  require_usable_library();
   const MPI_Comm comm = MPI_Comm_f2c(communicator);
   std::vector<OptionSetting> settings;
   for (const auto& [name, value] : options) {

@@ -232,6 +232,7 @@ def make_tables(server):
 def main():
     folder = pathlib.Path(sys.argv[1])
     refused(lapse.ConfigurationError, "stall_report", lapse.Server, MPI.COMM_WORLD, {"lapse.stall_rebort": 30})
+    refused(lapse.MpiStateError, "", lapse.Server, MPI.COMM_NULL)
     with lapse.Server(MPI.COMM_WORLD, OPTIONS) as server:
         tables = make_tables(server)
         access(server, tables, 2)

@@ -40,7 +40,7 @@ function(lapse_installed_library name)
       list(TRANSFORM ARG_PRIVATE_USES REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>" OUTPUT_VARIABLE private_uses)
       target_link_libraries(${target} PRIVATE ${private_uses})
       target_link_options(${target} PRIVATE LINKER:--no-undefined LINKER:-z,nodelete)
-      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
       if(ARG_LANGUAGE STREQUAL "CXX")  # The names of a module are those of its compiler.
         set(exports "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
         target_link_options(${target} PRIVATE "LINKER:--version-script,${exports}")
@@ -81,12 +81,18 @@ endif()
 # The package for Python uses the shared libraries, where there are any: in a program that is linked to them, both use
 # one copy.
 if(LAPSE_PYTHON_FOUND)
-  set(LAPSE_PYTHON_FOLDER "${CMAKE_INSTALL_LIBDIR}/python${LAPSE_PYTHON_VERSION}/site-packages"
-    CACHE STRING "Where the package for Python is installed")
+  set(LAPSE_PYTHON_FOLDER "" CACHE STRING "Where the package for Python is installed, below the prefix; empty: lib/python<version>/site-packages")
+  if(IS_ABSOLUTE "${LAPSE_PYTHON_FOLDER}")
+    message(FATAL_ERROR "LAPSE_PYTHON_FOLDER is ${LAPSE_PYTHON_FOLDER}: expected a folder below the prefix")
+  elseif(NOT LAPSE_PYTHON_FOLDER)
+    # Of this configuration alone: another interpreter has another folder.
+    set(LAPSE_PYTHON_FOLDER "${CMAKE_INSTALL_LIBDIR}/python${LAPSE_PYTHON_VERSION}/site-packages")
+  endif()
   install(TARGETS lapse_python LIBRARY DESTINATION "${LAPSE_PYTHON_FOLDER}/lapse" COMPONENT python)
   install(FILES ${LAPSE_PYTHON_SOURCES} DESTINATION "${LAPSE_PYTHON_FOLDER}/lapse" COMPONENT python)
   file(RELATIVE_PATH python_to_libraries "/prefix/${LAPSE_PYTHON_FOLDER}/lapse" "/prefix/${CMAKE_INSTALL_LIBDIR}")
-  set_target_properties(lapse_python PROPERTIES INSTALL_RPATH "$ORIGIN/${python_to_libraries}")
+  set_target_properties(lapse_python PROPERTIES INSTALL_RPATH "$ORIGIN/${python_to_libraries}"
+    INSTALL_RPATH_USE_LINK_PATH TRUE)
 endif()
 
 # Headers: those that programs may include, and what these include in turn.

@@ -3,8 +3,12 @@
 # them with lintian. Needs debhelper, dh-python, help2man, lintian and what packaging/debian/control lists; a quarter of an
 # hour on two cores. To try the packages on a system of their own: autopkgtest *.changes -- chroot <folder of a Debian 12>
 set -euo pipefail
+folder=$(realpath -m "${1:-$(dirname "$0")/../build/debian}")
 cd "$(dirname "$0")/.."
-folder=${1:-build/debian}
+if [[ -e $folder && -n $(find "$folder" -mindepth 1 -maxdepth 1 -not -name '*lapse*' -print -quit) ]]; then
+  echo "$folder holds other files: give a folder of its own, which is emptied" >&2
+  exit 2
+fi
 version=$(sed -n '1s/.*(\(.*\)-.*).*/\1/p' packaging/debian/changelog)
 rm -rf "$folder"
 mkdir -p "$folder"

@@ -66,7 +66,7 @@ void change_hooks(Change&& change) {
 // Of another MPI library, the number cannot be made a communicator.
 lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, std::size_t count,
                             bool managed, lapse_server** server) {
-  const lapse_status usable = guarded([] { lapse::require_library_of_build(); });
+  const lapse_status usable = guarded([] { lapse::require_usable_library(); });
   return usable == LAPSE_OK ? create(MPI_Comm_f2c(communicator), options, count, managed, server) : usable;
 }
 

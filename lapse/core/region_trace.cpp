@@ -37,9 +37,15 @@ RegionTrace::RegionTrace(std::string folder, Rank rank) : folder_(std::move(fold
   std::error_code problem;
   std::filesystem::create_directories(folder_, problem);
   if (problem) throw FileError(folder_, "the folder cannot be made: " + problem.message());
-  path_ = fmt::format("{}/rank-{}-{}-{}.json", folder_, rank.value(), host_name(), getpid());
   const MutexLock guard(mutex_);
-  file_.reset(std::fopen(path_.c_str(), "we"));
+  // Another copy of the library in this process may have the first name.
+  constexpr int kMaxCopies = 100;
+  for (int copy = 0; copy < kMaxCopies && file_ == nullptr; ++copy) {
+    path_ = fmt::format("{}/rank-{}-{}-{}{}.json", folder_, rank.value(), host_name(), getpid(),
+                        copy == 0 ? "" : fmt::format("-{}", copy));
+    file_.reset(std::fopen(path_.c_str(), "wxe"));
+    if (file_ == nullptr && errno != EEXIST) break;
+  }
   if (file_ == nullptr)
     throw FileError(path_, std::string("the file cannot be made: ") + std::strerror(errno));
   const std::string head =

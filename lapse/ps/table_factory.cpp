@@ -102,6 +102,14 @@ TableFactory::Estimate TableFactory::estimate(const TableOptions& options, Eleme
   const std::uint64_t members = domains.members(homes.self()).size();
   estimate.words = (options.keys * sizeof(KeyWords::Word) + plan.sizes.bytes()) / members;
   estimate.ownership = homes.bytes() + homes.own_keys() * sizeof(OwnershipTable::Entry) / members;
+  constexpr std::uint64_t kMaxCounted = std::uint64_t{1} << 22;
+  if (plan.sizes.uniform() && (members == 1 || homes.own_keys() > kMaxCounted)) {
+    // Keys are served by the ranks of a domain in turn, but for a small remainder.
+    const std::uint64_t own = homes.own_keys() / members;
+    estimate.slabs = own * plan.sizes.unit_bytes();
+    estimate.values = own * plan.sizes.content_bytes(Key(0));
+    return estimate;
+  }
   homes.for_each_own_key([&](Key key) {
     if (domains.serving_rank(key, homes.self()) != rank) return;
     estimate.slabs += plan.sizes.units(key) * plan.sizes.unit_bytes();

@@ -39,8 +39,16 @@ py::object element_at(const py::object& type, const std::byte* bytes) {
   return one.attr("__getitem__")(0);
 }
 
-std::size_t bytes_of_type(const py::object& type) {
-  return type.is_none() ? 0 : static_cast<std::size_t>(py::dtype::from_args(type).itemsize());
+// Other ranks get the bytes: they must be all there is, and of a number that the type says.
+std::size_t bytes_of_type(const py::object& type, std::string_view what) {
+  if (type.is_none()) return 0;
+  const py::dtype checked = py::dtype::from_args(type);
+  if (checked.attr("hasobject").cast<bool>() || checked.itemsize() == 0) {
+    throw ConfigurationError("the " + std::string(what) + " of a function has the type " +
+                             py::str(py::object(checked)).cast<std::string>() +
+                             ": expected one of a fixed size without objects of Python");
+  }
+  return static_cast<std::size_t>(checked.itemsize());
 }
 
 std::unique_ptr<FunctionHandle> register_function(const SharedServer& server, const std::string& name,
@@ -49,8 +57,8 @@ std::unique_ptr<FunctionHandle> register_function(const SharedServer& server, co
   RegisteredFunction definition;
   definition.name = name;
   definition.type = element_of(element);
-  definition.argument_bytes = bytes_of_type(argument);
-  definition.result_bytes = bytes_of_type(result);
+  definition.argument_bytes = bytes_of_type(argument, "argument");
+  definition.result_bytes = bytes_of_type(result, "result");
   if (std::max(definition.argument_bytes, definition.result_bytes) > kMaxFunctionBytes)
     throw ConfigurationError("the function '" + name + "': an argument and a result have at most " +
                              std::to_string(kMaxFunctionBytes) + " bytes");

@@ -94,10 +94,11 @@ struct WorkerState {
   // Whether the caller is a thread in which handles of this worker cannot end.
   bool is_foreign() const { return worker != nullptr && std::this_thread::get_id() != thread; }
   void end() {
-    orphans.clear();
-    {
-      auto samples = std::move(orphaned_samples);
-      auto leases = std::move(orphaned_leases);
+    // While the lock is released, other threads may add what they end.
+    while (!orphans.empty() || !orphaned_samples.empty() || !orphaned_leases.empty()) {
+      const auto operations = std::exchange(orphans, {});
+      auto samples = std::exchange(orphaned_samples, {});
+      auto leases = std::exchange(orphaned_leases, {});
       const py::gil_scoped_release released;
       leases.clear();
       samples.clear();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lapse/core/option_sources.hpp"
+#include "lapse/core/version.hpp"
 #include "lapse/python/handles.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/library_of_build.hpp"
@@ -165,7 +166,7 @@ class MpiSection {
 // --- servers
 
 SharedServer make_server(int communicator, const std::map<std::string, std::string>& options, bool managed) {
-  require_library_of_build();
+  require_usable_library();
   const MPI_Comm comm = MPI_Comm_f2c(communicator);
   std::vector<OptionSetting> settings;
   for (const auto& [name, value] : options) {
@@ -258,6 +259,7 @@ void declare_checkpoints(py::module_& module) {
 }  // namespace
 
 PYBIND11_MODULE(_native, module) {
+  module.attr("__version__") = library_version_text();
   declare_errors();
   declare_functions(module);
   declare_worker(module);

@@ -11,7 +11,7 @@ import warnings
 import numpy
 
 from . import _native, errors
-from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker
+from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker, __version__
 from .errors import *  # noqa: F403
 
 __all__ = ["Checkpoints", "Function", "Lease", "Manager", "Operation", "Rule", "Sample", "Sampler", "Server", "Table",
@@ -54,7 +54,9 @@ class Server:
             warnings.warn(f"mpi4py has initialised MPI with {_LEVELS[level]}: expected MPI_THREAD_SERIALIZED or more, as "
                           "mpi4py.rc.thread_level says before mpi4py.MPI is imported", RuntimeWarning, stacklevel=2)
         texts = {name: str(value) for name, value in (options or {}).items()}
-        self._native = _native.Server((communicator or MPI.COMM_WORLD).py2f(), texts, self._managed)
+        # COMM_NULL is false, and refused; it is not the same as none.
+        communicator = MPI.COMM_WORLD if communicator is None else communicator
+        self._native = _native.Server(communicator.py2f(), texts, self._managed)
 
     rank = property(lambda self: self._native.rank)
     ranks = property(lambda self: self._native.ranks)

@@ -14,18 +14,8 @@ namespace {
 
 // Throws MpiStateError when MPI cannot be used; returns its thread level.
 int usable_thread_level() {
-  require_library_of_build();
+  require_usable_library();
   mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (!initialized) {
-    throw MpiStateError(
-        "MPI is not initialised: call lapse::prepare_mpi_environment() and then "
-        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) first");
-  }
-  if (finalized) throw MpiStateError("MPI is already finalized: make instances before MPI_Finalize");
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   return level;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/lock.hpp"
 #include "lapse/transport/mpi/mpi_library.hpp"
 
 namespace lapse {
@@ -37,6 +38,21 @@ void require_library_of_build() {
       fmt::format("lapse was built with {}, and this process has loaded {}: build the program with the MPI "
                   "library of lapse, or lapse with that of the program",
                   kNameOfBuild, version));
+}
+
+void require_usable_library() {
+  require_library_of_build();
+  mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized) {
+    throw MpiStateError(
+        "MPI is not initialised: call lapse::prepare_mpi_environment() and then "
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) first");
+  }
+  if (finalized) throw MpiStateError("MPI is already finalized: make instances before MPI_Finalize");
 }
 
 }  // namespace lapse

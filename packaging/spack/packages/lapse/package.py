@@ -60,12 +60,15 @@ class Lapse(CMakePackage):
             self.define_from_variant("LAPSE_SHARED", "shared"),
             self.define("LAPSE_STATIC", "~shared" in self.spec),
             self.define_from_variant("LAPSE_BUILD_APPS", "apps"),
+            self.define_from_variant("LAPSE_COMPRESSION", "io"),
+            self.define("LAPSE_HDF5", "+hdf5" in self.spec),
             self.define_from_variant("LAPSE_FORTRAN", "fortran"),
             self.define_from_variant("LAPSE_PYTHON", "python"),
             self.define("LAPSE_BUILD_TESTS", False),
             self.define("LAPSE_BUILD_BENCHMARKS", False),
         ]
-        if "~io" in self.spec:
-            for package in ("ZLIB", "LibLZMA"):
-                args.append(self.define(f"CMAKE_DISABLE_FIND_PACKAGE_{package}", True))
+        if "+python" in self.spec:
+            python = self.spec["python"]
+            folder = f"lib/python{python.version.up_to(2)}/site-packages"
+            args += [self.define("LAPSE_PYTHON_EXECUTABLE", python.command.path), self.define("LAPSE_PYTHON_FOLDER", folder)]
         return args

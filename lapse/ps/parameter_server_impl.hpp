@@ -35,7 +35,7 @@ class ParameterServer::Impl {
   // Of the MPI that the transport uses.
   void set_mpi_lock(MpiLock& lock) { mpi_lock_ = &lock; }
 
-  TableShard& create_table(const TableOptions& options, ElementType type);
+  TableShard& create_table(const TableOptions& given, ElementType type);
   const RegisteredFunction& register_function(RegisteredFunction function);
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
   void run_here(const std::function<void(Worker&)>& f);

@@ -234,7 +234,7 @@ Manifest CheckpointSave::empty_manifest() const {
   return manifest;
 }
 
-std::vector<std::uint64_t> CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
+std::vector<std::string> CheckpointSave::commit(const std::vector<SavedPart>& parts) const {
   Manifest manifest = empty_manifest();
   for (const SavedPart& part : parts) part.append_to(manifest);
   for (const TableRecord& table : manifest.tables) {
@@ -244,7 +244,7 @@ std::vector<std::uint64_t> CheckpointSave::commit(const std::vector<SavedPart>& 
   }
   request_.folder.require_files(manifest);  // Where there are no locks, another job may have removed them.
   request_.folder.commit(manifest);
-  return request_.keep ? withdraw_others() : std::vector<std::uint64_t>();
+  return request_.keep ? withdraw_others() : std::vector<std::string>();
 }
 
 bool CheckpointSave::has_files(std::uint64_t other) const {
@@ -256,8 +256,8 @@ bool CheckpointSave::has_files(std::uint64_t other) const {
   }
 }
 
-std::vector<std::uint64_t> CheckpointSave::withdraw_others() const noexcept {
-  std::vector<std::uint64_t> broken;
+std::vector<std::string> CheckpointSave::withdraw_others() const noexcept {
+  std::vector<std::string> warnings;
   try {
     std::vector<CheckpointFolder::Saved> others = request_.folder.saved();
     std::ranges::reverse(others);
@@ -266,23 +266,39 @@ std::vector<std::uint64_t> CheckpointSave::withdraw_others() const noexcept {
       if (other.at.step == request_.step) continue;
       const bool is_abandoned = request_.abandoned && request_.abandoned->has(other.at);
       if (!is_abandoned && kept < *request_.keep) {
-        if (has_files(other.at.step)) ++kept;
+        const bool is_doubtful = request_.doubtful && request_.doubtful->has(other.at);
+        if (!is_doubtful && has_files(other.at.step)) ++kept;
         continue;
       }
       const bool was_whole = is_abandoned || has_files(other.at.step);
-      request_.folder.withdraw(other.at.step);
-      if (!was_whole) broken.push_back(other.at.step);
+      try {
+        request_.folder.withdraw(other.at.step);
+      } catch (const CheckpointError& error) {
+        warnings.emplace_back(error.what());  // It stays; others need not.
+        continue;
+      }
+      if (was_whole) continue;
+      warnings.push_back(
+          fmt::format("{}: is not whole, and is removed: so many newer checkpoints as are kept are there",
+                      request_.folder.step_path(other.at.step)));
     }
-  } catch (const std::exception&) {
-    // The one that was to be saved is there; what cannot be removed stays.
+  } catch (const std::exception& error) {
+    // The one that was to be saved is there; what cannot be looked at stays.
+    try {
+      warnings.push_back(fmt::format("older checkpoints stay: {}", error.what()));
+    } catch (const std::exception&) {
+      // There is no memory for a warning.
+    }
   }
-  return broken;
+  return warnings;
 }
 
 void CheckpointSave::remove_left_overs() const noexcept {
   if (request_.local && request_.first_of_host) {
-    request_.local->mark_copied(request_.checkpoint);
+    // Parts of another run stay marked until they are gone: else a job that is killed here would leave a
+    // folder that is refused.
     request_.local->remove_others(request_.checkpoint);
+    request_.local->mark_copied(request_.checkpoint);
   }
   if (is_first_rank()) request_.folder.remove_left_overs(request_.step, request_.checkpoint);
 }

@@ -20,8 +20,8 @@
 
 namespace lapse {
 
-// Checkpoints that were saved after the one that a job has gone back to, up to the last of then.
-struct AbandonedBranch {
+// Checkpoints that were saved after the one that a job has loaded, up to the last of then.
+struct LaterCheckpoints {
   SavedAt after;
   SavedAt last;
 
@@ -43,9 +43,10 @@ class CheckpointSave {
     std::int32_t ranks = 0;
     CheckpointContent content;
     std::optional<std::size_t> keep;
-    std::optional<LocalCheckpoints> local;  // written first
-    bool first_of_host = false;             // of the ranks of this host
-    std::optional<AbandonedBranch> abandoned = {};
+    std::optional<LocalCheckpoints> local;           // written first
+    bool first_of_host = false;                      // of the ranks of this host
+    std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has left
+    std::optional<LaterCheckpoints> doubtful = {};   // could not be loaded: they do not count for `keep`
   };
   // Where this rank writes.
   struct Place {
@@ -89,9 +90,9 @@ class CheckpointSave {
   void discard_local() const noexcept;
   // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
-  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns the
-  // steps of those among them that were not whole. Throws CheckpointError.
-  std::vector<std::uint64_t> commit(const std::vector<SavedPart>& parts) const;
+  // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns
+  // warnings: of those among them that were not whole, and of what cannot be removed. Throws CheckpointError.
+  std::vector<std::string> commit(const std::vector<SavedPart>& parts) const;
   // After commit, any thread: removes the files of those, and other local ones. Large files take long.
   void remove_left_overs() const noexcept;
 
@@ -115,7 +116,7 @@ class CheckpointSave {
   void copy_from_local();
   void write_part(DurableFile& file);
   Manifest empty_manifest() const;
-  std::vector<std::uint64_t> withdraw_others() const noexcept;
+  std::vector<std::string> withdraw_others() const noexcept;
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;

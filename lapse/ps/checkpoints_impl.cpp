@@ -118,7 +118,8 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                   .keep = settings_.keep,
                                   .local = local(),
                                   .first_of_host = host_.index == 0,
-                                  .abandoned = abandoned_};
+                                  .abandoned = abandoned_,
+                                  .doubtful = doubtful_};
   std::unique_ptr<CheckpointSave> save;
   const bool in_background = writing == Writing::in_background;
   const std::vector<std::uint64_t> bytes = agreement.exchange([&] {
@@ -166,11 +167,8 @@ void Checkpoints::Impl::finish() {
   agreement.run([&] {
     if (!is_first_rank()) return;
     try {
-      for (const std::uint64_t broken : save->commit(parts)) {
-        Logger(server_.rank(), server_.options().log_level)
-            .warning("{}: is not whole, and is removed: so many newer checkpoints as are kept are there",
-                     folder_.step_path(broken));
-      }
+      for (const std::string& warning : save->commit(parts))
+        Logger(server_.rank(), server_.options().log_level).warning("{}", warning);
     } catch (...) {
       save->discard(parts);
       throw;

@@ -87,9 +87,14 @@ class Checkpoints::Impl {
     std::optional<LocalCheckpoint> checkpoint;
     std::vector<std::string> problems;
     bool unreadable = false;  // a problem is that a disk refuses
+    WantedLocal wanted;
+    std::vector<LocalCheckpoints::Listing> listings;  // by rank
   };
   // Collective.
   Near find_near(CheckpointAgreement& agreement, std::optional<std::uint64_t> step) const;
+  // The newest of those that are older than one that is not whole after all.
+  static std::optional<LocalCheckpoint> older_local(const Near& near, const LocalCheckpoint& failed,
+                                                    std::vector<std::string>& problems);
   // Collective. What is in the folder of all ranks; nothing only where `near` has one.
   FoundCheckpoint find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
                        std::optional<std::uint64_t> step, const Near& near) const;
@@ -112,7 +117,7 @@ class Checkpoints::Impl {
   // Before parts are written to it: removes what is of no use in the local folder. Throws CheckpointError
   // where it has parts of another run.
   void clean_local_folder(const Beginning& beginning);
-  // After a load: which checkpoints are those of a branch that is abandoned.
+  // After a load: which checkpoints are those of a branch that is abandoned, or could not be loaded.
   void note_branch(const LoadRequest& request, const SavedAt& loaded);
   // Removes the files of checkpoints that are gone.
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
@@ -138,7 +143,9 @@ class Checkpoints::Impl {
   std::uint64_t committed_order_ = 0;       // likewise, of the newest that exists
   std::uint64_t local_order_ = 0;           // of one of which all hosts have all parts
   bool local_is_own_ = false;               // there are no parts of another run; on the first rank of a host
-  std::optional<AbandonedBranch> abandoned_;  // on rank 0
+  // On rank 0, as CheckpointSave::Request.
+  std::optional<LaterCheckpoints> abandoned_;
+  std::optional<LaterCheckpoints> doubtful_;
 };
 
 }  // namespace lapse

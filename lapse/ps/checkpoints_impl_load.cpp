@@ -2,14 +2,47 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
+#include "lapse/checkpoint/durable_file.hpp"
 #include "lapse/ps/checkpoint_loader.hpp"
 #include "lapse/ps/checkpoints_impl.hpp"
 
 namespace lapse {
+
+namespace {
+
+// A disk that cannot be read now, or a program that is older than the checkpoint.
+bool may_be_whole(const CheckpointError& error) {
+  return error.reason() == CheckpointError::Reason::not_readable ||
+         error.reason() == CheckpointError::Reason::newer_version;
+}
+
+// Whether all values that the folder has of the step are of the checkpoint with this number.
+bool has_only(const CheckpointFolder& folder, std::uint64_t step, std::uint64_t checkpoint) {
+  std::error_code error;
+  std::vector<std::string> names = folder_entries(folder.step_path(step), error);
+  std::erase_if(names, [](const std::string& name) { return !is_checkpoint_file(name); });
+  return !names.empty() && std::ranges::all_of(names, [&](const std::string& name) {
+    return name.starts_with(checkpoint_file_prefix(checkpoint));
+  });
+}
+
+// Whether a checkpoint (of `step`, where it is given) whose manifest in the folder cannot be read may be
+// whole and newer than this one.
+bool may_have_newer(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
+                    const LocalCheckpoint& near) {
+  return std::ranges::any_of(folder.saved(), [&](const CheckpointFolder::Saved& one) {
+    if (step && one.at.step != *step) return false;
+    if (!one.problem || !may_be_whole(*one.problem) || one.at.step < near.step()) return false;
+    return one.at.step > near.step() || !has_only(folder, one.at.step, near.checkpoint());
+  });
+}
+
+}  // namespace
 
 LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   const bool is_own = request.folder.empty();
@@ -27,7 +60,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   std::vector<ChosenTable> loads;
   agreement.run([&] { loads = chosen(request); });
   const Near found_near = local() && is_own ? find_near(agreement, step) : Near();
-  const std::optional<LocalCheckpoint>& near = found_near.checkpoint;
+  std::optional<LocalCheckpoint> near = found_near.checkpoint;
   if (near) last_order_ = std::max(last_order_, near->saved_at().order);
   const FoundCheckpoint found = find(agreement, folder, step, found_near);
   functions_.set_label(fmt::format("{:016x}", found.call));
@@ -39,22 +72,26 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   std::optional<LoadedCheckpoint> loaded;
   SavedAt saved_at = found.saved_at;
   try {
-    if (near && (!has_far || near->saved_at() >= found.saved_at)) {
+    while (!loaded && near && (!has_far || near->saved_at() >= found.saved_at)) {
       const bool is_copy = has_far && near->checkpoint() == found.checkpoint;
       try {
         loaded = load_near(agreement, *near, is_copy, loads);
         saved_at = near->saved_at();
         local_order_ = saved_at.order;
       } catch (const CheckpointError& error) {
-        if (!has_far || error.reason() == CheckpointError::Reason::mismatch) throw;
-        problems.emplace_back(error.what());
+        if (error.reason() == CheckpointError::Reason::mismatch) throw;
+        std::vector<std::string> others{error.what()};
+        // One that the disk refuses may be whole: no other takes its place but that of all ranks.
+        near = may_be_whole(error) ? std::nullopt : older_local(found_near, *near, others);
+        if (!near && !has_far) throw;
+        problems.insert(problems.end(), others.begin(), others.end());
       }
     }
     if (!loaded) loaded = load_far(agreement, folder, found, loads);
   } catch (const CheckpointError& error) {
     // Every rank has this error.
     if (error.reason() == CheckpointError::Reason::mismatch) throw;  // Of no other step there is more hope.
-    const std::uint64_t failed = has_far ? found.saved_at.step : near->step();
+    const std::uint64_t failed = has_far ? found.saved_at.step : found_near.checkpoint->step();
     const std::vector<std::string> others = agreement.exchange(
         [&]() -> std::string { return is_first_rank() ? other_checkpoint(folder, failed) : std::string(); });
     agreement.throw_everywhere(
@@ -67,9 +104,12 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
 
 void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& loaded) {
   abandoned_.reset();
-  if (!is_first_rank() || !request.step || request.is_fallback) return;
+  doubtful_.reset();
+  if (!is_first_rank() || !settings_.keep) return;
   try {
-    abandoned_ = {.after = loaded, .last = folder_.latest()};
+    const LaterCheckpoints later{.after = loaded, .last = folder_.latest()};
+    const bool goes_back = request.step && !request.is_fallback;
+    (goes_back ? abandoned_ : doubtful_) = later;
   } catch (const CheckpointError&) {
     // What is newer is not known, and stays.
   }
@@ -78,16 +118,27 @@ void Checkpoints::Impl::note_branch(const LoadRequest& request, const SavedAt& l
 Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreement,
                                                      std::optional<std::uint64_t> step) const {
   // The run is that of the folder of all ranks.
-  const SavedAt latest =
-      agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
-  const auto listings = agreement.exchange([&] {
+  Near near;
+  near.wanted.step = step;
+  near.wanted.latest = agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
+  near.listings = agreement.exchange([&] {
     return host_.index == 0 ? local()->list(folder_number(folder_.path()).value_or(0))
                             : LocalCheckpoints::Listing();
   });
-  Near near;
-  near.checkpoint = newest_local(listings, step, latest, near.problems);
-  near.unreadable = std::ranges::any_of(listings, &LocalCheckpoints::Listing::unreadable);
+  for (const LocalCheckpoints::Listing& listing : near.listings) {
+    near.problems.insert(near.problems.end(), listing.problems.begin(), listing.problems.end());
+    near.problems.insert(near.problems.end(), listing.others.begin(), listing.others.end());
+    near.unreadable |= listing.unreadable;
+  }
+  near.checkpoint = newest_local(near.listings, near.wanted, near.problems);
   return near;
+}
+
+std::optional<LocalCheckpoint> Checkpoints::Impl::older_local(const Near& near, const LocalCheckpoint& failed,
+                                                              std::vector<std::string>& problems) {
+  WantedLocal wanted = near.wanted;
+  wanted.before = {failed.saved_at(), failed.checkpoint()};
+  return newest_local(near.listings, wanted, problems);
 }
 
 FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const CheckpointFolder& folder,
@@ -105,6 +156,7 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
         throw CheckpointError(reason, error.file(),
                               fmt::format("{}; {}", error.problem(), fmt::join(near.problems, "; ")));
       }
+      if (may_be_whole(error) && may_have_newer(folder, step, *near.checkpoint)) throw;
       found.problems.emplace_back(error.what());
     }
     found.call = new_checkpoint_number();

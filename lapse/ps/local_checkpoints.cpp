@@ -149,7 +149,13 @@ std::string LocalCheckpoints::part_text(std::uint64_t step, const std::string& n
 void LocalCheckpoints::list_part(std::uint64_t step, const std::string& name, std::uint64_t rank,
                                  std::uint64_t run, Listing& listing) const {
   const std::string file = folder_.file_path(step, name);
-  std::string text = part_text(step, name);
+  std::string text;
+  try {
+    text = part_text(step, name);
+  } catch (const CheckpointError& error) {
+    if (error.reason() == CheckpointError::Reason::not_readable) listing.refused.emplace_back(error.what());
+    throw;
+  }
   const Manifest part = Manifest::from_text(text, file);
   if (part.step != step || rank >= part.ranks)
     throw CheckpointError(CheckpointError::Reason::foreign, file, "is no part of this step");
@@ -192,12 +198,21 @@ LocalCheckpoints::Listing LocalCheckpoints::list(std::uint64_t run) const {
 }
 
 void LocalCheckpoints::refuse_others(const Listing& listing, const std::string& all_ranks) const {
+  if (!listing.refused.empty()) {
+    throw CheckpointError(
+        CheckpointError::Reason::not_readable, folder_.path(),
+        fmt::format("may have a part of another run than that in {}, which may be in no other folder: {}; "
+                    "choose another local folder, or remove what cannot be read",
+                    all_ranks, fmt::join(listing.refused, "; ")));
+  }
   if (listing.only_here.empty()) return;
   throw CheckpointError(
       CheckpointError::Reason::foreign, folder_.path(),
-      fmt::format("has a part of step {} that is not of the run in {}, and may be in no other folder: choose "
-                  "the folder of its run, or another local folder, or remove this one with what it has",
-                  std::ranges::max(listing.only_here), all_ranks));
+      fmt::format(
+          "has a part of step {} that is not of the run in {}, and may be in no other folder: choose "
+          "the folder of its run, or another local folder (best one for each run), or remove this one "
+          "with what it has",
+          std::ranges::max(listing.only_here), all_ranks));
 }
 
 Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
@@ -221,18 +236,17 @@ Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
 }
 
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
-                                            std::optional<std::uint64_t> step, const SavedAt& latest,
-                                            std::vector<std::string>& problems) {
-  using Place = std::pair<SavedAt, std::uint64_t>;  // and its number
+                                            const WantedLocal& wanted, std::vector<std::string>& problems) {
+  using Place = WantedLocal::Place;
+  const SavedAt& latest = wanted.latest;
   std::map<Place, std::map<std::uint64_t, LocalCheckpoint::Part>> found;
   for (std::size_t lister = 0; lister < listings.size(); ++lister) {
     const LocalCheckpoints::Listing& listing = listings[lister];
-    problems.insert(problems.end(), listing.problems.begin(), listing.problems.end());
-    problems.insert(problems.end(), listing.others.begin(), listing.others.end());
     for (std::size_t i = 0; i < listing.ranks.size(); ++i) {
       Manifest part = Manifest::from_text(listing.manifests[i], "a local part");
-      if (step && part.step != *step) continue;
+      if (wanted.step && part.step != *wanted.step) continue;
       const Place place{part.saved_at(), part.checkpoint};
+      if (wanted.before && place >= *wanted.before) continue;
       found[place].try_emplace(listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
     }
   }

@@ -40,18 +40,19 @@ class LocalCheckpoints {
     std::vector<std::string> manifests;
     std::vector<std::string> problems;
     bool unreadable = false;               // a problem is that the disk refuses
+    std::vector<std::string> refused;      // parts of which the run is not known, as the disk refuses: texts
     std::vector<std::string> others;       // parts of other runs: texts
     std::vector<std::uint64_t> only_here;  // steps of those which their folder of all ranks may lack
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
-      archive& ranks& manifests& problems& unreadable& others& only_here;
+      archive& ranks& manifests& problems& unreadable& refused& others& only_here;
     }
   };
   // Those of one run (Manifest::run).
   Listing list(std::uint64_t run) const;
   // Throws CheckpointError where the listing, of the run of the folder `all_ranks`, has parts of another run
-  // that may be nowhere else.
+  // that may be nowhere else, or parts that the disk refuses, as these may be such.
   void refuse_others(const Listing& listing, const std::string& all_ranks) const;
 
  private:
@@ -82,11 +83,18 @@ struct LocalCheckpoint {
   Manifest manifest(std::optional<std::size_t> lister = {}) const;
 };
 
-// The newest that is complete, or that of the step; `problems` gets newer ones that are not. Those from
-// before `latest`, in the folder of all ranks, are left out: they are older, or belong to a branch of the
-// training that a later job has abandoned. `listings`: by rank.
+// Which of them is looked for. Those from before the latest in the folder of all ranks are left out: they are
+// older, or belong to a branch of the training that a later job has abandoned.
+struct WantedLocal {
+  using Place = std::pair<SavedAt, std::uint64_t>;  // and its number
+
+  std::optional<std::uint64_t> step = {};  // nothing: any
+  SavedAt latest = {};                     // in the folder of all ranks
+  std::optional<Place> before = {};        // only older ones than this
+};
+
+// The newest that is complete; `problems` gets newer ones that are not. `listings`: by rank.
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
-                                            std::optional<std::uint64_t> step, const SavedAt& latest,
-                                            std::vector<std::string>& problems);
+                                            const WantedLocal& wanted, std::vector<std::string>& problems);
 
 }  // namespace lapse

@@ -60,7 +60,8 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
   const auto texts = agreement_.exchange(kMaking, [&] {
     if (problem) std::rethrow_exception(problem);
     options_.validate();
-    if (!options_.region_trace.empty()) trace_ = begin_region_trace(options_.region_trace, transport_->job().rank);
+    if (!options_.region_trace.empty())
+      trace_ = begin_region_trace(options_.region_trace, transport_->job().rank);
     return fmt::format("lapse {}\n{}", library_version_text(), options_.to_text());
   });
   agreement_.require_equal<ConfigurationError>(texts, [](auto& first, auto& other, std::size_t other_rank) {

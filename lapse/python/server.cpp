@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lapse/core/option_sources.hpp"
+#include "lapse/core/version.hpp"
 #include "lapse/python/handles.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/library_of_build.hpp"
@@ -258,6 +259,7 @@ void declare_checkpoints(py::module_& module) {
 }  // namespace
 
 PYBIND11_MODULE(_native, module) {
+  module.attr("__version__") = library_version_text();
   declare_errors();
   declare_functions(module);
   declare_worker(module);

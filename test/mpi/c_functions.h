@@ -123,16 +123,22 @@ struct regions {
 };
 
 static void open_region(void* context, const char* name) {
-  struct regions* regions = context;
+  struct regions* regions = (struct regions*)context;
   EXPECT(strncmp(name, "lapse ", 6) == 0);
   __atomic_add_fetch(&regions->begun, 1, __ATOMIC_RELAXED);
   __atomic_add_fetch(&regions->open, 1, __ATOMIC_RELAXED);
 }
 
 static void close_region(void* context, const char* name) {
-  struct regions* regions = context;
+  struct regions* regions = (struct regions*)context;
   EXPECT(strncmp(name, "lapse ", 6) == 0);
   __atomic_sub_fetch(&regions->open, 1, __ATOMIC_RELAXED);
+}
+
+static void prepare_mpi(void) {
+  lapse_server* server = NULL;
+  REFUSED(lapse_server_create_fortran(0, NULL, 0, &server), LAPSE_ERROR_MPI_STATE, "not initialised");
+  CHECK(lapse_prepare_mpi());
 }
 
 /* A phase whose regions are counted. */

@@ -341,7 +341,7 @@ int main(int argc, char** argv) {
   EXPECT(strlen(lapse_last_error()) == 0);
   EXPECT(lapse_version(&major, NULL, NULL) != NULL && major >= 0);
   if (argc != 2) fail("arguments", __LINE__, "expected a folder");
-  CHECK(lapse_prepare_mpi());
+  prepare_mpi();
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   use(argv[1], 0);
   use(argv[1], 1);

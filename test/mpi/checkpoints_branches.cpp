@@ -54,6 +54,17 @@ void on_rank_0(const std::function<void()>& f) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+void damage_values(const std::string& step) {
+  on_rank_0([&] {
+    for (const auto& entry : fs::directory_iterator(step)) {
+      if (entry.path().extension() != ".shards") continue;
+      std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
+      file.seekp(100);  // In the block.
+      file.put('\x7f');
+    }
+  });
+}
+
 }  // namespace
 
 TEST_CASE("Checkpoints of another run in the local folder are not taken") {
@@ -115,14 +126,7 @@ TEST_CASE("A bad copy on a host does not hide the good one in the folder of all 
   const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
   save_and_end(settings, 1);
   save_and_end(settings, 2);
-  on_rank_0([&] {
-    for (const auto& entry : fs::directory_iterator(settings.local_folder + "/step-2")) {
-      if (entry.path().extension() != ".shards") continue;
-      std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
-      file.seekp(100);  // In the block.
-      file.put('\x7f');
-    }
-  });
+  damage_values(settings.local_folder + "/step-2");
   for (const auto step : {std::optional<std::uint64_t>(2), std::optional<std::uint64_t>()}) {
     SteppedTable table(settings);
     const LoadedCheckpoint loaded = table.checkpoints().load({.step = step});
@@ -140,6 +144,75 @@ TEST_CASE("A bad copy on a host does not hide the good one in the folder of all 
   CHECK(loaded.step == 2);
   CHECK(any_contains(loaded.problems, "-local: cannot be listed"));
   table.expect_values(2);
+}
+
+TEST_CASE("Where the newest on the hosts is bad, the older one there is loaded") {
+  const SharedFolder folder;
+  const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
+  const auto loads = [&](std::uint64_t step, bool only_local) {
+    SteppedTable table(settings);
+    const LoadedCheckpoint loaded = table.checkpoints().load();
+    CHECK(loaded.step == step);
+    CHECK(loaded.only_local == only_local);
+    CHECK(any_contains(loaded.problems, "-local/step-4"));
+    table.expect_values(static_cast<float>(step));
+  };
+  for (const bool has_far : {false, true}) {
+    on_rank_0([&] { fs::remove_all(settings.local_folder); });
+    if (has_far) save_and_end(settings, 2);
+    stage_and_end(settings, 3, 3);
+    {
+      SteppedTable table(settings);
+      CHECK(table.checkpoints().load().step == 3);
+      table.set(4);
+      table.checkpoints().save_async(4);
+      while (!table.checkpoints().staged()) std::this_thread::yield();
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    damage_values(settings.local_folder + "/step-4");
+    loads(3, true);
+    damage_values(settings.local_folder + "/step-3");
+    if (has_far) {
+      loads(2, false);
+    } else {
+      SteppedTable table(settings);
+      check_error(Reason::damaged, "-local/step-3", [&] { table.checkpoints().load(); });
+    }
+  }
+}
+
+TEST_CASE("A newest checkpoint that the disk refuses is not replaced by an older one on the hosts") {
+  const SharedFolder folder;
+  const CheckpointSettings settings{.folder = folder.path(), .local_folder = folder.path() + "-local"};
+  const CheckpointSettings other_hosts{.folder = folder.path(), .local_folder = folder.path() + "-other"};
+  save_and_end(settings, 4);
+  save_and_end(other_hosts, 5);
+  on_rank_0([&] {
+    const fs::path manifest = folder.path() + "/step-5/manifest.json";
+    fs::remove(manifest);
+    fs::create_symlink(manifest, manifest);
+  });
+  {
+    SteppedTable table(settings);
+    check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
+  }
+  // They have this one, or a newer one.
+  const auto loads = [&](const CheckpointSettings& hosts, std::uint64_t step) {
+    SteppedTable table(hosts);
+    const LoadedCheckpoint loaded = table.checkpoints().load();
+    CHECK(loaded.step == step);
+    CHECK(any_contains(loaded.problems, "/step-5/manifest.json"));
+    table.expect_values(static_cast<float>(step));
+  };
+  loads(other_hosts, 5);
+  stage_and_end(settings, 6, 6);
+  loads(settings, 6);
+  // Another one under the same step.
+  stage_and_end(settings, 5, 50);
+  SteppedTable table(settings);
+  check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load(); });
+  check_error(Reason::not_readable, "/step-5/manifest.json", [&] { table.checkpoints().load({.step = 5}); });
+  CHECK(table.checkpoints().load({.step = 6}).step == 6);
 }
 
 TEST_CASE("Ranks that save differently get an error on each") {

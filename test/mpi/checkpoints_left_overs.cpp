@@ -1,6 +1,10 @@
 // What attempts have left, and which checkpoints stay.
 #include <mpi.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -40,7 +44,52 @@ std::vector<std::string> shards_in(const std::string& path) {
   return files;
 }
 
+// The names that appear in a folder by a renaming, and those that go, in their order; on one rank.
+class FolderWatch {
+ public:
+  explicit FolderWatch(const std::string& path) : descriptor_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    expect(::inotify_add_watch(descriptor_, path.c_str(), IN_MOVED_TO | IN_DELETE) >= 0,
+           "a watch of " + path);
+  }
+  ~FolderWatch() { ::close(descriptor_); }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    std::array<char, 4096> bytes{};
+    const ssize_t count = ::read(descriptor_, bytes.data(), bytes.size());
+    for (ssize_t at = 0; at < count;) {
+      inotify_event event{};
+      std::memcpy(&event, bytes.data() + at, sizeof event);
+      at += static_cast<ssize_t>(sizeof event);
+      found.emplace_back(bytes.data() + at);
+      at += static_cast<ssize_t>(event.len);
+    }
+    return found;
+  }
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
+
+TEST_CASE("A local folder says what was copied when nothing else is in it") {
+  const SharedFolder folder;
+  const std::string local = folder.path() + "-local";
+  SteppedTable table(CheckpointSettings{.folder = folder.path(), .local_folder = local});
+  table.save(1);
+  table.checkpoints().load();  // Everything is removed.
+  std::optional<FolderWatch> watch;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.is_last_rank()) watch.emplace(local);
+  MPI_Barrier(MPI_COMM_WORLD);
+  table.save(2);
+  table.checkpoints().load();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (watch) CHECK(watch->names() == std::vector<std::string>{"step-1", "copied"});
+}
 
 TEST_CASE("Files of attempts that failed do not stay on the hosts") {
   const SharedFolder folder;
@@ -84,6 +133,28 @@ TEST_CASE("What cannot be removed does not keep a job from saving") {
   table.save(2);
   CHECK(table.checkpoints().load().step == 2);
   CHECK(fs::exists(folder.path() + "/step-1/left.shards"));
+}
+
+TEST_CASE("A manifest that cannot be removed does not keep older checkpoints") {
+  const SharedFolder folder;
+  const CheckpointFolder checkpoints(folder.path());
+  SteppedTable table(CheckpointSettings{.folder = folder.path(), .keep = 2});
+  table.save(1);
+  table.save(2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.is_last_rank()) {
+    const fs::path manifest = checkpoints.file_path(2, std::string(Manifest::kFile));
+    fs::remove(manifest);
+    fs::create_directories(manifest / "below");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  table.save(3);
+  CHECK(checkpoints.steps() == std::vector<std::uint64_t>{1, 2, 3});
+  table.save(4);
+  CHECK(checkpoints.steps() == std::vector<std::uint64_t>{2, 3, 4});
+  table.checkpoints().load({.step = 3});
+  CHECK(!shards_in(checkpoints.step_path(2)).empty());  // It may be whole.
+  CHECK(!fs::exists(checkpoints.step_path(1)));
 }
 
 TEST_CASE("A checkpoint of which a file was removed does not appear") {

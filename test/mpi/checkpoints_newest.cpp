@@ -74,6 +74,12 @@ std::vector<fs::path> value_files(const std::string& path) {
   return files;
 }
 
+void change_block(const fs::path& path) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(100);
+  file.put('\x7f');
+}
+
 bool is_named(const LoadedCheckpoint& loaded, const std::string& part) {
   return std::ranges::any_of(loaded.problems, [&](const std::string& text) { return contains(text, part); });
 }
@@ -134,6 +140,41 @@ TEST_CASE("A checkpoint that was passed over stays until so many newer ones are 
   }
 }
 
+TEST_CASE("A checkpoint that could not be loaded does not take the place of one that was") {
+  const SharedFolder folder;
+  const CheckpointFolder checkpoints(folder.path());
+  const CheckpointSettings two{.folder = folder.path(), .keep = 2};
+  for (const bool in_values : {false, true}) {
+    by_one_rank([&] { fs::remove_all(folder.path()); });
+    save_all(two, {3, 4, 5});
+    std::vector<fs::path> files;
+    by_one_rank([&] {
+      files = value_files(checkpoints.step_path(5));
+      for (const fs::path& path : files) {
+        if (in_values)
+          change_block(path);
+        else
+          fs::rename(path, path.string() + ".hidden");
+      }
+    });
+    SteppedTable table(two);
+    if (in_values) {
+      check_error(Reason::damaged, "the checksum of the block", [&] { table.checkpoints().load(); });
+      CHECK(table.checkpoints().load({.step = 4, .is_fallback = true}).step == 4);
+    } else {
+      CHECK(table.checkpoints().load().step == 4);
+    }
+    by_one_rank([&] {
+      if (!in_values)
+        for (const fs::path& path : files) fs::rename(path.string() + ".hidden", path);
+    });
+    table.save(6);
+    CHECK(checkpoints.steps() == Steps{4, 5, 6});
+    table.save(7);
+    CHECK(checkpoints.steps() == Steps{6, 7});
+  }
+}
+
 TEST_CASE("A local folder with what another run alone has there is refused") {
   const SharedFolder folder;
   save_all(with_local(folder, "/run-1"), {1});
@@ -147,6 +188,15 @@ TEST_CASE("A local folder with what another run alone has there is refused") {
     }
   }
   CHECK(steps_with_values(folder.path() + "-local") == Steps{1, 2});
+  // Where the disk refuses to say of which run the part is; and the folder of all ranks is loaded.
+  const std::string part_1 = folder.path() + "-local/step-1/0000000000000001-r0.part.json";
+  by_one_rank([&] { fs::create_symlink(part_1, part_1); });
+  {
+    SteppedTable table(with_local(folder, "/run-1"));
+    CHECK(table.checkpoints().load().step == 2);
+    check_error(Reason::not_readable, part_1, [&] { table.save(3); });
+  }
+  by_one_rank([&] { fs::remove(part_1); });
   {
     SteppedTable table(with_local(folder, "/run-1"));
     CHECK(table.checkpoints().load().step == 2);

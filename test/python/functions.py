@@ -15,6 +15,8 @@ def functions(server):
     pair = numpy.dtype([("first", "f4"), ("second", "i4")])
     swap = server.register_function("swap", lambda key, value, given: (given["second"], int(given["first"])),
                                     numpy.float64, argument=pair, result=pair)
+    for kind in (object, "S", numpy.dtype([("object", "O")])):  # bytes that other ranks can do nothing with
+        refused(lapse.ConfigurationError, "without objects", server.register_function, "bad", add_to, numpy.float64, result=kind)
     clear = server.register_function("clear", lambda key, value: value.fill(0), numpy.float64)
 
     def largest(value, state, update, scale):

@@ -232,6 +232,7 @@ def make_tables(server):
 def main():
     folder = pathlib.Path(sys.argv[1])
     refused(lapse.ConfigurationError, "stall_report", lapse.Server, MPI.COMM_WORLD, {"lapse.stall_rebort": 30})
+    refused(lapse.MpiStateError, "", lapse.Server, MPI.COMM_NULL)
     with lapse.Server(MPI.COMM_WORLD, OPTIONS) as server:
         tables = make_tables(server)
         access(server, tables, 2)
@@ -243,6 +244,7 @@ def main():
         tensors(server, tables[0])
         checkpoints(server, tables[0], folder)
         statistics = server.statistics()
+        assert lapse.__version__.count(".") == 2
         assert "floats" in str(statistics) and isinstance(statistics, dict)
     refused(lapse.ClosedError, "close", server.run_workers, 1, lambda worker: None)
     with lapse.Manager(MPI.COMM_WORLD.Dup(), OPTIONS) as manager:

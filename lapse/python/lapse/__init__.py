@@ -11,7 +11,7 @@ import warnings
 import numpy
 
 from . import _native, errors
-from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker
+from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker, __version__
 from .errors import *  # noqa: F403
 
 __all__ = ["Checkpoints", "Function", "Lease", "Manager", "Operation", "Rule", "Sample", "Sampler", "Server", "Table",

@@ -18,8 +18,10 @@ namespace lapse::apps {
 // checkpoint, but wait for that rank, until the launcher ends them by SIGKILL: under Slurm half a minute
 // later, or more. Also where no rank has failed, ranks wait for each other, as long as an evaluation takes.
 // What differs is that some rank works then. So from SIGTERM on, a rank ends when for `patience` it has
-// learned of no rank's work, and the training goes on and saves nothing. Time in which the process itself is
-// stopped does not count.
+// learned of no rank's work, and the training goes on. Where it starts, loads or saves, no rank gives signs
+// of work while it waits for the slowest disk: then the rank waits for `patience` and as long as the longest
+// such rest so far, and at least for `rest_patience`. Time in which the process itself is stopped does not
+// count.
 //
 // Thread safety: progressed() any thread; making, begin(), rest(), resume() and agreed(): the server's
 // thread.
@@ -27,6 +29,7 @@ class TerminationWatch {
  public:
   using Time = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kPatience{10};
+  static constexpr std::chrono::seconds kRestPatience{60};
 
   // What the watch calls, on a thread of its own.
   struct Job {
@@ -35,17 +38,18 @@ class TerminationWatch {
   };
 
   // Watches nothing unless `watches`.
-  TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience);
+  TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience,
+                   Time::duration rest_patience = kRestPatience);
   ~TerminationWatch();
   TerminationWatch(const TerminationWatch&) = delete;
   TerminationWatch& operator=(const TerminationWatch&) = delete;
 
-  // The training begins: what comes before it may take any time.
+  // The training begins: what comes before it is a rest.
   void begin() { resume(); }
-  // Until resume(), no rank is expected to work: files are written.
-  void rest() { rests_.store(true); }
-  void resume() { rests_.store(false); }
-  // A batch is done, or all ranks have met.
+  // Until resume(), ranks wait for files of others.
+  void rest();
+  void resume();
+  // A batch is done, all ranks have met, or this rank writes files.
   void progressed() {
     if (signals_) last_.store(Time::now(), std::memory_order_relaxed);
   }
@@ -59,8 +63,11 @@ class TerminationWatch {
   const Rank rank_;
   const Job job_;
   const Time::duration patience_;
+  const Time::duration rest_patience_;
   std::optional<SignalWatch> signals_;
-  std::atomic<Time::time_point> last_{Time::time_point{}};  // when this rank has done something
+  std::atomic<Time::time_point> last_{Time::time_point{}};       // when this rank has done something
+  Time::time_point rest_begin_ = Time::now();                    // the server's thread's
+  std::atomic<Time::duration> longest_rest_{Time::duration(0)};  // that has ended
   std::atomic<bool> rests_{true};
   std::mutex mutex_;
   std::condition_variable wake_;

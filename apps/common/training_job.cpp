@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/sleep_between_polls.hpp"
 
 namespace lapse::apps {
 
@@ -180,6 +182,12 @@ void TrainingJob::finish_written() {
 
 void TrainingJob::finish_background() {
   try_to_save([this] {
+    // While this rank writes, it works: other ranks have the same to write.
+    const auto begin = std::chrono::steady_clock::now();
+    while (!checkpoints_.done()) {
+      termination_.progressed();
+      sleep_between_polls(std::chrono::steady_clock::now() - begin);
+    }
     finish_save(saving_);
     failed_saves_ = 0;
   });

@@ -19,7 +19,7 @@ RankProtocol::RankProtocol(Transport& transport, const Router& router)
       worker_collective_(outbox(), FrameKind::workers_up, FrameKind::workers_down,
                          [this] { registry().wake_workers(); }),
       stall_inquiry_(registry(), outbox(), replication_, synchronization_),
-      stop_requests_(registry(), outbox()),
+      stop_requests_(*this, outbox()),
       termination_(*this, outbox(), [this] { registry().wake_workers(); }) {
   add(access_);
   add(localize_answers_);

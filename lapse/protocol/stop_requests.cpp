@@ -1,5 +1,6 @@
 #include "lapse/protocol/stop_requests.hpp"
 
+#include "lapse/protocol/frames.hpp"
 #include "lapse/protocol/worker_endpoint.hpp"
 
 namespace lapse {
@@ -19,7 +20,7 @@ void StopRequests::handle_frame(Rank, const FrameHeader&, const std::byte*) {
 
 void StopRequests::handle_deadline(Clock::time_point now) {
   set_deadline(now + kBetweenSigns);
-  if (!workers_work()) return;
+  if (!works()) return;
   note_work(now);
   send();
 }
@@ -31,7 +32,35 @@ void StopRequests::send() {
     if (rank != registry_.self().value()) outbox_.append(Rank(rank), header);
 }
 
-bool StopRequests::workers_work() {
+// Records that bring values, or requests for some. Neither those of management, inquiries and waves, which
+// come without work, nor signs.
+std::uint64_t StopRequests::count_values() const {
+  constexpr FrameKind kKinds[] = {FrameKind::pull,
+                                  FrameKind::push,
+                                  FrameKind::set,
+                                  FrameKind::pull_answer,
+                                  FrameKind::push_answer,
+                                  FrameKind::transfer,
+                                  FrameKind::call,
+                                  FrameKind::call_answer,
+                                  FrameKind::pull_run,
+                                  FrameKind::push_run,
+                                  FrameKind::set_run,
+                                  FrameKind::pull_run_answer,
+                                  FrameKind::push_run_answer,
+                                  FrameKind::delta,
+                                  FrameKind::off,
+                                  FrameKind::snapshot,
+                                  FrameKind::refresh,
+                                  FrameKind::acknowledge,
+                                  FrameKind::transfer_with_members};
+  std::uint64_t records = 0;
+  for (const FrameKind kind : kKinds)
+    records += host_.received_kinds()[static_cast<std::size_t>(kind)].records;
+  return records;
+}
+
+bool StopRequests::works() {
   std::uint64_t waits = 0;
   bool runs = false;
   bool may_wait = false;
@@ -44,7 +73,10 @@ bool StopRequests::workers_work() {
   }
   const bool waited = waits != waits_;
   waits_ = waits;
-  return runs || (may_wait && waited);
+  const std::uint64_t values = count_values();
+  const bool moved = values != values_;
+  values_ = values;
+  return runs || (may_wait && (waited || moved)) || (moved && !host_.idle(IdleLevel::synced));
 }
 
 }  // namespace lapse

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "lapse/core/progress_role.hpp"
+#include "lapse/protocol/module_host.hpp"
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/registry.hpp"
@@ -17,8 +18,9 @@ namespace lapse {
 //
 // From then on, a rank on which workers work repeats the request every kBetweenSigns: a rank whose workers
 // all wait learns by that whether it still makes sense to wait. A worker works that runs code of the
-// application, or has begun to wait since the last sign. Only a rank sends signs that has a worker which has
-// not returned: none is in flight when the phase ends.
+// application, or has begun to wait since the last sign; and a rank that has received values since then: for
+// a worker that waits long, or at the end of the phase for copies and keys on their way. Only a rank sends
+// signs that has a worker which has not returned, or is not idle: none is in flight when the phase ends.
 //
 // Thread safety: the holder of the progress lock; requested(), request() and last_work(): any thread.
 // Guarantee: a submission of this rank is sent to every other rank, and is known there before the phase ends.
@@ -29,7 +31,8 @@ class StopRequests final : public ProtocolModule {
 
   static constexpr std::chrono::milliseconds kBetweenSigns{1000};
 
-  StopRequests(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
+  StopRequests(const ModuleHost& host, Outbox& outbox)
+      : host_(host), registry_(host.registry()), outbox_(outbox) {}
 
   // Some rank has requested it.
   bool requested() const { return requested_.load(std::memory_order_relaxed); }
@@ -53,14 +56,17 @@ class StopRequests final : public ProtocolModule {
   void note_work(Clock::time_point time) {
     last_work_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
   }
-  // Whether a worker of this rank works; asked for once in kBetweenSigns.
-  bool workers_work() LAPSE_REQUIRES(progress_role);
+  // Whether this rank works; asked for once in kBetweenSigns.
+  bool works() LAPSE_REQUIRES(progress_role);
+  std::uint64_t count_values() const LAPSE_REQUIRES(progress_role);
 
+  const ModuleHost& host_;
   const Registry& registry_;
   Outbox& outbox_;
   std::atomic<bool> requested_{false};
   std::atomic<Clock::rep> last_work_{0};
-  std::uint64_t waits_ LAPSE_GUARDED_BY(progress_role) = 0;  // of all workers, when they were last asked for
+  std::uint64_t waits_ LAPSE_GUARDED_BY(progress_role) = 0;   // of all workers, when they were last asked for
+  std::uint64_t values_ LAPSE_GUARDED_BY(progress_role) = 0;  // records received, likewise
 };
 
 }  // namespace lapse

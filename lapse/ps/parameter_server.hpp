@@ -144,7 +144,8 @@ class LAPSE_EXPORT ParameterServer {
   // Any thread: whether some rank has asked.
   bool stop_requested() const;
   // Any thread: when workers of some rank have last worked in a phase, since that was known; accurate to some
-  // seconds. The clock's epoch: none has. Where all wait for a rank that has ended, this time stays.
+  // seconds. The clock's epoch: none has. Where all wait for a rank that has ended, this time stays; also
+  // between phases, and while only threads compute that are detached or drive the server.
   std::chrono::steady_clock::time_point last_work() const;
 
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is

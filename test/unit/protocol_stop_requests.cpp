@@ -59,6 +59,34 @@ TEST_CASE("ranks learn that workers of another one work") {
   CHECK_FALSE(ranks.sign(1));
 }
 
+TEST_CASE("ranks learn that values come to one whose workers wait, or have returned") {
+  progress_role.assert_held();
+  StoppingRanks ranks;
+  for (std::size_t rank = 0; rank < 3; ++rank) ranks.worker(rank).set_activity(WorkerActivity::operations);
+  CHECK(ranks.sign(1));
+  CHECK_FALSE(ranks.sign(1));
+  std::vector<std::int64_t> row{1};
+  OperationState& answered = ranks.submit(1, OperationKind::pull, {Key(0)}, &row);
+  ranks.deliver_all();
+  REQUIRE(answered.done());
+  CHECK(ranks.sign(1));
+  CHECK_FALSE(ranks.sign(1));
+  ranks.worker(1).set_activity(WorkerActivity::returned);
+  CHECK_FALSE(ranks.sign(1));
+  // Two keys come, of which one is still on its way.
+  OperationState& first = ranks.submit(1, OperationKind::localize, {Key(0)});
+  ranks.deliver_all();
+  REQUIRE(first.done());
+  ranks.submit(1, OperationKind::localize, {Key(1)});
+  CHECK_FALSE(ranks.protocol(1).idle(IdleLevel::synced));
+  CHECK(ranks.sign(1));
+  CHECK(ranks.protocol(1).idle(IdleLevel::synced));
+  CHECK_FALSE(ranks.sign(1));
+  ranks.submit(1, OperationKind::pull, {Key(2)}, &row);
+  ranks.deliver_all();
+  CHECK_FALSE(ranks.sign(1));  // It is idle, as at the end of the phase.
+}
+
 TEST_CASE("a rank whose workers have returned sends no signs of work") {
   progress_role.assert_held();
   StoppingRanks ranks;

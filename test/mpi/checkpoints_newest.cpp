@@ -281,7 +281,7 @@ TEST_CASE("Where values of a newer checkpoint on the hosts are bad, the one of a
     for (const fs::path& path : value_files(settings.local_folder + "/step-2")) {
       // In the last block: the index and the trailer have less than two pages.
       std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-      file.seekp(-3 * 4096, std::ios::end);
+      file.seekp(-3L * 4096, std::ios::end);
       file.put('\x7f');
     }
   });

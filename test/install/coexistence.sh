@@ -4,22 +4,7 @@
 # not there is skipped, which the output says.
 set -euo pipefail
 
-build=$1
-sources=$2
-compiler=$3
-shift 3
-launcher=("$@")
-if [[ $(id -u) -eq 0 ]]; then
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-unset CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
-
-fail() {
-  echo "wrong: $*" >&2
-  exit 1
-}
+source "$(dirname "$0")/prepare.sh"
 
 DESTDIR=$folder/moved cmake --install "$build" --prefix /opt/lapse >"$folder/install.log"
 prefix=$folder/moved/opt/lapse

@@ -3,22 +3,7 @@
 # temporary folder, builds consumers that see nothing but this installation, and runs them.
 set -euo pipefail
 
-build=$1
-consumer=$2
-compiler=$3
-shift 3
-launcher=("$@")
-if [[ $(id -u) -eq 0 ]]; then
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-unset CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
-
-fail() {
-  echo "wrong: $*" >&2
-  exit 1
-}
+source "$(dirname "$0")/prepare.sh"
 
 step() {
   echo "$((SECONDS)) s: $*"
@@ -30,7 +15,7 @@ prefix=$folder/moved/opt/lapse
 libraries=$(dirname "$(find "$prefix" -name liblapse.so)")
 package=$libraries/cmake/lapse
 mkdir -p "$folder/test/install"
-cp -r "$consumer" "$folder/test/install"
+cp -r "$sources" "$folder/test/install"
 cd "$folder"
 
 # No file of the package names the folders of the sources, of the build or of DESTDIR.

@@ -18,31 +18,18 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 }  // namespace
 
-TerminationWatch::TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience,
-                                   Time::duration rest_patience)
-    : rank_(rank), job_(std::move(job)), patience_(patience), rest_patience_(rest_patience) {
+TerminationWatch::TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience)
+    : rank_(rank), job_(std::move(job)), patience_(patience) {
   if (!watches) return;
   signals_.emplace(std::vector{SIGTERM});
   thread_ = std::thread([this] { watch(); });
 }
 
 TerminationWatch::~TerminationWatch() {
-  agreed();
+  finish();
 }
 
-void TerminationWatch::rest() {
-  progressed();
-  rest_begin_ = Time::now();
-  rests_.store(true);
-}
-
-void TerminationWatch::resume() {
-  progressed();  // Before the shorter patience: the time of the rest does not count.
-  if (rests_.load()) longest_rest_.store(std::max(longest_rest_.load(), Time::now() - rest_begin_));
-  rests_.store(false);
-}
-
-void TerminationWatch::agreed() {
+void TerminationWatch::finish() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -64,21 +51,19 @@ void TerminationWatch::watch() {
       asked = now;
       job_.request_stop();
     }
-    // Read before the last work: who ceases to rest notes that first.
-    const Time::duration patience =
-        rests_.load() ? std::max(rest_patience_, patience_ + longest_rest_.load()) : patience_;
     const Time::time_point last = std::max(last_.load(std::memory_order_relaxed), job_.last_work());
     idle = !asked || last >= before ? Time::duration(0) : idle + passed;
-    if (idle > patience) end_process(now - *asked);
+    if (idle > patience_) end_process(now - *asked);
     before = now;
   }
 }
 
 void TerminationWatch::end_process(Time::duration asked) const {
-  fmt::print(stderr,
-             "error: rank {}: {:.0f} s after SIGTERM the ranks have not agreed to stop: one of them may have "
-             "ended, or does not answer; this process ends without a checkpoint\n",
-             rank_.value(), std::chrono::duration<double>(asked).count());
+  fmt::print(
+      stderr,
+      "error: rank {}: {:.0f} s after SIGTERM the ranks have not stopped together: one of them may have "
+      "ended, or does not answer; this process ends without a further checkpoint\n",
+      rank_.value(), std::chrono::duration<double>(asked).count());
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);
   std::abort();  // SIGTERM is blocked.

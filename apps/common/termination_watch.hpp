@@ -18,18 +18,14 @@ namespace lapse::apps {
 // checkpoint, but wait for that rank, until the launcher ends them by SIGKILL: under Slurm half a minute
 // later, or more. Also where no rank has failed, ranks wait for each other, as long as an evaluation takes.
 // What differs is that some rank works then. So from SIGTERM on, a rank ends when for `patience` it has
-// learned of no rank's work, and the training goes on. Where it starts, loads or saves, no rank gives signs
-// of work while it waits for the slowest disk: then the rank waits for `patience` and as long as the longest
-// such rest so far, and at least for `rest_patience`. Time in which the process itself is stopped does not
+// learned of no rank's work, and ranks have not met. Time in which the process itself is stopped does not
 // count.
 //
-// Thread safety: progressed() any thread; making, begin(), rest(), resume() and agreed(): the server's
-// thread.
+// Thread safety: progressed() any thread; making and finish(): the server's thread.
 class TerminationWatch {
  public:
   using Time = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kPatience{10};
-  static constexpr std::chrono::seconds kRestPatience{60};
 
   // What the watch calls, on a thread of its own.
   struct Job {
@@ -38,23 +34,17 @@ class TerminationWatch {
   };
 
   // Watches nothing unless `watches`.
-  TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience,
-                   Time::duration rest_patience = kRestPatience);
+  TerminationWatch(Rank rank, bool watches, Job job, Time::duration patience = kPatience);
   ~TerminationWatch();
   TerminationWatch(const TerminationWatch&) = delete;
   TerminationWatch& operator=(const TerminationWatch&) = delete;
 
-  // The training begins: what comes before it is a rest.
-  void begin() { resume(); }
-  // Until resume(), ranks wait for files of others.
-  void rest();
-  void resume();
-  // A batch is done, all ranks have met, or this rank writes files.
+  // A batch is done, or all ranks have met.
   void progressed() {
     if (signals_) last_.store(Time::now(), std::memory_order_relaxed);
   }
-  // The ranks have agreed to stop: the process is not ended any more.
-  void agreed();
+  // The last checkpoint is saved: the process is not ended any more.
+  void finish();
 
  private:
   void watch();
@@ -63,12 +53,8 @@ class TerminationWatch {
   const Rank rank_;
   const Job job_;
   const Time::duration patience_;
-  const Time::duration rest_patience_;
   std::optional<SignalWatch> signals_;
-  std::atomic<Time::time_point> last_{Time::time_point{}};       // when this rank has done something
-  Time::time_point rest_begin_ = Time::now();                    // the server's thread's
-  std::atomic<Time::duration> longest_rest_{Time::duration(0)};  // that has ended
-  std::atomic<bool> rests_{true};
+  std::atomic<Time::time_point> last_{Time::time_point{}};  // when this rank has done something
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;   // the watch; guarded by mutex_

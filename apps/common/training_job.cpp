@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -13,7 +12,7 @@
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/core/sleep_between_polls.hpp"
+#include "lapse/ps/checkpoint_agreement.hpp"
 
 namespace lapse::apps {
 
@@ -35,14 +34,14 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
     : server_(server),
       options_(options),
       signals_(options.signals),
+      termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end(),
+                   {.request_stop = [&server] { server.request_stop(); },
+                    .last_work = [&server] { return server.last_work(); }}),
       checkpoints_(server, settings(options)),
       control_(server, {.signals = options.signals,
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
-      existing_(existing_checkpoints(server, options)),
-      termination_(server.rank(), std::ranges::find(options.signals, SIGTERM) != options.signals.end(),
-                   {.request_stop = [&server] { server.request_stop(); },
-                    .last_work = [&server] { return server.last_work(); }}) {
+      existing_(existing_checkpoints(server, options)) {
   // A signal that comes behind the last handler would end a program whose work is done or saved, with another
   // exit status: launchers send some to the other ranks when the first has ended.
   signals_.ignore_afterwards();
@@ -57,9 +56,9 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
 }
 
 bool TrainingJob::has_steps() const {
-  return holds_anywhere(server_, "the look for steps", [this] {
+  return CheckpointAgreement(server_, "the look for steps").exchange([this] {
     return server_.rank() == Rank(0) && !CheckpointFolder(options_.folder).steps().empty();
-  });
+  })[0];
 }
 
 std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
@@ -132,21 +131,23 @@ SavedState TrainingJob::resume(const LoadRequest& request, std::optional<std::ui
 }
 
 std::uint64_t TrainingJob::newest_step() {
-  const auto found = server_.exchange("the look for the newest checkpoint", [&]() -> std::string {
-    if (server_.rank() != Rank(0)) return {};
+  return CheckpointAgreement(server_, "the look for the newest checkpoint").exchange([&]() -> std::uint64_t {
+    if (server_.rank() != Rank(0)) return 0;
     const std::vector<std::uint64_t> steps = CheckpointFolder(options_.folder).steps();
-    return steps.empty() ? "0" : std::to_string(steps.back());
-  });
-  return std::stoull(found[0]);
+    return steps.empty() ? 0 : steps.back();
+  })[0];
 }
 
 std::optional<std::uint64_t> TrainingJob::older_step(const std::vector<std::uint64_t>& failed) {
-  const auto found = server_.exchange("the look for an older checkpoint", [&]() -> std::string {
-    if (server_.rank() != Rank(0)) return {};
-    const auto newest = CheckpointFolder(options_.folder).newest(CheckpointFolder::Check::structure, failed);
-    return newest.manifest ? std::to_string(newest.manifest->step) : std::string();
-  });
-  return found[0].empty() ? std::nullopt : std::optional<std::uint64_t>(std::stoull(found[0]));
+  // 0: there is none.
+  const std::uint64_t found =
+      CheckpointAgreement(server_, "the look for an older checkpoint").exchange([&]() -> std::uint64_t {
+        if (server_.rank() != Rank(0)) return 0;
+        const auto newest =
+            CheckpointFolder(options_.folder).newest(CheckpointFolder::Check::structure, failed);
+        return newest.manifest ? newest.manifest->step : 0;
+      })[0];
+  return found == 0 ? std::nullopt : std::optional(found);
 }
 
 void TrainingJob::warn(const std::string& text) const {
@@ -160,15 +161,12 @@ CheckpointContent TrainingJob::content(const SavedState& state) const {
 
 void TrainingJob::try_to_save(const std::function<void()>& f) {
   constexpr int kMaxFailures = 3;
-  termination_.rest();  // Ranks write their files, and wait for the slowest.
   try {
     f();
-    termination_.resume();
   } catch (const CheckpointError& error) {
     // Every rank has this error.
     if (error.reason() == CheckpointError::Reason::locked || ++failed_saves_ == kMaxFailures) throw;
     warn(fmt::format("no checkpoint was saved: {}; the next is tried after the interval", error.what()));
-    termination_.resume();
   }
 }
 
@@ -182,12 +180,6 @@ void TrainingJob::finish_written() {
 
 void TrainingJob::finish_background() {
   try_to_save([this] {
-    // While this rank writes, it works: other ranks have the same to write.
-    const auto begin = std::chrono::steady_clock::now();
-    while (!checkpoints_.done()) {
-      termination_.progressed();
-      sleep_between_polls(std::chrono::steady_clock::now() - begin);
-    }
     finish_save(saving_);
     failed_saves_ = 0;
   });
@@ -196,7 +188,6 @@ void TrainingJob::finish_background() {
 void TrainingJob::set_progress(const JobProgress& progress) {
   if (!only_local_) saved_ = progress;
   begin_interval(progress);
-  termination_.begin();
 }
 
 bool TrainingJob::shall_leave(std::uint64_t clocks) {
@@ -238,9 +229,9 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
     }
     return false;
   }
-  termination_.agreed();
   const std::uint64_t before = next_step_;
   save(progress, state);
+  termination_.finish();
   stop_text_ = fmt::format("stopped: {}; ", control_.stop_reason());
   if (saved_step_ == 0) {
     stop_text_ += "nothing was trained, and there is no checkpoint";
@@ -252,8 +243,8 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
 }
 
 void TrainingJob::finish(const JobProgress& progress, const std::function<SavedState()>& state) {
-  termination_.agreed();
   save(progress, state);
+  termination_.finish();
 }
 
 void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {

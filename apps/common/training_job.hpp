@@ -89,6 +89,7 @@ class TrainingJob {
   ParameterServer& server_;
   CheckpointOptions options_;
   SignalWatch signals_;  // from before the job's control until the process ends
+  TerminationWatch termination_;
   Checkpoints checkpoints_;
   JobControl control_;
   RunIdentity identity_;
@@ -104,7 +105,6 @@ class TrainingJob {
   std::optional<std::uint64_t> clocks_left_ = {};  // of the interval
   std::atomic<bool> clocks_over_ = false;          // a worker has left because of them
   std::string stop_text_;
-  TerminationWatch termination_;
 };
 
 // Collective. Makes a training job if the options have a folder; without one, held signals have their effect.

@@ -1,6 +1,7 @@
 // Steps of a checkpoint that every rank takes, or none.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -16,7 +17,8 @@ namespace lapse {
 
 // Each rank tries its part of a step; then all of them go on, or all of them throw what the lowest rank that
 // failed has thrown: CheckpointError with its reason, file and problem, UsageError, OutOfMemory, else Error,
-// with the number of the rank. No rank waits for one that has failed.
+// with the number of the rank. No rank waits for one that has failed. While a step takes long, on a thread of
+// its own, ranks meet each second: ParameterServer::last_work says whether all of them live.
 //
 // Thread safety: the server's thread, between calls of run_workers.
 class CheckpointAgreement {
@@ -24,7 +26,7 @@ class CheckpointAgreement {
   // `call` names the step in errors, a literal. The server outlives the object.
   CheckpointAgreement(ParameterServer& server, std::string_view call) : server_(server), call_(call) {}
 
-  // Collective. What f() returns on every rank, by rank. f may throw.
+  // Collective. What f() returns on every rank, by rank. f may throw; it makes no collective call.
   template <class F>
   auto exchange(F&& f) {
     using Value = std::remove_cvref_t<std::invoke_result_t<F>>;
@@ -50,7 +52,11 @@ class CheckpointAgreement {
   [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
  private:
+  static constexpr std::chrono::seconds kBetweenMeetings{1};
+
   std::vector<std::string> exchange_archives(const std::function<std::string()>& make);
+  // Collective. How the step has ended, by rank.
+  std::vector<std::string> outcomes(const std::function<std::string()>& make);
 
   ParameterServer& server_;
   std::string_view call_;

@@ -67,20 +67,18 @@ class CheckpointSave {
   std::uint64_t order() const { return request_.order; }
   // Of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
-  // Writes this rank's part.
-  void write(const Place& place);
-  // The same in two steps: to the local folder, and from there in a thread.
+  // Writes this rank's part in two steps: to the local folder, and from there in a thread.
   void stage(const Place& place);
   void flush_in_background();
   void throw_failure() const {
     if (failure_) std::rethrow_exception(failure_);
   }
-  // A thread writes what was copied; part() throws where there can be none.
+  // A thread writes it; part() throws where there can be none.
   void write_in_background(const Place& place);
   bool staged() const { return staged_.load(std::memory_order_acquire); }
   bool done() const { return done_.load(std::memory_order_acquire); }
 
-  // After write or write_in_background, for which it waits: what was written. Throws CheckpointError.
+  // Waits for the thread: what was written. Throws CheckpointError.
   SavedPart part();
   // Removes what this rank has written to the folder of all ranks, after part().
   void discard() const noexcept;

@@ -131,11 +131,12 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                     .files = files_.files(),
                                     .offset = files_.offset(server_.rank(), bytes)};
   save_ = std::move(save);
-  if (in_background) return save_->write_in_background(place);
-  if (!local()) return save_->write(place);
-  save_->stage(place);
+  if (in_background || !local()) return save_->write_in_background(place);
   try {
-    agreement.run([&] { save_->throw_failure(); });
+    agreement.run([&] {
+      save_->stage(place);
+      save_->throw_failure();
+    });
   } catch (...) {
     std::exchange(save_, nullptr)->discard_local();
     throw;

@@ -164,7 +164,9 @@ std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
   const std::string name(call);
   throw_if_closed(name.c_str());
   throw_if_running(name.c_str());
-  return agreement_.exchange(call, make);
+  std::vector<std::string> all = agreement_.exchange(call, make);
+  last_meeting_.store(std::chrono::steady_clock::now());
+  return all;
 }
 
 void ParameterServer::Impl::request_stop() {

@@ -143,9 +143,10 @@ class LAPSE_EXPORT ParameterServer {
   void request_stop();
   // Any thread: whether some rank has asked.
   bool stop_requested() const;
-  // Any thread: when workers of some rank have last worked in a phase, since that was known; accurate to some
-  // seconds. The clock's epoch: none has. Where all wait for a rank that has ended, this time stays; also
-  // between phases, and while only threads compute that are detached or drive the server.
+  // Any thread: when workers of some rank have last worked in a phase, since that was known, or all ranks
+  // have met in exchange(); accurate to some seconds. The clock's epoch: never. While checkpoints are saved and
+  // loaded, ranks meet each second. Where all wait for a rank that has ended, this time stays; also while
+  // only threads compute that are detached, drive the server, or are between phases.
   std::chrono::steady_clock::time_point last_work() const;
 
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is

@@ -1,6 +1,7 @@
 // The parts of a server, put together.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -49,7 +50,9 @@ class ParameterServer::Impl {
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
   bool stop_requested() const { return protocol_.stop_requests().requested(); }
-  std::chrono::steady_clock::time_point last_work() const { return protocol_.stop_requests().last_work(); }
+  std::chrono::steady_clock::time_point last_work() const {
+    return std::max(protocol_.stop_requests().last_work(), last_meeting_.load());
+  }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
   MemoryUse memory_use() const;
@@ -116,6 +119,7 @@ class ParameterServer::Impl {
   std::atomic<bool> attaching_{false};  // between start_progress and stop_progress
   Submission stop_report_;
   std::atomic<bool> stop_reported_{false};
+  std::atomic<std::chrono::steady_clock::time_point> last_meeting_{std::chrono::steady_clock::time_point{}};
   // the owner's thread
   KeyObserver* observer_ = nullptr;
   std::optional<Phase> attached_phase_;  // constant while attaching_

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kills a rank of a job with SIGKILL at random moments, again and again: of training (an application), managing (intents,
-relocations, copies), saving, saving in the background, and loading. The job ends within seconds, a line names the rank, no
+"""Kills a rank of a job with SIGKILL at random moments, again and again: of an application that starts, trains, or stops with a
+last checkpoint, of managing (intents, relocations, copies), saving, saving in the background, and loading. The job ends within seconds, a line names the rank, no
 process and nothing in /dev/shm is left, and the next job goes on from the newest checkpoint: of another number of ranks with
 the right sums of integers, an application with the curve of a run that was not killed. Prints a line for each kill and what is wrong; its status is 1 then, and 77 where there is no launcher.
 
@@ -14,22 +14,21 @@ import os
 import pathlib
 import random
 import re
-import select
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from kills_jobs import PATIENCE, Job, Launcher, mapped_files
+
 RANKS = 3
 # How long a stage takes at most, about; the kill comes at a random moment of it.
-STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1, "loading": 0.03}
-# The job must have ended by then. On a machine that is not loaded it takes a tenth of that.
-PATIENCE = 30
-# Of Slurm: longer than that, so that ranks end by themselves.
-KILL_WAIT = "120"
-MARK = "LAPSE_TEST_KILLS"
+STAGES = {"training": 1.5, "managing": 0.2, "saving": 0.04, "saving_async": 0.1, "loading": 0.03, "starting": 0.8, "stopping": 0.1}
+# The application's when it stops as it is asked to.
+STOP_STATUS = 75
+# Those of the application.
+APPLICATION = ("training", "starting", "stopping")
 DATA = ["--zipf", "2000x1000x200000", "--no-baselines", "--patience", "0"]
 # Ways to train: the folder of its checkpoints, and options. The first gives the same results in each run.
 TRAINING = {"deterministic": ["--deterministic"], "intents": ["--mode", "intent"],
@@ -39,131 +38,6 @@ NAMES_RANK = {
     "mpirun": r"process rank {rank} with PID \d+ on node \S+ exited on signal 9",
     "srun": r"srun: error: \S+: task {rank}: Killed",
 }
-
-
-class Launcher:
-    """Starts ranks by mpirun, or by srun in a Slurm of virtual nodes."""
-
-    def __init__(self, testbed, folder):
-        self.testbed = testbed
-        self.folder = folder
-        self.name = "srun" if testbed else "mpirun"
-        self.environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def start(self):
-        if self.testbed is None:
-            return shutil.which("mpirun") is not None
-        if subprocess.run([self.testbed, "start", self.folder], env=self.environment | {"NODES": "2", "CPUS": "4", "KILLWAIT": KILL_WAIT}).returncode:
-            return False
-        settings = subprocess.run([self.testbed, "env", self.folder], stdout=subprocess.PIPE, text=True, check=True).stdout
-        for name, value in re.findall(r"(\w+)='?([^' \n]*)'?", settings.replace("export ", "")):
-            self.environment[name] = value
-        return True
-
-    def stop(self):
-        if self.testbed:
-            subprocess.run([self.testbed, "stop", self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def command(self, ranks):
-        if self.testbed is None:
-            return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-        return ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "--nodes=2", f"--ntasks={ranks}", "--time=5"]
-
-    def shared_files(self):
-        """What is in /dev/shm of the nodes, which are the testbed's alone."""
-        names = set()
-        for pid in pids():
-            with contextlib.suppress(OSError):
-                if pathlib.Path(f"/proc/{pid}/comm").read_text() == "slurmd\n" and self.folder in environment_of(pid).get("SLURM_CONF", ""):
-                    names |= {f"/proc/{pid}/root/dev/shm/{name}" for name in os.listdir(f"/proc/{pid}/root/dev/shm")}
-        return names
-
-
-class Job:
-    """A job that is running; what it has printed so far."""
-
-    count = 0
-
-    def __init__(self, launcher, ranks, command, domain):
-        Job.count += 1
-        self.mark = f"{os.getpid()}.{Job.count}"
-        self.text = ""
-        self.process = subprocess.Popen(
-            launcher.command(ranks) + command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=launcher.environment | {MARK: self.mark, "LAPSE_DOMAIN": domain})
-
-    def read(self, seconds):
-        """Reads what there is, or comes within so many seconds. False at the end of the output."""
-        if not select.select([self.process.stdout], [], [], max(0, seconds))[0]:
-            return True
-        data = os.read(self.process.stdout.fileno(), 1 << 16)
-        self.text += data.decode(errors="replace")
-        return bool(data)
-
-    def read_until(self, pattern, count, patience=PATIENCE):
-        end = time.monotonic() + patience
-        while len(re.findall(pattern, self.text, re.MULTILINE)) < count:
-            if time.monotonic() > end or not self.read(end - time.monotonic()):
-                return False
-        return True
-
-    def ranks(self):
-        """The process of each rank."""
-        found = {}
-        for pid in pids():
-            environment = environment_of(pid)
-            rank = environment.get("PMIX_RANK")
-            # Not the launcher and what belongs to it.
-            if environment.get(MARK) == self.mark and rank is not None and runs(pid):
-                found[int(rank)] = pid
-        return found
-
-    def end(self):
-        """Waits until the launcher and all processes of the job have ended; the seconds that each took, or None."""
-        begin = time.monotonic()
-        while self.read(begin + PATIENCE - time.monotonic()):
-            if time.monotonic() > begin + PATIENCE:
-                return None, None
-        self.process.wait()
-        launcher = time.monotonic() - begin
-        while any(environment_of(pid).get(MARK) == self.mark and runs(pid) for pid in pids()):
-            if time.monotonic() > begin + PATIENCE:
-                return launcher, None
-            select.select([], [], [], 0.02)
-        return launcher, time.monotonic() - begin
-
-    def kill(self):
-        for pid in pids():
-            if environment_of(pid).get(MARK) == self.mark:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
-
-
-def pids():
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def environment_of(pid):
-    try:
-        data = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return {}
-    return dict(entry.split("=", 1) for entry in data.decode(errors="replace").split("\0") if "=" in entry)
-
-
-def runs(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def mapped_files(pid):
-    """Files of /dev/shm that a process has mapped."""
-    try:
-        return set(re.findall(r"(/dev/shm/\S+)", pathlib.Path(f"/proc/{pid}/maps").read_text()))
-    except OSError:
-        return set()
 
 
 class Kills:
@@ -199,23 +73,28 @@ class Kills:
                     steps.append(int(folder.name.removeprefix("step-")))
         return max(steps)
 
+    def sign_of(self, stage, number):
+        """What the job prints when it has come to the stage, and how often; 0: it has when all ranks are there."""
+        if stage == "starting":
+            return "", 0
+        # The first one, and many others, when there are checkpoints to go on from.
+        if stage == "stopping" or stage == "training" and (number < len(STAGES) or self.random.random() < 0.5):
+            return "^epoch ", 4
+        if stage == "training":
+            return "^[0-9]+ x [0-9]+ matrix", 1
+        return f"^stage {stage}$", self.random.randint(1, 3)
+
     def kill_one(self, number):
         stage = list(STAGES)[number % len(STAGES)]
         domain = self.random.choice(["rank", "host", "2"])
         # Virtual nodes have one file system: a local folder would be that of both.
         way = self.random.choice([way for way in TRAINING if way != "local" or not self.launcher.testbed])
-        folder = os.path.join(self.folder, way if stage == "training" else "all")
-        if stage == "training":
-            command = self.training(way, 100000)
-        else:
-            command = [self.arguments.program, folder, "1000"]
-        sign = "^[0-9]+ x [0-9]+ matrix" if stage == "training" else f"^stage {stage}$"
-        count = 1 if stage == "training" else self.random.randint(1, 3)
-        # The first one, and many others, when there are checkpoints to go on from.
-        if stage == "training" and (number < len(STAGES) or self.random.random() < 0.5):
-            sign, count = "^epoch ", 4
+        trains = stage in APPLICATION
+        folder = os.path.join(self.folder, way if trains else "all")
+        command = self.training(way, 100000) if trains else [self.arguments.program, folder, "1000"]
+        sign, count = self.sign_of(stage, number)
         before = self.newest(folder)
-        job = self.start(RANKS, command, domain, sign, count)
+        job = self.start(RANKS, command, domain, sign, count) if count else Job(self.launcher, RANKS, command, domain)
         ready = job.read_until(sign, count)
         end = time.monotonic() + PATIENCE
         while len(job.ranks()) < RANKS and time.monotonic() < end and job.read(0.01):
@@ -225,19 +104,24 @@ class Kills:
         while time.monotonic() < end and job.read(end - time.monotonic()):
             pass
         ranks = job.ranks()
+        if stage == "stopping" and len(ranks) == RANKS:
+            for pid in ranks.values():
+                os.kill(pid, signal.SIGUSR1)
+            time.sleep(self.random.uniform(0, STAGES[stage]))
         if not ready or len(ranks) < RANKS:
             job.kill()
             return self.fail(f"the job has not come to the stage {stage}, or has ended", job.text)
         files = self.launcher.shared_files() if self.launcher.testbed else set().union(*map(mapped_files, ranks.values()))
-        if not files:
+        if not files and stage != "starting":
             self.fail(f"kill {number + 1}: the job uses nothing in /dev/shm")
         rank = self.random.randrange(RANKS)
-        os.kill(ranks[rank], signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(ranks[rank], signal.SIGKILL)
         launcher, processes = job.end()
         names = re.findall(NAMES_RANK[self.launcher.name].format(rank=rank), job.text)
         left = {file for file in files if os.path.exists(file)}
         saved = max((int(step) for step in re.findall(r"^saved (\d+)$", job.text, re.MULTILINE)), default=0)
-        if stage == "training":
+        if trains:
             # A step is an epoch. One is saved while the next is trained, and finished before the one after that is saved.
             epochs = [int(epoch) for epoch in re.findall(r"^epoch +(\d+) ", job.text, re.MULTILINE)]
             saved = max([before] + [epoch - 2 for epoch in epochs])
@@ -250,6 +134,10 @@ class Kills:
         if launcher is None or processes is None:
             self.fail(f"kill {number + 1}: the job has not ended within {PATIENCE} s", job.text)
             job.kill()
+        # It may have stopped as it was asked to before.
+        if stage == "stopping" and job.process.poll() == STOP_STATUS:
+            names = ["stopped"]
+            row[8] = "stopped"
         if job.process.poll() == 0:
             self.fail(f"kill {number + 1}: the launcher's status is 0", job.text)
         if not names:
@@ -258,7 +146,7 @@ class Kills:
             self.fail(f"kill {number + 1}: left in /dev/shm: {sorted(left)}")
         if newest < saved:
             self.fail(f"kill {number + 1}: step {saved} was saved, the newest is {newest}", job.text)
-        row.append(self.resume(number, newest, way) if stage == "training" else self.restart(number, newest, folder))
+        row.append(self.resume(number, newest, way) if trains else self.restart(number, newest, folder))
         print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
 
     def training(self, way, epochs):

@@ -172,7 +172,7 @@ ended "signals at the start" "${jobs[signal]}" signal.out 0 '^survived' '^stoppe
 ended "no progress" "${jobs[idle]}" idle.out 1 '^turn 2 of job' '^resume.sbatch: two turns without a new checkpoint'
 [[ $(grep -c '^turn' idle.out) -eq 2 ]] || fail "no progress: $(cat idle.out)"
 ended "a rank that is killed" "${jobs[killed]}" killed.out 143 'task 1: Killed' \
-  '^error: rank 0: [0-9]* s after SIGTERM the ranks have not agreed to stop'
+  '^error: rank 0: [0-9]* s after SIGTERM the ranks have not stopped together'
 ended "cancelled" "${jobs[cancelled]}" cancelled.out 0 '^stopped: the time of the job ends' '^stopped: SIGTERM on rank .* from step [2-9]'
 for name in cancelled killed idle; do
   shown=$(scontrol show job --oneliner "${jobs[$name]}")

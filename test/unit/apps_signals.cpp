@@ -71,9 +71,9 @@ TEST_CASE("signals are ignored behind a watch that says so") {
 }
 
 TEST_CASE("a rank ends that is to end when the ranks do not agree to stop, and none works") {
-  enum class Work : std::uint8_t { none, of_this_rank, of_another, files, start, as_long_files };
+  enum class Work : std::uint8_t { none, of_this_rank, of_another };
   // Returns when a watch that never ends the process has looked far longer than the patience of this one.
-  const auto ask = [](bool watches, bool agrees, Work work, TerminationWatch::Time::duration rest_patience) {
+  const auto ask = [](bool watches, bool finishes, Work work) {
     using Time = TerminationWatch::Time;
     constexpr int kLooks = 6;
     constexpr auto kPatience = 150ms;
@@ -86,48 +86,28 @@ TEST_CASE("a rank ends that is to end when the ranks do not agree to stop, and n
                                   return Time::now();
                                 }},
                            kPatience);
-    clock.begin();
     std::atomic<bool> requested = false;
     std::atomic<TerminationWatch*> made = nullptr;
-    std::atomic<int> own_looks = 0;
     const auto last_work = [&] {
-      ++own_looks;
       TerminationWatch* const own = made;
       if (own != nullptr && work == Work::of_this_rank) own->progressed();
       return work == Work::of_another ? Time::now() : Time::time_point{};
     };
     TerminationWatch watch(Rank(1), watches,
-                           {.request_stop = [&] { requested = true; }, .last_work = last_work}, kPatience,
-                           rest_patience);
+                           {.request_stop = [&] { requested = true; }, .last_work = last_work}, kPatience);
     made = &watch;
-    if (work != Work::start) watch.begin();
-    if (work == Work::as_long_files) {
-      // The rest before took more than twice as many looks of the watch.
-      watch.rest();
-      while (own_looks < 2 * kLooks + 2) std::this_thread::yield();
-      watch.resume();
-    }
-    if (work == Work::files || work == Work::as_long_files) watch.rest();
-    if (agrees) watch.agreed();
+    if (finishes) watch.finish();
     std::raise(SIGTERM);
-    const std::atomic<int>& waits_for = work == Work::as_long_files ? own_looks : looks;
-    const int begin = waits_for;
-    while (waits_for < begin + kLooks) std::this_thread::yield();
-    return requested == (watches && !agrees) ? 0 : 1;
+    const int begin = looks;
+    while (looks < begin + kLooks) std::this_thread::yield();
+    return requested == (watches && !finishes) ? 0 : 1;
   };
-  constexpr auto kShort = 150ms;
-  const auto ends = [&](bool watches, bool agrees, Work work,
-                        TerminationWatch::Time::duration rest_patience = 60s) {
-    return end_of([&] { return ask(watches, agrees, work, rest_patience); });
+  const auto ends = [&](bool watches, bool finishes, Work work) {
+    return end_of([&] { return ask(watches, finishes, work); });
   };
   CHECK(ends(true, false, Work::none) == SIGTERM);
   CHECK(ends(true, false, Work::of_this_rank) == kReturned);
   CHECK(ends(true, false, Work::of_another) == kReturned);
-  CHECK(ends(true, false, Work::files) == kReturned);
-  CHECK(ends(true, false, Work::start) == kReturned);
-  CHECK(ends(true, false, Work::files, kShort) == SIGTERM);
-  CHECK(ends(true, false, Work::start, kShort) == SIGTERM);
-  CHECK(ends(true, false, Work::as_long_files, kShort) == kReturned);
   CHECK(ends(true, true, Work::none) == kReturned);
   CHECK(ends(false, false, Work::none) == kReturned);
 }

@@ -1,0 +1,33 @@
+// A step of a collective call that may take long, beside a thread that stays in touch with other ranks.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace lapse {
+
+// Runs f, which does not throw, on a thread of its own; where none can be made, in the constructor. Thread
+// safety: one thread.
+class StepThread {
+ public:
+  explicit StepThread(std::function<void()> f);
+  // Waits until f has returned.
+  ~StepThread();
+  StepThread(const StepThread&) = delete;
+  StepThread& operator=(const StepThread&) = delete;
+
+  // Waits that long, or until f has returned; whether it has.
+  bool wait_for(std::chrono::milliseconds time);
+
+ private:
+  const std::function<void()> f_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;   // guarded by mutex_
+  std::thread thread_;  // the last member: it uses the others
+};
+
+}  // namespace lapse

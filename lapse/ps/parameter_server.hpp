@@ -144,8 +144,8 @@ class LAPSE_EXPORT ParameterServer {
   // Any thread: whether some rank has asked.
   bool stop_requested() const;
   // Any thread: when workers of some rank have last worked in a phase, since that was known, or all ranks
-  // have met in exchange(); accurate to some seconds. The clock's epoch: never. While checkpoints are saved and
-  // loaded, ranks meet each second. Where all wait for a rank that has ended, this time stays; also while
+  // have met in exchange(); accurate to some seconds. The clock's epoch: never. While checkpoints are saved
+  // and loaded, ranks meet each second. Where all wait for a rank that has ended, this time stays; also while
   // only threads compute that are detached, drive the server, or are between phases.
   std::chrono::steady_clock::time_point last_work() const;
 

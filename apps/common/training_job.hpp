@@ -31,6 +31,10 @@ class TrainingJob {
   // From then on the process ignores the signals of the options wherever they are not caught. By the main
   // thread: signals that were held come now.
   TrainingJob(ParameterServer& server, const CheckpointOptions& options);
+  // Waits for a checkpoint that is written in the background.
+  ~TrainingJob() { termination_.finish(); }
+  TrainingJob(const TrainingJob&) = delete;
+  TrainingJob& operator=(const TrainingJob&) = delete;
 
   template <Element T>
   void add(const Table<T>& table, const std::string& name) {

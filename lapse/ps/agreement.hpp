@@ -1,8 +1,11 @@
 // Collective calls of the control plane: every rank states its call and a value, and gets the values of all.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -37,6 +40,17 @@ class Agreement {
       all.push_back(from_archive<Value>(one));
     return all;
   }
+  // The same where make() may take long: it runs on a thread of its own and makes no call of MPI, and ranks
+  // meet each second until all have given theirs. A rank that takes longer than the limit of reports is
+  // reported, as one that does not come.
+  template <std::invocable Make>
+  auto exchange_long(std::string_view call, Make&& make) {
+    using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
+    std::vector<Value> all;
+    for (const std::string& one : exchange_long_archives(call, [&] { return to_archive<Value>(make()); }))
+      all.push_back(from_archive<Value>(one));
+    return all;
+  }
   template <class Value>
   std::vector<Value> exchange(std::string_view call,
                               const Value& mine) requires(!std::invocable<const Value&>) {
@@ -61,12 +75,28 @@ class Agreement {
   // The last collective call has failed, and every rank has thrown.
   bool failed_everywhere() const { return failed_everywhere_; }
 
+  // Any thread: when all ranks have last met in an exchange; the clock's epoch: they have not.
+  std::chrono::steady_clock::time_point last_meeting() const { return last_meeting_.load(); }
+
  private:
+  struct Statement;
+  static constexpr std::chrono::seconds kBetweenMeetings{1};
+
   std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
+  std::vector<std::string> exchange_long_archives(std::string_view call,
+                                                  const std::function<std::string()>& make);
+  // Keeps what make() throws in `failure`; does not throw itself.
+  static void fill(Statement& mine, const std::function<std::string()>& make,
+                   std::exception_ptr& failure) noexcept;
+  // Collective. Throws CollectiveMismatch.
+  std::vector<Statement> gather(const Statement& mine);
+  // The archives of all, or what a rank has thrown.
+  std::vector<std::string> archives_of(std::vector<Statement> statements, const std::exception_ptr& failure);
 
   Transport& transport_;
   const StallReports* reports_;
   bool failed_everywhere_ = false;
+  std::atomic<std::chrono::steady_clock::time_point> last_meeting_{std::chrono::steady_clock::time_point{}};
 };
 
 }  // namespace lapse

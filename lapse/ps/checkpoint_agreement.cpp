@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/core/error.hpp"
-#include "lapse/ps/step_thread.hpp"
 
 namespace lapse {
 
@@ -84,28 +82,13 @@ std::exception_ptr error_of(const StepOutcome& outcome, std::size_t rank) {
 std::vector<std::string> CheckpointAgreement::exchange_archives(const std::function<std::string()>& make) {
   std::vector<std::string> archives;
   std::exception_ptr failure;
-  for (const std::string& one : outcomes(make)) {
+  for (const std::string& one : server_.exchange_long(call_, [&] { return to_archive(try_step(make)); })) {
     StepOutcome outcome = from_archive<StepOutcome>(one);
     if (outcome.failed() && !failure) failure = error_of(outcome, archives.size());
     archives.push_back(std::move(outcome.archive));
   }
   if (failure) throw_everywhere(failure);
   return archives;
-}
-
-std::vector<std::string> CheckpointAgreement::outcomes(const std::function<std::string()>& make) {
-  std::vector<std::string> all(static_cast<std::size_t>(server_.ranks()));
-  std::string own;
-  StepThread step([&] { own = to_archive(try_step(make)); });
-  while (std::ranges::any_of(all, &std::string::empty)) {
-    const bool is_known = !all[server_.rank().index()].empty();
-    const bool is_done = is_known || step.wait_for(kBetweenMeetings);
-    std::vector<std::string> met =
-        server_.exchange(call_, [&] { return is_done && !is_known ? own : std::string(); });
-    for (std::size_t rank = 0; rank < all.size(); ++rank)
-      if (!met[rank].empty()) all[rank] = std::move(met[rank]);
-  }
-  return all;
 }
 
 void CheckpointAgreement::throw_everywhere(const std::exception_ptr& error) {

@@ -1,7 +1,6 @@
 // Steps of a checkpoint that every rank takes, or none.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -17,8 +16,8 @@ namespace lapse {
 
 // Each rank tries its part of a step; then all of them go on, or all of them throw what the lowest rank that
 // failed has thrown: CheckpointError with its reason, file and problem, UsageError, OutOfMemory, else Error,
-// with the number of the rank. No rank waits for one that has failed. While a step takes long, on a thread of
-// its own, ranks meet each second: ParameterServer::last_work says whether all of them live.
+// with the number of the rank. No rank waits for one that has failed. Steps run as
+// in ParameterServer::exchange_long.
 //
 // Thread safety: the server's thread, between calls of run_workers.
 class CheckpointAgreement {
@@ -52,11 +51,7 @@ class CheckpointAgreement {
   [[noreturn]] void throw_everywhere(const std::exception_ptr& error);
 
  private:
-  static constexpr std::chrono::seconds kBetweenMeetings{1};
-
   std::vector<std::string> exchange_archives(const std::function<std::string()>& make);
-  // Collective. How the step has ended, by rank.
-  std::vector<std::string> outcomes(const std::function<std::string()>& make);
 
   ParameterServer& server_;
   std::string_view call_;

@@ -60,6 +60,11 @@ void CheckpointSave::attempt(void (CheckpointSave::*f)()) {
   }
 }
 
+void CheckpointSave::write(const Place& place) {
+  place_ = place;
+  write_at_place();
+}
+
 void CheckpointSave::write_at_place() {
   stage(place_);
   flush();

@@ -67,13 +67,15 @@ class CheckpointSave {
   std::uint64_t order() const { return request_.order; }
   // Of this rank's part.
   std::uint64_t bytes() const { return bytes_; }
-  // Writes this rank's part in two steps: to the local folder, and from there in a thread.
+  // Writes this rank's part; part() throws where there can be none.
+  void write(const Place& place);
+  // The same in two steps: to the local folder, and from there in a thread.
   void stage(const Place& place);
   void flush_in_background();
   void throw_failure() const {
     if (failure_) std::rethrow_exception(failure_);
   }
-  // A thread writes it; part() throws where there can be none.
+  // The same in a thread.
   void write_in_background(const Place& place);
   bool staged() const { return staged_.load(std::memory_order_acquire); }
   bool done() const { return done_.load(std::memory_order_acquire); }

@@ -131,15 +131,28 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                     .files = files_.files(),
                                     .offset = files_.offset(server_.rank(), bytes)};
   save_ = std::move(save);
-  if (in_background || !local()) return save_->write_in_background(place);
+  if (in_background) return save_->write_in_background(place);
+  if (!local()) return agreement.run([&] { save_->write(place); });
+  std::exception_ptr failure;
   try {
     agreement.run([&] {
       save_->stage(place);
       save_->throw_failure();
     });
-  } catch (...) {
+  } catch (const CollectiveMismatch&) {
+    std::exchange(save_, nullptr)->discard_local();
+    throw;  // Other ranks make another call.
+  } catch (const PeerFailed&) {
     std::exchange(save_, nullptr)->discard_local();
     throw;
+  } catch (const Error&) {
+    // Every rank has this error.
+    failure = std::current_exception();
+  }
+  if (failure) {
+    const std::unique_ptr<CheckpointSave> failed = std::move(save_);
+    agreement.run([&] { failed->discard_local(); });
+    agreement.throw_everywhere(failure);
   }
   save_->flush_in_background();
 }
@@ -160,9 +173,9 @@ void Checkpoints::Impl::finish() {
     throw;
   } catch (const Error&) {
     // Every rank has this error.
-    save->discard();
     failure = std::current_exception();
   }
+  if (failure) agreement.run([&] { save->discard(); });
   if (local()) keep_staged_or_discard(agreement, *save);
   if (failure) agreement.throw_everywhere(failure);
   agreement.run([&] {
@@ -181,7 +194,7 @@ void Checkpoints::Impl::finish() {
 
 void Checkpoints::Impl::keep_staged_or_discard(CheckpointAgreement& agreement, const CheckpointSave& save) {
   const std::vector<int> staged = agreement.exchange([&] { return save.is_staged_well() ? 1 : 0; });
-  if (std::ranges::find(staged, 0) != staged.end()) return save.discard_local();
+  if (std::ranges::find(staged, 0) != staged.end()) return agreement.run([&] { save.discard_local(); });
   local_order_ = save.order();
 }
 

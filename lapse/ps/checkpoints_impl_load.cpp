@@ -49,8 +49,8 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
   const CheckpointFolder folder = is_own ? folder_ : CheckpointFolder(request.folder);
   const std::optional<std::uint64_t> step = request.step;
   finish();
-  join_cleaner();  // On every rank before the exchange: it might remove what is found.
   CheckpointAgreement agreement(server_, "load_checkpoint");
+  agreement.run([&] { join_cleaner(); });  // It might remove what is found.
   std::string arguments = step ? fmt::format("step {}", *step) : "the newest step";
   if (request.is_fallback) arguments += " as a fallback";
   for (const TableLoad& one : request.tables)
@@ -98,7 +98,7 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
         std::make_exception_ptr(CheckpointError(error.reason(), error.file(), error.problem() + others[0])));
   }
   loaded->problems = std::move(problems);
-  if (is_own) note_branch(request, saved_at);
+  if (is_own) agreement.run([&] { note_branch(request, saved_at); });
   return *std::move(loaded);
 }
 

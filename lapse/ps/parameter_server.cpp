@@ -118,6 +118,10 @@ std::vector<std::string> ParameterServer::exchange(std::string_view call,
                                                    const std::function<std::string()>& make) {
   return impl_->exchange(call, make);
 }
+std::vector<std::string> ParameterServer::exchange_long(std::string_view call,
+                                                        const std::function<std::string()>& make) {
+  return impl_->exchange_long(call, make);
+}
 void ParameterServer::request_stop() {
   impl_->request_stop();
 }
@@ -164,9 +168,15 @@ std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
   const std::string name(call);
   throw_if_closed(name.c_str());
   throw_if_running(name.c_str());
-  std::vector<std::string> all = agreement_.exchange(call, make);
-  last_meeting_.store(std::chrono::steady_clock::now());
-  return all;
+  return agreement_.exchange(call, make);
+}
+
+std::vector<std::string> ParameterServer::Impl::exchange_long(std::string_view call,
+                                                              const std::function<std::string()>& make) {
+  const std::string name(call);
+  throw_if_closed(name.c_str());
+  throw_if_running(name.c_str());
+  return agreement_.exchange_long(call, make);
 }
 
 void ParameterServer::Impl::request_stop() {

@@ -137,6 +137,8 @@ class LAPSE_EXPORT ParameterServer {
   // Collective. For libraries on top of the server: what make() gives on every rank, by rank. Where it
   // throws, so does the rank, and the others throw PeerFailed.
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+  // The same where make() may take long: it runs on a thread of its own, without MPI; ranks meet each second.
+  std::vector<std::string> exchange_long(std::string_view call, const std::function<std::string()>& make);
 
   // Any thread. Asks the workers of all ranks to return early; JobControl makes something of it. Never rolled
   // back. Other ranks know within a phase soon, else in the next.
@@ -144,9 +146,9 @@ class LAPSE_EXPORT ParameterServer {
   // Any thread: whether some rank has asked.
   bool stop_requested() const;
   // Any thread: when workers of some rank have last worked in a phase, since that was known, or all ranks
-  // have met in exchange(); accurate to some seconds. The clock's epoch: never. While checkpoints are saved
-  // and loaded, ranks meet each second. Where all wait for a rank that has ended, this time stays; also while
-  // only threads compute that are detached, drive the server, or are between phases.
+  // have met between phases; accurate to some seconds. The clock's epoch: never. Where all wait for a rank
+  // that has ended, this time stays; also while only threads compute that are detached, drive the server, or
+  // are between phases.
   std::chrono::steady_clock::time_point last_work() const;
 
   // For libraries on top of the server, between phases: where this rank's wants of keys come from, what is

@@ -48,10 +48,11 @@ class ParameterServer::Impl {
   MpiCalls mpi_calls();
   Statistics statistics();
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
+  std::vector<std::string> exchange_long(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
   bool stop_requested() const { return protocol_.stop_requests().requested(); }
   std::chrono::steady_clock::time_point last_work() const {
-    return std::max(protocol_.stop_requests().last_work(), last_meeting_.load());
+    return std::max(protocol_.stop_requests().last_work(), agreement_.last_meeting());
   }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
@@ -119,7 +120,6 @@ class ParameterServer::Impl {
   std::atomic<bool> attaching_{false};  // between start_progress and stop_progress
   Submission stop_report_;
   std::atomic<bool> stop_reported_{false};
-  std::atomic<std::chrono::steady_clock::time_point> last_meeting_{std::chrono::steady_clock::time_point{}};
   // the owner's thread
   KeyObserver* observer_ = nullptr;
   std::optional<Phase> attached_phase_;  // constant while attaching_

@@ -1,6 +1,6 @@
 #include "lapse/ps/step_thread.hpp"
 
-#include <system_error>
+#include <csignal>
 #include <utility>
 
 #include "lapse/core/thread_name.hpp"
@@ -8,6 +8,11 @@
 namespace lapse {
 
 StepThread::StepThread(std::function<void()> f) : f_(std::move(f)) {
+  // Handlers of the application do not run on a thread that it does not know.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     thread_ = std::thread([this] {
       name_thread("lapse-step");
@@ -16,10 +21,13 @@ StepThread::StepThread(std::function<void()> f) : f_(std::move(f)) {
       done_ = true;
       ended_.notify_all();
     });
-  } catch (const std::system_error&) {
-    f_();
-    done_ = true;
+  } catch (...) {
+    // There is no thread, or no memory for one.
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (thread_.joinable()) return;
+  f_();
+  done_ = true;
 }
 
 StepThread::~StepThread() {

@@ -9,8 +9,8 @@
 
 namespace lapse {
 
-// Runs f, which does not throw, on a thread of its own; where none can be made, in the constructor. Thread
-// safety: one thread.
+// Runs f, which does not throw, on a thread of its own that takes no signals; where none can be made, in the
+// constructor. Thread safety: one thread.
 class StepThread {
  public:
   explicit StepThread(std::function<void()> f);

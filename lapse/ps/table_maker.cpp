@@ -58,7 +58,7 @@ TableMaker::Proposal TableMaker::propose(const TableOptions& options, ElementTyp
 
 TableMaker::Agreed TableMaker::agree(const std::function<Proposal()>& make_proposal) {
   std::optional<Proposal> proposal;
-  std::vector<Offer> offers = agreement_.exchange(kCall, [&] {
+  std::vector<Offer> offers = agreement_.exchange_long(kCall, [&] {
     const Proposal& own = proposal.emplace(make_proposal());
     return Offer{.spec = own.spec,
                  .free_bytes = transport_.shared_memory()->free_bytes(),
@@ -78,7 +78,10 @@ TableMaker::Placement TableMaker::allocate(const Agreed& agreed) {
   std::optional<std::string> obstacle = sharing_obstacle(agreed.offers, limits);
   if (!obstacle) {
     Allocation own = allocate_part(agreed.proposal, limits[agreed.proposal.homes.self().index()]);
-    const auto problems = agreement_.exchange(kCall, own.problem);
+    const auto problems = agreement_.exchange_long(kCall, [&] {
+      if (own.problem.empty() && own.part) own.problem = commit(*own.part, agreed.proposal.homes.self());
+      return own.problem;
+    });
     const auto problem = std::ranges::find_if_not(problems, &std::string::empty);
     if (problem == problems.end()) return {.domains = domains_, .part = std::move(own.part)};
     if (own.part) own.part->give_back();
@@ -97,7 +100,7 @@ std::unique_ptr<TableShard> TableMaker::build(TableId id, const std::function<Pr
                                               const Placement& placement) {
   std::unique_ptr<TableShard> table;
   try {
-    require_equal(agreement_.exchange(kCall, [&] {
+    require_equal(agreement_.exchange_long(kCall, [&] {
       Proposal proposal = make_proposal();
       if (&proposal.domains != &placement.domains) {
         // Smaller domains than proposed: the keys have other homes.
@@ -184,13 +187,19 @@ TableMaker::Allocation TableMaker::allocate_part(const Proposal& proposal, std::
         [notified = !layout.complete, notify] {
           if (!notified) notify("is full");
         });
-    if (!allocation.part->commit(self))
-      allocation.problem =
-          fmt::format("{} is full; {}", transport_.shared_memory()->place(), kMoreSharedMemory);
   } catch (const std::exception& error) {
     allocation.problem = error.what();
   }
   return allocation;
+}
+
+std::string TableMaker::commit(SharedTablePart& part, Domain self) const {
+  try {
+    if (part.commit(self)) return {};
+    return fmt::format("{} is full; {}", transport_.shared_memory()->place(), kMoreSharedMemory);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 void TableMaker::expose_owners(TableShard& table) {

@@ -99,6 +99,8 @@ class TableMaker {
   std::optional<std::string> sharing_obstacle(const std::vector<Offer>& offers,
                                               const std::vector<std::size_t>& limits) const;
   Allocation allocate_part(const Proposal& proposal, std::size_t max_bytes);
+  // Takes the memory of this rank's part. Empty, or why it cannot be had.
+  std::string commit(SharedTablePart& part, Domain self) const;
   // Collective. Lets the other ranks read who owns the keys at home on this rank, where that is possible;
   // else rank 0 logs the reason, once.
   void expose_owners(TableShard& table);

@@ -104,16 +104,17 @@ class Kills:
         while time.monotonic() < end and job.read(end - time.monotonic()):
             pass
         ranks = job.ranks()
-        if stage == "stopping" and len(ranks) == RANKS:
-            for pid in ranks.values():
-                os.kill(pid, signal.SIGUSR1)
-            time.sleep(self.random.uniform(0, STAGES[stage]))
         if not ready or len(ranks) < RANKS:
             job.kill()
             return self.fail(f"the job has not come to the stage {stage}, or has ended", job.text)
         files = self.launcher.shared_files() if self.launcher.testbed else set().union(*map(mapped_files, ranks.values()))
         if not files and stage != "starting":
             self.fail(f"kill {number + 1}: the job uses nothing in /dev/shm")
+        if stage == "stopping":
+            for pid in ranks.values():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGUSR1)
+            time.sleep(self.random.uniform(0, STAGES[stage]))
         rank = self.random.randrange(RANKS)
         with contextlib.suppress(ProcessLookupError):
             os.kill(ranks[rank], signal.SIGKILL)

@@ -1,7 +1,7 @@
 // Steps of a checkpoint, which every rank takes or none.
 #include <mpi.h>
 
-#include <algorithm>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/standard_error.hpp"
 
 using namespace lapse;
 
@@ -56,5 +57,27 @@ TEST_CASE("a slow step that fails on one rank fails on all") {
   }
   // The server goes on.
   CHECK(agreement.exchange([] { return 1; }).size() == static_cast<std::size_t>(server.ranks()));
+  server.close();
+}
+
+TEST_CASE("a rank whose step takes too long is reported by the others") {
+  Options options = Options::from_environment();
+  options.stall_report = std::chrono::seconds(1);
+  options.startup_report = false;
+  ParameterServer server(MPI_COMM_WORLD, options);
+  const Rank slow(server.ranks() - 1);
+  lapse::test::StandardError standard_error;
+  CheckpointAgreement(server, "a slow step").run([&] {
+    auto last = server.last_work();
+    for (int meetings = 0; server.rank() == slow && meetings < 3; ++meetings) {
+      while (server.last_work() == last) std::this_thread::yield();
+      last = server.last_work();
+    }
+  });
+  if (server.rank() != slow) {
+    const std::string text = standard_error.read_until("s in a slow step; has not come:\n");
+    CHECK(text.find("rank " + std::to_string(server.rank().value()) + " has waited for") !=
+          std::string::npos);
+  }
   server.close();
 }

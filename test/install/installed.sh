@@ -24,6 +24,10 @@ source_folder=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache
 for program in lapse-options lapse-checkpoint lapse-matrix-factorization lapse-knowledge-graph-embeddings lapse-word-vectors; do
   [[ -x $prefix/bin/$program ]] || fail "$program is not installed"
 done
+# Nor is it there that programs and libraries search for others.
+find "$prefix" -type f \( -path '*/bin/*' -o -name '*.so*' \) -exec readelf -d {} + >dynamic
+grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and libraries"
+! grep -E "\((RPATH|RUNPATH)\).*($source_folder|$build|$folder)" dynamic || fail "programs or libraries search folders of the build"
 "$prefix/bin/lapse-checkpoint" --help >/dev/null
 [[ -f $prefix/share/lapse/recipes/wn18rr.ini && -x $prefix/share/lapse/slurm/scaling.sh ]] || fail "recipes or scripts are missing"
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"

@@ -61,12 +61,13 @@ class Lapse(CMakePackage):
             self.define("LAPSE_STATIC", "~shared" in self.spec),
             self.define_from_variant("LAPSE_BUILD_APPS", "apps"),
             self.define_from_variant("LAPSE_COMPRESSION", "io"),
-            self.define("LAPSE_HDF5", "+hdf5" in self.spec),
             self.define_from_variant("LAPSE_FORTRAN", "fortran"),
             self.define_from_variant("LAPSE_PYTHON", "python"),
             self.define("LAPSE_BUILD_TESTS", False),
             self.define("LAPSE_BUILD_BENCHMARKS", False),
         ]
+        if "+apps" in self.spec:
+            args.append(self.define_from_variant("LAPSE_HDF5", "hdf5"))
         if "+python" in self.spec:
             python = self.spec["python"]
             folder = f"lib/python{python.version.up_to(2)}/site-packages"

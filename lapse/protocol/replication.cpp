@@ -1,9 +1,8 @@
 #include "lapse/protocol/replication.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "lapse/core/error.hpp"

@@ -35,10 +35,7 @@ class Agreement {
   template <std::invocable Make>
   auto exchange(std::string_view call, Make&& make) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
-    std::vector<Value> all;
-    for (const std::string& one : exchange_archives(call, [&] { return to_archive<Value>(make()); }))
-      all.push_back(from_archive<Value>(one));
-    return all;
+    return from_archives<Value>(exchange_archives(call, [&] { return to_archive<Value>(make()); }));
   }
   // The same where make() may take long: it runs on a thread of its own and makes no call of MPI, and ranks
   // meet each second until all have given theirs. A rank that takes longer than the limit of reports is
@@ -46,10 +43,7 @@ class Agreement {
   template <std::invocable Make>
   auto exchange_long(std::string_view call, Make&& make) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Make>>;
-    std::vector<Value> all;
-    for (const std::string& one : exchange_long_archives(call, [&] { return to_archive<Value>(make()); }))
-      all.push_back(from_archive<Value>(one));
-    return all;
+    return from_archives<Value>(exchange_long_archives(call, [&] { return to_archive<Value>(make()); }));
   }
   template <class Value>
   std::vector<Value> exchange(std::string_view call,
@@ -82,6 +76,13 @@ class Agreement {
   struct Statement;
   static constexpr std::chrono::seconds kBetweenMeetings{1};
 
+  template <class Value>
+  static std::vector<Value> from_archives(const std::vector<std::string>& archives) {
+    std::vector<Value> all;
+    all.reserve(archives.size());
+    for (const std::string& one : archives) all.push_back(from_archive<Value>(one));
+    return all;
+  }
   std::vector<std::string> exchange_archives(std::string_view call, const std::function<std::string()>& make);
   std::vector<std::string> exchange_long_archives(std::string_view call,
                                                   const std::function<std::string()>& make);

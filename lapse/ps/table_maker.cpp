@@ -66,6 +66,7 @@ TableMaker::Agreed TableMaker::agree(const std::function<Proposal()>& make_propo
                  .possible = SharedTableLayout::is_possible(own.request)};
   });
   std::vector<TableSpec> specs;
+  specs.reserve(offers.size());
   for (const Offer& offer : offers) specs.push_back(offer.spec);
   require_equal(specs);
   return {.proposal = std::move(*proposal), .offers = std::move(offers)};

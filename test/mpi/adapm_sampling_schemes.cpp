@@ -175,6 +175,7 @@ TEST_CASE("With the option postpone, keys that are not local come last") {
       manager.create_table<std::int64_t>(lapse::test::copied_table(false, kSampledKeys, manager.ranks()));
   const auto sampler = manager.create_sampler(table, Distribution::uniform({Key(0), Key(kSampledKeys)}),
                                               {.scheme = SamplingScheme::naive, .postpone = true});
+  const bool is_one_domain = lapse::test::domains_of_world().domains() == 1;
   manager.run_workers(1, [&](Worker& worker) {
     constexpr std::size_t kSampled = 200;
     auto sample = worker.prepare_sample(sampler, kSampled, Clock(0), Clock(1));
@@ -187,7 +188,7 @@ TEST_CASE("With the option postpone, keys that are not local come last") {
       expect(all_local || !local, "local keys before all others");
       all_local = all_local && local;
     }
-    expect(all_local == (lapse::test::domains_of_world().domains() == 1), "other keys, where there are any");
+    expect(all_local == is_one_domain, "other keys, where there are any");
   });
   manager.close();
 }

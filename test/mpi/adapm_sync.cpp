@@ -7,6 +7,8 @@
 #include <random>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/lock.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/stops_now_and_then.hpp"
@@ -29,6 +31,11 @@ using lapse::test::thrown_text;
 namespace {
 
 constexpr std::uint64_t kKeys = 20;
+
+// While workers run, calls of MPI are made under the lock of the process.
+void barrier_of_ranks() {
+  lapse::barrier_polled(lapse::MpiLock::of_process(), MPI_COMM_WORLD);
+}
 
 int rank_of_world() {
   int rank = 0;
@@ -181,13 +188,13 @@ TEST_CASE("A worker that fails ends the wait_sync and the sync_barrier of others
         const std::vector<Key> key{Key(0)};
         if (worker.index() + 1 == worker.count()) {
           const Lease lease = worker.lease(table, key);
-          MPI_Barrier(MPI_COMM_WORLD);
-          MPI_Barrier(MPI_COMM_WORLD);
+          barrier_of_ranks();
+          barrier_of_ranks();
           throw std::runtime_error("under the lease");
         }
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier_of_ranks();
         worker.push(table, Key(0), std::vector<std::int64_t>{1});
-        MPI_Barrier(MPI_COMM_WORLD);
+        barrier_of_ranks();
         worker.wait_sync();
         worker.barrier();
       },

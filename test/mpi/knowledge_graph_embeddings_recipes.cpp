@@ -83,7 +83,7 @@ TEST_CASE("with patience training ends early, and leaves the best embeddings") {
   trainer.run();
   const std::size_t epochs = trainer.epochs().size();
   REQUIRE(epochs < options.epochs);
-  CHECK(trainer.evaluated()->epoch == epochs - 3 * 2);
+  CHECK(trainer.evaluated()->epoch == epochs - std::size_t{3} * 2);
   const auto quality_of = [](const EpochRecord& record) {
     return record.evaluation ? record.evaluation->valid.all.mean_reciprocal_rank : 0;
   };

@@ -39,19 +39,20 @@ struct Handles {
     void* last_code = nullptr;
     int is_set = 0;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last_code, &is_set);
-    return {used(MPI_Comm_f2c, MPI_COMM_NULL),
-            used(MPI_Group_f2c, MPI_GROUP_NULL),
-            used(MPI_Win_f2c, MPI_WIN_NULL),
-            used(MPI_Type_f2c, MPI_DATATYPE_NULL),
-            used(MPI_Request_f2c, MPI_REQUEST_NULL),
-            used(MPI_Op_f2c, MPI_OP_NULL),
+    return {used([](MPI_Fint number) { return MPI_Comm_f2c(number); }, MPI_COMM_NULL),
+            used([](MPI_Fint number) { return MPI_Group_f2c(number); }, MPI_GROUP_NULL),
+            used([](MPI_Fint number) { return MPI_Win_f2c(number); }, MPI_WIN_NULL),
+            used([](MPI_Fint number) { return MPI_Type_f2c(number); }, MPI_DATATYPE_NULL),
+            used([](MPI_Fint number) { return MPI_Request_f2c(number); }, MPI_REQUEST_NULL),
+            used([](MPI_Fint number) { return MPI_Op_f2c(number); }, MPI_OP_NULL),
             highest_key(),
             *static_cast<int*>(last_code)};
   }
 
  private:
+  // MPI libraries may have macros in place of the functions.
   template <class Handle>
-  static std::int64_t used(Handle (*of_number)(MPI_Fint), Handle null) {
+  static std::int64_t used(auto of_number, Handle null) {
     constexpr MPI_Fint kNumbers = 20'000;
     std::int64_t count = 0;
     for (MPI_Fint number = 0; number < kNumbers; ++number) {

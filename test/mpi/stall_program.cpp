@@ -40,7 +40,7 @@ void latch(const Job& job) {
     } else {
       worker.barrier();
       // The other rank needs a moment to get the latch.
-      while (!observer.stopped(job.processes[1])) std::this_thread::yield();
+      while (!StallObserver::stopped(job.processes[1])) std::this_thread::yield();
       worker.push(table, kKey, one);
     }
   });
@@ -63,7 +63,7 @@ void owner(const Job& job) {
     worker.barrier();
     if (worker.rank().value() == 2) stop_here();
     if (worker.rank().value() == 0) {
-      while (!observer.stopped(job.processes[2])) std::this_thread::yield();
+      while (!StallObserver::stopped(job.processes[2])) std::this_thread::yield();
       std::vector<std::int64_t> value(1);
       worker.pull(table, kKey, value).wait();
     }
@@ -87,7 +87,7 @@ void passed_on(const Job& job) {
     worker.barrier();
     if (worker.rank().value() == 2) stop_here();
     if (worker.rank().value() == 0) {
-      while (!observer.stopped(job.processes[2])) std::this_thread::yield();
+      while (!StallObserver::stopped(job.processes[2])) std::this_thread::yield();
       const Operation arrival = worker.localize(table, kKey);
       worker.push(table, kKey, std::vector<std::int64_t>{1});
       worker.wait_all();

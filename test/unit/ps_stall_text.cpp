@@ -21,7 +21,7 @@ struct Shared {
       test::build_table_shard({}, domains, Rank(0), HomeMap::hash(100, 2, Domain(0)), false, 100,
                               ValueSizes(ValueLayout{ElementType::float32, 4, 0}), regions);
 
-  AwaitedKey key(std::uint64_t number) {
+  AwaitedKey key(std::uint64_t number) const {
     return {.table = table.get(),
             .key = Key(number),
             .kind = OperationKind::push,
@@ -30,7 +30,7 @@ struct Shared {
             .owner_rank = Rank(1),
             .at_owner = std::nullopt};
   }
-  AwaitedKey at(Domain owner, std::optional<KeyStanding> standing) {
+  AwaitedKey at(Domain owner, std::optional<KeyStanding> standing) const {
     AwaitedKey awaited = key(7);
     awaited.owner = owner;
     awaited.owner_rank = Rank(owner.value() == 0 ? 1 : 3);

@@ -38,6 +38,7 @@ std::array<std::string, kTrainingRanks> on_every_rank(
   ThreadedLoopback network(kTrainingRanks, {.separate_bulk_lane = true, .delay_seed = 1});
   std::array<std::string, kTrainingRanks> problems;
   std::vector<std::thread> ranks;
+  ranks.reserve(kTrainingRanks);
   for (std::int32_t rank = 0; rank < kTrainingRanks; ++rank) {
     ranks.emplace_back([&, rank] {
       std::string& problem = problems[static_cast<std::size_t>(rank)];
@@ -107,7 +108,10 @@ TEST_CASE("ranks, workers and loaders train together") {
     }
     losses[manager.rank().index()] = trainer.epochs().back().loss;
   });
-  for (const std::string& problem : problems) CHECK(problem == "");
+  for (const std::string& problem : problems) {
+    INFO(problem);
+    CHECK(problem.empty());
+  }
   CHECK(losses[0] > 0);
   CHECK(losses[0] == losses[1]);
 }
@@ -147,7 +151,10 @@ TEST_CASE("a worker that has left goes on behind its last batch, without reading
     if (words != corpus.occurrences) throw Error("words are missing, or were trained twice");
     if (!is_right) throw Error("a worker has begun anew, or has not left");
   });
-  for (const std::string& problem : problems) CHECK(problem == "");
+  for (const std::string& problem : problems) {
+    INFO(problem);
+    CHECK(problem.empty());
+  }
 }
 
 TEST_CASE("a worker leaves while it reads again, and begins that anew") {
@@ -172,5 +179,8 @@ TEST_CASE("a worker leaves while it reads again, and begins that anew") {
     });
     if (!is_right) throw Error("a worker has not left, or has lost its place");
   });
-  for (const std::string& problem : problems) CHECK(problem == "");
+  for (const std::string& problem : problems) {
+    INFO(problem);
+    CHECK(problem.empty());
+  }
 }

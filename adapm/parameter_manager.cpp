@@ -243,14 +243,18 @@ void ParameterManager::run_here(const std::function<void(Worker&)>& f) {
 }
 
 void ParameterManager::start_progress(std::int32_t workers) {
-  auto phase = std::make_unique<Phase>(*this, workers);
-  server_->start_progress(workers);
-  attached_phase_ = std::move(phase);
+  // Other threads attach as soon as the server lets them.
+  attached_phase_ = std::make_unique<Phase>(*this, workers);
+  try {
+    server_->start_progress(workers);
+  } catch (...) {
+    attached_phase_.reset();
+    throw;
+  }
 }
 
 void ParameterManager::stop_progress() {
-  // Throws before anything happens where workers are attached still.
-  server_->check_detached("stop_progress");
+  server_->end_attaching("stop_progress");
   const std::unique_ptr<Phase> phase = std::move(attached_phase_);
   phase->end_workers();
   server_->stop_progress();

@@ -186,7 +186,7 @@ contains
     call finish(c_run_here(server%handle, c_funloc(do_work), c_loc(call_of)), ierr)
   end subroutine lapse_run_here
 
-  recursive function do_work(handle, context) result(failed) bind(C)
+  recursive function do_work(handle, context) result(failed) bind(C, name='')
     type(c_ptr), value :: handle, context
     integer(c_int) :: failed
     type(work_call), pointer :: call_of

@@ -15,6 +15,9 @@ namespace lapse {
 
 std::size_t AttachedPlaces::take(std::optional<std::size_t> wanted, Rank rank) {
   const MutexLock guard(mutex_);
+  if (!is_open_)
+    throw UsageError(
+        fmt::format("attach on rank {}: not between start_progress and stop_progress", rank.value()));
   const std::size_t place =
       wanted ? *wanted : static_cast<std::size_t>(std::ranges::find(taken_, false) - taken_.begin());
   if (place >= taken_.size() && wanted) {

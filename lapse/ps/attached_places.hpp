@@ -1,6 +1,7 @@
 // The places of a phase that threads of the application take as workers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -13,32 +14,37 @@
 
 namespace lapse {
 
-// Thread safety: take, give_back and any_taken by any thread; the rest between phases.
+// Thread safety: take and give_back by any thread, open and close by the thread of the server.
 class AttachedPlaces {
  public:
+  // At the start all places are closed.
   void open(std::size_t places) {
     const MutexLock guard(mutex_);
     taken_.assign(places, false);
     failures_ = std::vector<FailureReport>(places);
+    is_open_ = true;
+  }
+  // How many are taken; if none is, no place can be taken any more.
+  std::size_t close() {
+    const MutexLock guard(mutex_);
+    const auto taken = static_cast<std::size_t>(std::ranges::count(taken_, true));
+    if (taken == 0) is_open_ = false;
+    return taken;
   }
 
-  // The place, or the first that is free. Throws UsageError where there is none.
+  // The place, or the first that is free. Throws UsageError where there is none. The phase lasts until it is
+  // given back.
   std::size_t take(std::optional<std::size_t> wanted, Rank rank);
   void give_back(std::size_t place) {
     const MutexLock guard(mutex_);
     taken_[place] = false;
   }
-  std::size_t taken() const {
-    const MutexLock guard(mutex_);
-    std::size_t count = 0;
-    for (const bool taken : taken_) count += taken ? 1U : 0U;
-    return count;
-  }
   // Of the worker in a place; lives as long as the phase.
   FailureReport& failure(std::size_t place) LAPSE_NO_THREAD_SAFETY_ANALYSIS { return failures_[place]; }
 
  private:
-  mutable Mutex mutex_;
+  Mutex mutex_;
+  bool is_open_ LAPSE_GUARDED_BY(mutex_) = false;
   std::vector<bool> taken_ LAPSE_GUARDED_BY(mutex_);
   std::vector<FailureReport> failures_ LAPSE_GUARDED_BY(mutex_);  // each by the worker in its place
 };

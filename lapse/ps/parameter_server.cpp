@@ -98,8 +98,8 @@ void ParameterServer::start_progress(std::int32_t workers) {
 void ParameterServer::stop_progress() {
   impl_->stop_progress();
 }
-void ParameterServer::check_detached(std::string_view call) const {
-  impl_->check_detached(call);
+void ParameterServer::end_attaching(std::string_view call) {
+  impl_->end_attaching(call);
 }
 AttachedWorker ParameterServer::attach(std::optional<std::size_t> place) {
   return impl_->attach(place);

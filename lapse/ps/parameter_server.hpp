@@ -119,8 +119,9 @@ class LAPSE_EXPORT ParameterServer {
   // Collective. Ends this phase, as run_workers ends. UsageError, before anything happens, while a worker is
   // attached.
   void stop_progress();
-  // For libraries on top of the server: throws what stop_progress() would throw before anything happens.
-  void check_detached(std::string_view call) const;
+  // For libraries on top of the server: what stop_progress() begins with. Throws what that would throw before
+  // anything happens; else no thread attaches from then on.
+  void end_attaching(std::string_view call);
   // Any thread, between start_progress and stop_progress. This thread takes a place, a given one or the first
   // that is free; the local index of the worker is its number. Collective calls of workers wait for all
   // places. UsageError where it is taken.

@@ -42,7 +42,7 @@ class ParameterServer::Impl {
   void run_here(const std::function<void(Worker&)>& f);
   void start_progress(std::int32_t workers);
   void stop_progress();
-  void check_detached(std::string_view call) const;
+  void end_attaching(std::string_view call);
   AttachedWorker attach(std::optional<std::size_t> place);
   void progress(std::chrono::microseconds wait);
   MpiCalls mpi_calls();
@@ -117,16 +117,15 @@ class ParameterServer::Impl {
   TableMaker maker_;
   WorkerPool pool_;
   AttachedPlaces places_;
-  std::atomic<bool> attaching_{false};  // between start_progress and stop_progress
   Submission stop_report_;
   std::atomic<bool> stop_reported_{false};
   // the owner's thread
   KeyObserver* observer_ = nullptr;
-  std::optional<Phase> attached_phase_;  // constant while attaching_
-  std::thread server_thread_;            // while attaching_, if this rank has one
+  std::optional<Phase> attached_phase_;  // of start_progress; constant while places_ is open
+  std::thread server_thread_;            // in such a phase, if this rank has one
   std::atomic<bool> serving_{false};     // it goes on
   std::atomic<bool> running_{false};     // a phase; read by any thread
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};      // read by any thread
   bool warned_of_sharing_ = false;
   std::shared_ptr<RegionTrace> trace_;  // null: none is wanted
 };

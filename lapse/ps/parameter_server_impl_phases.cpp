@@ -171,7 +171,6 @@ void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
 void ParameterServer::Impl::start_progress(std::int32_t workers) {
   check_phase("start_progress");
   attached_phase_.emplace(agree_on_phase(workers, ThreadSupport::funneled));
-  places_.open(attached_phase_->local_workers);
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::detached);
   begin_running();
@@ -180,7 +179,7 @@ void ParameterServer::Impl::start_progress(std::int32_t workers) {
   } else {
     engine_.set_sole_driver(std::this_thread::get_id());
   }
-  attaching_ = true;
+  places_.open(attached_phase_->local_workers);
 }
 
 void ParameterServer::Impl::start_server_thread() {
@@ -206,20 +205,19 @@ void ParameterServer::Impl::end_server_thread() {
   server_thread_.join();
 }
 
-void ParameterServer::Impl::check_detached(std::string_view call) const {
+void ParameterServer::Impl::end_attaching(std::string_view call) {
   throw_if_closed("stop_progress");
-  if (!attaching_)
+  if (!attached_phase_)
     throw UsageError(fmt::format("{} on rank {} without start_progress", call, rank().value()));
   check_may_call_mpi("stop_progress");
-  if (const std::size_t taken = places_.taken(); taken > 0) {
+  if (const std::size_t taken = places_.close(); taken > 0) {
     throw UsageError(fmt::format("{} on rank {} while {} of {} workers are attached", call, rank().value(),
                                  taken, attached_phase_->local_workers));
   }
 }
 
 void ParameterServer::Impl::stop_progress() {
-  check_detached("stop_progress");
-  attaching_ = false;
+  end_attaching("stop_progress");
   end_server_thread();
   // Without a failure no worker of this rank is in a collective call: all are detached.
   if (attached_phase_->local_workers > 0 && !protocol_.failure().raised())
@@ -234,9 +232,7 @@ void ParameterServer::Impl::stop_progress() {
 }
 
 AttachedWorker ParameterServer::Impl::attach(std::optional<std::size_t> place) {
-  if (!attaching_)
-    throw UsageError(
-        fmt::format("attach on rank {}: not between start_progress and stop_progress", rank().value()));
+  throw_if_closed("attach");
   protocol_.failure().check();
   const std::size_t taken = places_.take(place, rank());
   try {
@@ -251,6 +247,7 @@ AttachedWorker ParameterServer::Impl::attach(std::optional<std::size_t> place) {
 // --- during a phase
 
 void ParameterServer::Impl::progress(std::chrono::microseconds wait) {
+  throw_if_closed("progress");
   if (!running_) throw UsageError(fmt::format("progress on rank {} while no workers run", rank().value()));
   check_may_call_mpi("progress");
   engine_.make_progress(wait);

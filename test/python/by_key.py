@@ -21,11 +21,8 @@ def lengths_and_homes(server):
     assert by_array.lengths([3, 4]).tolist() == [1, 2] and sparse.lengths(7).tolist() == [4]
     keys = numpy.array([3, 4, 5], numpy.uint64)  # 1, 2 and 3 elements
     large = numpy.array([1000001, 1000003])      # 2 and 4
-    homes = [by_array, by_function, sparse]
 
     def work(worker):
-        at_home(server, worker, homes)
-        worker.barrier()
         worker.push(by_array, keys, -numpy.ones(6, numpy.float32))
         worker.push(by_function, keys, numpy.arange(6.0))
         worker.push(sparse, large, [1, 2, 3, 4, 5, 6])
@@ -44,16 +41,31 @@ def lengths_and_homes(server):
     by_key_failing = [server.create_table("failing", sparse=True, lengths=lambda key: key + 1)]
     server.run_workers(1, work)
     refusals(server)
+    at_home()
 
 
-def at_home(server, worker, tables):
-    """Before they move, keys are local where their home is."""
-    by_array, by_function, sparse = tables
-    local = worker.local_values(by_array)[0]
-    if server.hosts == list(range(server.ranks)):  # else ranks of a host share their homes
-        assert (local % server.ranks == server.rank).all()
-    served = worker.all_reduce(numpy.array([len(local), len(worker.local_values(by_function)[0])]))
-    assert (served == KEYS).all() and len(worker.local_values(sparse)[0]) == 0
+def at_home():
+    """Where each rank is a domain of its own, a key begins at the rank that is its home."""
+    asked = []
+
+    def home(key):
+        asked.append(key)
+        return (key + 1) % server.ranks
+    with lapse.Server(options={"lapse.domain": "rank", "lapse.log_level": "warning"}) as server:
+        ranks = numpy.arange(KEYS) % server.ranks
+        tables = [(server.create_table("by array", KEYS, home=ranks), 0), (server.create_table("by function", KEYS, home=home), 1)]
+        assert asked == list(range(KEYS))  # once
+
+        def work(worker):
+            for table, offset in tables:
+                keys = worker.local_values(table)[0]
+                assert ((keys + offset) % server.ranks == server.rank).all() and len(keys) in (KEYS // server.ranks, -(-KEYS // server.ranks))
+                worker.barrier()
+                worker.push(table, range(KEYS), numpy.ones(KEYS, numpy.float32))
+                worker.sync_barrier()
+                assert (worker.pull(table, range(KEYS)) == worker.count).all()
+            assert len(asked) == KEYS
+        server.run_workers(1, work)
 
 
 def leased(worker, table, ruled, keys):

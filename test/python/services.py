@@ -1,4 +1,6 @@
 """Tests: memory, stops, hooks, and what a load says."""
+import os
+import subprocess
 import sys
 import threading
 
@@ -96,3 +98,21 @@ def hooks(server, failing_worker):
     assert len(lines) == (server.rank == 0) and raised == ["of the hook"] * len(lines), (lines, raised)
     if lines:
         assert lines[0][:2] == ("error", 0) and "no such thing" in lines[0][2]
+
+
+def alone(program):
+    """A program of its own, on one rank."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    return done
+
+
+def hooks_at_exit():
+    """A message after the end of the interpreter, of MPI_Finalize about a server that is open, goes to standard error."""
+    done = alone("import lapse, sys\n"
+                 "lapse.set_hooks(log=lambda level, rank, message: print('hook:', message))\n"
+                 "server = lapse.Server(options={'lapse.log_level': 'info'})\n"
+                 "server.run_here(lambda worker: None)\n")
+    assert "hook:" in done.stdout and "MPI_Finalize was called" not in done.stdout, done.stdout
+    assert "MPI_Finalize was called on rank 0" in done.stderr and "hook:" not in done.stderr, done.stderr

@@ -1,8 +1,6 @@
 """The package for Python, under mpirun on any number of ranks. The argument is a folder for checkpoints."""
 import gc
-import os
 import pathlib
-import subprocess
 import sys
 import threading
 import traceback
@@ -17,7 +15,7 @@ try:
     from mpi4py import MPI
     from by_key import lengths_and_homes
     from functions import functions, tensors
-    from services import hooks, loads, memory, stops
+    from services import alone, hooks, hooks_at_exit, loads, memory, stops
     from support import KEYS, LENGTH, refused
 except ImportError as missing:
     print(f"SKIPPED: {missing}")
@@ -216,9 +214,7 @@ def low_thread_level():
                "    warnings.simplefilter('always')\n"
                "    with lapse.Server() as server: server.run_here(lambda worker: worker.barrier())\n"
                "assert 'MPI_THREAD_SINGLE' in str(caught[0].message), caught\n")
-    alone = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
-    done = subprocess.run([sys.executable, "-c", program], env=alone, timeout=60, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    alone(program)
 
 
 def make_tables(server):
@@ -267,6 +263,7 @@ def main():
     garbage()
     if MPI.COMM_WORLD.rank == 0:
         low_thread_level()
+        hooks_at_exit()
 
 
 try:

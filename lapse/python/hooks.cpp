@@ -71,8 +71,7 @@ Gate& gate() {
 
 // Any thread drops it; what is dropped after the end of the interpreter stays in memory.
 std::shared_ptr<const py::object> shared(const py::object& function) {
-  return {new py::object(function),
-          [](const py::object* dropped) { gate().enter([&] { delete dropped; }); }};
+  return {new py::object(function), [](const py::object* dropped) { gate().enter([&] { delete dropped; }); }};
 }
 
 // What is no UTF-8 shows as such.

@@ -76,9 +76,8 @@ std::function<std::int32_t(Key)> homes_by_key(const py::object& given, std::uint
     };
   }
   if (keys > 0) {
-    return [homes = std::make_shared<const RememberedHomes>(given, keys)](Key key) {
-      return homes->home(key);
-    };
+    return
+        [homes = std::make_shared<const RememberedHomes>(given, keys)](Key key) { return homes->home(key); };
   }
   return [function = SharedObject(given)](Key key) {
     return static_cast<std::int32_t>(

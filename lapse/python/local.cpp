@@ -120,8 +120,8 @@ py::tuple local_values(WorkerState& worker, const TableHandleOf& table) {
         }
         const auto rows = static_cast<py::ssize_t>(keys.size());
         const auto length = static_cast<py::ssize_t>(typed.length());
-        const auto shape = length == 0 ? std::vector{static_cast<py::ssize_t>(values.size())}
-                                       : std::vector{rows, length};
+        const auto shape =
+            length == 0 ? std::vector{static_cast<py::ssize_t>(values.size())} : std::vector{rows, length};
         return py::make_tuple(py::array_t<std::uint64_t>(rows, keys.data()),
                               py::array_t<T>(shape, values.data()));
       },

@@ -28,15 +28,21 @@ def end_job(rank, kind, value, trace):
     """This rank leaves the block of its server by an exception, and the others would not answer."""
     reason = "this rank leaves the block of its server alone: the job ends"
     text = "".join(traceback.format_exception(kind, value, trace)) + reason
-    try:
-        if _hooks["log"] is not None:
-            _hooks["log"]("error", rank, text)
-        else:
-            sys.stderr.write(f"lapse[{rank}] error: {text}\n")
-            sys.stderr.flush()
-        if _hooks["fatal"] is not None:
-            _hooks["fatal"](rank, reason)
-    except Exception:
-        traceback.print_exc()
+    if not _call("log", "error", rank, text):
+        sys.stderr.write(f"lapse[{rank}] error: {text}\n")
+        sys.stderr.flush()
+    _call("fatal", rank, reason)
     from mpi4py import MPI
     MPI.COMM_WORLD.Abort(1)
+
+
+def _call(name, *arguments):
+    """Whether there is such a hook that took it; the job ends, whatever a hook raises."""
+    if _hooks[name] is None:
+        return False
+    try:
+        _hooks[name](*arguments)
+        return True
+    except Exception:
+        traceback.print_exc()
+        return False

@@ -1,6 +1,10 @@
 // Checkpoints of the C interface.
+#include <fmt/format.h>
+
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lapse/c/handles.hpp"
 
@@ -14,6 +18,33 @@ lapse::CheckpointContent content_of(const void* blob, std::size_t bytes) {
   lapse::CheckpointContent content;
   if (bytes > 0) content.global.assign(&given(static_cast<const char*>(blob), "blob"), bytes);
   return content;
+}
+
+// Throws unless the structure is of this version.
+template <class S>
+void check_size(const S& given_structure, const char* name) {
+  if (given_structure.size == sizeof(S)) return;
+  throw lapse::ConfigurationError(
+      fmt::format("a {} of {} bytes, expected {}: call {}_init, and compile with the header of this version",
+                  name, given_structure.size, sizeof(S), name));
+}
+
+lapse::LoadRequest request_of(const lapse_load_request& wanted) {
+  check_size(wanted, "lapse_load_request");
+  lapse::LoadRequest request;
+  if (wanted.step != nullptr) request.step = *wanted.step;
+  if (wanted.folder != nullptr) request.folder = wanted.folder;
+  request.is_fallback = wanted.is_fallback != 0;
+  if (wanted.table_count > 0) given(wanted.tables, "tables");
+  for (const lapse_table_load& load : std::span(wanted.tables, wanted.table_count)) {
+    check_size(load, "lapse_table_load");
+    request.tables.push_back({.table = &given(load.table, "the table of a lapse_table_load"),
+                              .first_key = load.first_key,
+                              .last_key = load.last_key,
+                              .state = load.state != 0,
+                              .convert = load.convert != 0});
+  }
+  return request;
 }
 
 }  // namespace
@@ -60,15 +91,71 @@ int lapse_checkpoints_done(const lapse_checkpoints* checkpoints) {
   return checkpoints == nullptr || checkpoints->checkpoints.done() ? 1 : 0;
 }
 
+int lapse_checkpoints_staged(const lapse_checkpoints* checkpoints) {
+  return checkpoints != nullptr && checkpoints->checkpoints.staged() ? 1 : 0;
+}
+lapse_status lapse_checkpoints_release_memory(lapse_checkpoints* checkpoints) {
+  return guarded([&] { given(checkpoints, "checkpoints").checkpoints.release_memory(); });
+}
+
+void lapse_table_load_init(lapse_table_load* load, const char* table) {
+  if (load == nullptr) return;
+  const lapse::TableLoad defaults;
+  *load = {.size = sizeof *load,
+           .table = table,
+           .first_key = defaults.first_key,
+           .last_key = defaults.last_key,
+           .state = defaults.state ? 1 : 0,
+           .convert = defaults.convert ? 1 : 0};
+}
+
+void lapse_load_request_init(lapse_load_request* request) {
+  if (request == nullptr) return;
+  *request = {};
+  request->size = sizeof *request;
+}
+
 lapse_status lapse_checkpoints_load(lapse_checkpoints* checkpoints, const uint64_t* step, uint64_t* loaded,
                                     const void** blob, size_t* bytes) {
+  lapse_load_request request;
+  lapse_load_request_init(&request);
+  request.step = step;
+  return lapse_checkpoints_load_as(checkpoints, &request, loaded, blob, bytes);
+}
+
+lapse_status lapse_checkpoints_load_as(lapse_checkpoints* checkpoints, const lapse_load_request* request,
+                                       uint64_t* loaded, const void** blob, size_t* bytes) {
   return guarded([&] {
     lapse_checkpoints& saved = given(checkpoints, "checkpoints");
-    lapse::LoadRequest request;
-    if (step != nullptr) request.step = *step;
-    saved.loaded = saved.checkpoints.load(request);
+    saved.loaded = saved.checkpoints.load(request_of(given(request, "request")));
     if (loaded != nullptr) *loaded = saved.loaded.step;
     if (blob != nullptr) *blob = saved.loaded.global.data();
     if (bytes != nullptr) *bytes = saved.loaded.global.size();
+  });
+}
+
+// --- about the last load
+
+lapse_status lapse_checkpoints_problem_count(const lapse_checkpoints* checkpoints, size_t* count) {
+  return guarded([&] {
+    const lapse_checkpoints& asked = given(checkpoints, "checkpoints");
+    given(count, "count") = asked.loaded.problems.size();
+  });
+}
+
+lapse_status lapse_checkpoints_problem(const lapse_checkpoints* checkpoints, size_t i, const char** text) {
+  return guarded([&] {
+    const std::vector<std::string>& problems = given(checkpoints, "checkpoints").loaded.problems;
+    given(text, "text");
+    if (i >= problems.size())
+      throw lapse::UsageError(fmt::format("problem {} of a load that had {}", i, problems.size()));
+    *text = problems[i].c_str();
+  });
+}
+
+lapse_status lapse_checkpoints_only_local(const lapse_checkpoints* checkpoints, int* only_local) {
+  return guarded([&] {
+    const lapse_checkpoints& asked = given(checkpoints, "checkpoints");
+    given(only_local, "only_local") = asked.loaded.only_local ? 1 : 0;
   });
 }

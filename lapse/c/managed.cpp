@@ -102,6 +102,20 @@ lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock) {
   return guarded([&] { given(clock, "clock") = managed(worker).current_clock().value(); });
 }
 
+lapse_status lapse_set_frequencies(lapse_server* server, const lapse_table* table, const uint64_t* counts,
+                                   size_t count) {
+  return guarded([&] {
+    const lapse_server& owner = given(server, "server");
+    const lapse_table& of = given(table, "table");
+    if (count > 0) given(counts, "counts");
+    if (!owner.manager)
+      throw lapse::UsageError("frequencies of keys of a server: make it by lapse_manager_create");
+    visit(of, [&](const auto& typed) {
+      owner.manager->set_frequencies(typed, std::span<const std::uint64_t>(counts, count));
+    });
+  });
+}
+
 // --- samples
 
 lapse_status lapse_sampler_uniform(lapse_server* server, const lapse_table* table, uint64_t first,

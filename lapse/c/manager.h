@@ -22,6 +22,11 @@ LAPSE_C_API lapse_status lapse_intent_range(lapse_worker* worker, const lapse_ta
 LAPSE_C_API lapse_status lapse_advance_clock(lapse_worker* worker);
 LAPSE_C_API lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock);
 
+/* Collective. For the technique nups, before the first phase that uses the dense table: how often each key will be
+ * accessed, a count for each key. Of a server without a manager: LAPSE_ERROR_USAGE. */
+LAPSE_C_API lapse_status lapse_set_frequencies(lapse_server* server, const lapse_table* table,
+                                               const uint64_t* counts, size_t count);
+
 typedef enum lapse_scheme {
   LAPSE_SCHEME_DEFAULT = -1, /* as the options of the manager say */
   LAPSE_NAIVE = 0,

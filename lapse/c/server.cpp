@@ -1,6 +1,7 @@
 // Servers and phases of the C interface.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -150,6 +151,26 @@ lapse_status lapse_statistics_json(lapse_server* server, char** json) {
 
 lapse_status lapse_memory_use(const lapse_server* server, uint64_t* bytes) {
   return guarded([&] { given(bytes, "bytes") = given(server, "server").server().memory_use().total(); });
+}
+
+lapse_status lapse_server_hosts(const lapse_server* server, int32_t* hosts, size_t count) {
+  return guarded([&] {
+    const std::vector<std::int32_t> known = given(server, "server").server().hosts();
+    given(hosts, "hosts");
+    if (count != known.size())
+      throw UsageError(fmt::format("hosts of {} ranks: expected {}", count, known.size()));
+    std::ranges::copy(known, hosts);
+  });
+}
+
+lapse_status lapse_request_stop(lapse_server* server) {
+  return guarded([&] { given(server, "server").server().request_stop(); });
+}
+lapse_status lapse_stop_requested(const lapse_server* server, int* requested) {
+  return guarded([&] {
+    const lapse::ParameterServer& asked = given(server, "server").server();
+    given(requested, "requested") = asked.stop_requested() ? 1 : 0;
+  });
 }
 
 void lapse_free(void* memory) {

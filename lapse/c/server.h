@@ -46,6 +46,14 @@ LAPSE_C_API lapse_status lapse_statistics_json(lapse_server* server, char** json
 LAPSE_C_API void lapse_free(void* memory);
 /* Bytes of this rank for all tables and for messages, between phases. */
 LAPSE_C_API lapse_status lapse_memory_use(const lapse_server* server, uint64_t* bytes);
+/* For each rank a number of its host, equal for ranks of one host; count: the number of ranks. */
+LAPSE_C_API lapse_status lapse_server_hosts(const lapse_server* server, int32_t* hosts, size_t count);
+
+/* Any thread. Asks the workers of all ranks to return early; never rolled back. Other ranks know within a phase
+ * soon, else in the next. */
+LAPSE_C_API lapse_status lapse_request_stop(lapse_server* server);
+/* Any thread. Whether some rank has asked: 0 or 1. */
+LAPSE_C_API lapse_status lapse_stop_requested(const lapse_server* server, int* requested);
 
 /* --- hooks --- */
 

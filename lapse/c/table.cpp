@@ -279,6 +279,14 @@ lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table
   });
 }
 
+lapse_status lapse_table_memory_use(const lapse_server* server, const lapse_table* table, uint64_t* bytes) {
+  return guarded([&] {
+    const lapse::ParameterServer& asked = given(server, "server").server();
+    given(bytes, "bytes") = lapse::c::visit(
+        given(table, "table"), [&](const auto& typed) { return asked.memory_use(typed).total(); });
+  });
+}
+
 lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length) {
   return guarded([&] { given(length, "length") = given(table, "table").handle().length(lapse::Key(key)); });
 }

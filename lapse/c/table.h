@@ -115,6 +115,9 @@ LAPSE_C_API lapse_status lapse_table_create(lapse_server* server, const lapse_ta
  * and for keys that come to this rank later. */
 LAPSE_C_API lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table_spec* spec,
                                                uint64_t* bytes);
+/* Bytes of this rank for the table, between phases; of what the ranks of a domain share, its part. */
+LAPSE_C_API lapse_status lapse_table_memory_use(const lapse_server* server, const lapse_table* table,
+                                                uint64_t* bytes);
 LAPSE_C_API lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length);
 
 /* Runs where a key is, alone with its value. */

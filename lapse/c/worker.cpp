@@ -113,6 +113,9 @@ size_t lapse_worker_count(const lapse_worker* worker) {
 size_t lapse_worker_local_index(const lapse_worker* worker) {
   return worker->worker->local_index();
 }
+size_t lapse_worker_local_count(const lapse_worker* worker) {
+  return worker->worker->local_count();
+}
 
 // --- accesses
 

@@ -16,6 +16,7 @@ extern "C" {
 LAPSE_C_API size_t lapse_worker_index(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_count(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_local_index(const lapse_worker* worker);
+LAPSE_C_API size_t lapse_worker_local_count(const lapse_worker* worker);
 
 /* These wait until the values are there, or were applied. `elements`: of values, which must fit the keys. */
 LAPSE_C_API lapse_status lapse_pull(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,

@@ -33,9 +33,10 @@ HooksOfProcess& of_process() {
 
 void set_hooks(Hooks hooks) {
   HooksOfProcess& process = of_process();
-  const auto replaced = std::make_shared<const Hooks>(std::move(hooks));
+  // The former ones end without the lock: ending them may wait for a thread that logs.
+  auto exchanged = std::make_shared<const Hooks>(std::move(hooks));
   const MutexLock guard(process.mutex);
-  process.hooks = replaced;
+  process.hooks.swap(exchanged);
   process.listen_to_regions();
 }
 

@@ -138,6 +138,36 @@ module lapse_c
       type(c_ptr), value :: server
       type(c_ptr), intent(inout) :: json
     end function c_statistics_json
+    integer(c_int) function c_memory_use(server, bytes) bind(C, name="lapse_memory_use")
+      import
+      type(c_ptr), value :: server
+      integer(c_int64_t), intent(inout) :: bytes
+    end function c_memory_use
+    integer(c_int) function c_server_hosts(server, hosts, count) bind(C, name="lapse_server_hosts")
+      import
+      type(c_ptr), value :: server
+      integer(c_int32_t), intent(inout) :: hosts(*)
+      integer(c_size_t), value :: count
+    end function c_server_hosts
+    integer(c_int) function c_request_stop(server) bind(C, name="lapse_request_stop")
+      import
+      type(c_ptr), value :: server
+    end function c_request_stop
+    integer(c_int) function c_stop_requested(server, requested) bind(C, name="lapse_stop_requested")
+      import
+      type(c_ptr), value :: server
+      integer(c_int), intent(inout) :: requested
+    end function c_stop_requested
+    integer(c_int) function c_set_hooks(log, fatal, context) bind(C, name="lapse_set_hooks")
+      import
+      type(c_funptr), value :: log, fatal
+      type(c_ptr), value :: context
+    end function c_set_hooks
+    integer(c_int) function c_set_region_hooks(begin, end, context) bind(C, name="lapse_set_region_hooks")
+      import
+      type(c_funptr), value :: begin, end
+      type(c_ptr), value :: context
+    end function c_set_region_hooks
     subroutine c_free(memory) bind(C, name="lapse_free")
       import
       type(c_ptr), value :: memory
@@ -210,6 +240,17 @@ module lapse_c
       type(c_table_spec), intent(in) :: spec
       type(c_ptr), intent(inout) :: table
     end function c_table_create
+    integer(c_int) function c_estimate_memory(server, spec, bytes) bind(C, name="lapse_estimate_memory")
+      import
+      type(c_ptr), value :: server
+      type(c_table_spec), intent(in) :: spec
+      integer(c_int64_t), intent(inout) :: bytes
+    end function c_estimate_memory
+    integer(c_int) function c_table_memory_use(server, table, bytes) bind(C, name="lapse_table_memory_use")
+      import
+      type(c_ptr), value :: server, table
+      integer(c_int64_t), intent(inout) :: bytes
+    end function c_table_memory_use
     integer(c_int) function c_table_length(table, key, length) bind(C, name="lapse_table_length")
       import
       type(c_ptr), value :: table

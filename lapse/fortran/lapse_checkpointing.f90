@@ -4,13 +4,24 @@ module lapse_checkpointing
   use, intrinsic :: iso_fortran_env, only: int64
   use lapse_c
   use lapse_types
-  use lapse_worker_c
+  use lapse_checkpoint_c
   implicit none
   private
 
   public :: lapse_checkpoints_create, lapse_checkpoints_free, lapse_checkpoints_add, lapse_checkpoints_save
   public :: lapse_checkpoints_save_begin, lapse_checkpoints_finish, lapse_checkpoints_done
-  public :: lapse_checkpoints_load
+  public :: lapse_checkpoints_load, lapse_checkpoints_staged, lapse_checkpoints_release_memory
+  public :: lapse_checkpoints_problem_count, lapse_checkpoints_problem, lapse_checkpoints_only_local
+  public :: lapse_table_load
+
+  !> What is loaded of one table, by its name in the checkpoint: all of it unless it says otherwise.
+  type :: lapse_table_load
+    character(:), allocatable :: table
+    integer(int64) :: first_key = 0
+    integer(int64) :: last_key = -1  ! included; -1: the last one
+    logical :: state = .true.        ! .false.: without the state of the update rule, which may be another one
+    logical :: convert = .false.     ! float may become double, int32 int64, and the other way
+  end type lapse_table_load
 
 contains
 
@@ -91,19 +102,55 @@ contains
     lapse_checkpoints_done = c_checkpoints_done(checkpoints%handle) /= 0
   end function lapse_checkpoints_done
 
-  !> Collective. Without `step`: the newest.
-  subroutine lapse_checkpoints_load(checkpoints, step, loaded, blob, ierr)
+  !> Whether this rank's part of the last checkpoint is on a disk.
+  logical function lapse_checkpoints_staged(checkpoints)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    lapse_checkpoints_staged = c_checkpoints_staged(checkpoints%handle) /= 0
+  end function lapse_checkpoints_staged
+
+  !> Gives the memory of the last copy back, unless it is still being written.
+  subroutine lapse_checkpoints_release_memory(checkpoints, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer, intent(out), optional :: ierr
+    call finish(c_checkpoints_release_memory(checkpoints%handle), ierr)
+  end subroutine lapse_checkpoints_release_memory
+
+  !> Collective. Without `step`: the newest. folder: with checkpoints of another job. tables: only these; without
+  !> it all that were added. is_fallback, with a step: newer ones could not be loaded, and are no abandoned branch.
+  subroutine lapse_checkpoints_load(checkpoints, step, loaded, blob, folder, tables, is_fallback, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in), optional :: step
     integer(int64), intent(inout), optional :: loaded
     character(:), allocatable, intent(inout), optional :: blob
+    character(*), intent(in), optional :: folder
+    type(lapse_table_load), intent(in), optional :: tables(:)
+    logical, intent(in), optional :: is_fallback
     integer, intent(out), optional :: ierr
+    type(c_load_request) :: request
+    type(c_table_load), allocatable, target :: parts(:)
+    character(:, kind=c_char), allocatable, target :: from, names
+    integer(c_int64_t), target :: wanted
     integer(c_int64_t) :: step_loaded
     type(c_ptr) :: bytes
     integer(c_size_t) :: count, i
     integer(c_int) :: status
     character(kind=c_char), pointer :: characters(:)
-    status = c_checkpoints_load(checkpoints%handle, step, step_loaded, bytes, count)
+    call c_load_request_init(request)
+    if (present(step)) then
+      wanted = step
+      request%step = c_loc(wanted)
+    end if
+    if (present(folder)) then
+      from = to_c(folder)
+      request%folder = c_loc(from)
+    end if
+    if (present(tables)) then
+      call make_parts(tables, names, parts)
+      if (size(parts) > 0) request%tables = c_loc(parts(1))
+      request%table_count = size(parts, kind=c_size_t)
+    end if
+    if (present(is_fallback)) request%is_fallback = merge(1_c_int, 0_c_int, is_fallback)
+    status = c_checkpoints_load(checkpoints%handle, request, step_loaded, bytes, count)
     if (status == lapse_ok) then
       if (present(loaded)) loaded = step_loaded
       if (present(blob)) then
@@ -117,4 +164,64 @@ contains
     end if
     call finish(status, ierr)
   end subroutine lapse_checkpoints_load
+
+  !> As C has them; `names` is where their names are, one after the other.
+  subroutine make_parts(tables, names, parts)
+    type(lapse_table_load), intent(in) :: tables(:)
+    character(:, kind=c_char), allocatable, target, intent(inout) :: names
+    type(c_table_load), allocatable, intent(inout) :: parts(:)
+    integer :: at(size(tables)), i
+    names = ''
+    do i = 1, size(tables)
+      at(i) = len(names) + 1
+      if (allocated(tables(i)%table)) names = names//to_c(tables(i)%table)
+    end do
+    allocate (parts(size(tables)))
+    do i = 1, size(tables)
+      call c_table_load_init(parts(i), c_null_ptr)
+      if (allocated(tables(i)%table)) parts(i)%table = c_loc(names(at(i):at(i)))
+      parts(i)%first_key = tables(i)%first_key
+      if (tables(i)%last_key /= -1) parts(i)%last_key = tables(i)%last_key
+      parts(i)%state = merge(1_c_int, 0_c_int, tables(i)%state)
+      parts(i)%convert = merge(1_c_int, 0_c_int, tables(i)%convert)
+    end do
+  end subroutine make_parts
+
+  ! --- about the last load ---
+
+  !> How many newer checkpoints it has passed over.
+  subroutine lapse_checkpoints_problem_count(checkpoints, count, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer, intent(inout) :: count
+    integer, intent(out), optional :: ierr
+    integer(c_size_t) :: problems
+    integer(c_int) :: status
+    status = c_problem_count(checkpoints%handle, problems)
+    if (status == lapse_ok) count = int(problems)
+    call finish(status, ierr)
+  end subroutine lapse_checkpoints_problem_count
+
+  !> Which one, and why; i from 1.
+  subroutine lapse_checkpoints_problem(checkpoints, i, text, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer, intent(in) :: i
+    character(:), allocatable, intent(inout) :: text
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: problem
+    integer(c_int) :: status
+    status = c_problem(checkpoints%handle, int(i - 1, c_size_t), problem)
+    if (status == lapse_ok) text = from_c(problem)
+    call finish(status, ierr)
+  end subroutine lapse_checkpoints_problem
+
+  !> Whether the folder of all ranks lacks what was loaded.
+  subroutine lapse_checkpoints_only_local(checkpoints, only_local, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    logical, intent(inout) :: only_local
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: status, was
+    status = c_only_local(checkpoints%handle, was)
+    if (status == lapse_ok) only_local = was /= 0
+    call finish(status, ierr)
+  end subroutine lapse_checkpoints_only_local
 end module lapse_checkpointing

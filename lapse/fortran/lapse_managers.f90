@@ -9,6 +9,7 @@ module lapse_managers
   private
 
   public :: lapse_intent, lapse_intent_range, lapse_advance_clock, lapse_current_clock
+  public :: lapse_set_frequencies
   public :: lapse_sampler_uniform, lapse_sampler_log_uniform, lapse_sampler_weighted
   public :: lapse_sample_prepare, lapse_sample_take, lapse_sample_finish
 
@@ -46,6 +47,15 @@ contains
     integer, intent(out), optional :: ierr
     call finish(c_current_clock(worker%handle, clock), ierr)
   end subroutine lapse_current_clock
+
+  !> Collective. How often each key of the dense table will be accessed, from key 0 on.
+  subroutine lapse_set_frequencies(server, table, counts, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in), contiguous :: counts(:)
+    integer, intent(out), optional :: ierr
+    call finish(c_set_frequencies(server%handle, table%handle, counts, size(counts, kind=c_size_t)), ierr)
+  end subroutine lapse_set_frequencies
 
   ! --- samples ---
 

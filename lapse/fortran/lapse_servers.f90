@@ -10,6 +10,7 @@ module lapse_servers
 
   public :: lapse_prepare_mpi, lapse_server_create, lapse_manager_create, lapse_server_close
   public :: lapse_server_free, lapse_server_rank, lapse_statistics_json
+  public :: lapse_memory_use, lapse_server_hosts, lapse_request_stop, lapse_stop_requested
   public :: lapse_run_workers, lapse_run_here, lapse_start_progress, lapse_stop_progress, lapse_attach
   public :: lapse_detach, lapse_progress, lapse_mpi_lock, lapse_mpi_unlock, lapse_work
 
@@ -158,6 +159,41 @@ contains
     end if
     call finish(status, ierr)
   end subroutine lapse_statistics_json
+
+  !> Bytes of this rank for all tables and for messages, between phases.
+  subroutine lapse_memory_use(server, bytes, ierr)
+    type(lapse_server), intent(in) :: server
+    integer(int64), intent(inout) :: bytes
+    integer, intent(out), optional :: ierr
+    call finish(c_memory_use(server%handle, bytes), ierr)
+  end subroutine lapse_memory_use
+
+  !> For each rank a number of its host; as many as there are ranks.
+  subroutine lapse_server_hosts(server, hosts, ierr)
+    type(lapse_server), intent(in) :: server
+    integer(int32), intent(inout), contiguous :: hosts(:)
+    integer, intent(out), optional :: ierr
+    call finish(c_server_hosts(server%handle, hosts, size(hosts, kind=c_size_t)), ierr)
+  end subroutine lapse_server_hosts
+
+  !> Any thread. Asks the workers of all ranks to return early; never rolled back.
+  subroutine lapse_request_stop(server, ierr)
+    type(lapse_server), intent(in) :: server
+    integer, intent(out), optional :: ierr
+    call finish(c_request_stop(server%handle), ierr)
+  end subroutine lapse_request_stop
+
+  !> Any thread. Whether some rank has asked.
+  subroutine lapse_stop_requested(server, requested, ierr)
+    type(lapse_server), intent(in) :: server
+    logical, intent(inout) :: requested
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: status, asked
+    asked = 0
+    status = c_stop_requested(server%handle, asked)
+    if (status == lapse_ok) requested = asked /= 0
+    call finish(status, ierr)
+  end subroutine lapse_stop_requested
 
   ! --- phases ---
 

@@ -8,7 +8,7 @@ module lapse_tables
   private
 
   public :: lapse_table_spec, lapse_rule_init, lapse_table_create, lapse_table_length
-  public :: lapse_function_register
+  public :: lapse_function_register, lapse_estimate_memory, lapse_table_memory_use
 
   !> What a table is to be; the same on all ranks. lapse/c/table.h says what its parts are. Functions are
   !> bind(C) procedures, given by c_funloc.
@@ -51,15 +51,43 @@ contains
     type(lapse_table_spec), intent(in) :: spec
     type(lapse_table), intent(inout) :: table
     integer, intent(out), optional :: ierr
-    type(c_table_spec) :: made
     type(lapse_rule), target :: rule
     character(:, kind=c_char), allocatable, target :: name
     integer(c_int) :: status
+    rule = spec%rule
+    name = name_of(spec)
+    status = c_table_create(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), table%handle)
+    if (status == lapse_ok) table%element = spec%element
+    call finish(status, ierr)
+  end subroutine lapse_table_create
+
+  !> Not collective: the bytes that such a table would take of this rank when it is made.
+  subroutine lapse_estimate_memory(server, spec, bytes, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table_spec), intent(in) :: spec
+    integer(int64), intent(inout) :: bytes
+    integer, intent(out), optional :: ierr
+    type(lapse_rule), target :: rule
+    character(:, kind=c_char), allocatable, target :: name
+    rule = spec%rule
+    name = name_of(spec)
+    call finish(c_estimate_memory(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), bytes), ierr)
+  end subroutine lapse_estimate_memory
+
+  function name_of(spec) result(name)
+    type(lapse_table_spec), intent(in) :: spec
+    character(:, kind=c_char), allocatable :: name
+    name = c_null_char
+    if (allocated(spec%name)) name = to_c(spec%name)
+  end function name_of
+
+  !> As C has it; `rule` and `name` are where copies of the rule and the name are.
+  function c_spec(spec, rule, name) result(made)
+    type(lapse_table_spec), intent(in) :: spec
+    type(c_ptr), intent(in) :: rule, name
+    type(c_table_spec) :: made
     call c_table_spec_init(made)
-    if (allocated(spec%name)) then
-      name = to_c(spec%name)
-      made%name = c_loc(name)
-    end if
+    if (allocated(spec%name)) made%name = name
     made%element = spec%element
     made%keys = spec%keys
     made%sparse = merge(1_c_int, 0_c_int, spec%sparse)
@@ -77,16 +105,19 @@ contains
     made%home = spec%home
     made%home_function = spec%home_function
     made%home_context = spec%home_context
-    if (spec%rule%size /= 0) then
-      rule = spec%rule
-      made%rule = c_loc(rule)
-    end if
+    if (spec%rule%size /= 0) made%rule = rule
     made%location_caches = spec%location_caches
     made%eventual = spec%eventual
-    status = c_table_create(server%handle, made, table%handle)
-    if (status == lapse_ok) table%element = spec%element
-    call finish(status, ierr)
-  end subroutine lapse_table_create
+  end function c_spec
+
+  !> Bytes of this rank for the table, between phases.
+  subroutine lapse_table_memory_use(server, table, bytes, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(inout) :: bytes
+    integer, intent(out), optional :: ierr
+    call finish(c_table_memory_use(server%handle, table%handle, bytes), ierr)
+  end subroutine lapse_table_memory_use
 
   subroutine lapse_table_length(table, key, length, ierr)
     type(lapse_table), intent(in) :: table

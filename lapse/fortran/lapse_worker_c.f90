@@ -1,4 +1,4 @@
-!> The functions of workers, managers and checkpoints of the C interface; programs use module lapse.
+!> The functions of workers and managers of the C interface; programs use module lapse.
 module lapse_worker_c
   use, intrinsic :: iso_c_binding
   implicit none
@@ -18,6 +18,10 @@ module lapse_worker_c
       import
       type(c_ptr), value :: worker
     end function c_worker_local_index
+    integer(c_size_t) function c_worker_local_count(worker) bind(C, name="lapse_worker_local_count")
+      import
+      type(c_ptr), value :: worker
+    end function c_worker_local_count
     integer(c_int) function c_pull(worker, table, keys, count, values, elements) bind(C, name="lapse_pull")
       import
       type(c_ptr), value :: worker, table, keys, values
@@ -195,6 +199,12 @@ module lapse_worker_c
       type(c_ptr), value :: worker
       integer(c_int64_t), intent(inout) :: clock
     end function c_current_clock
+    integer(c_int) function c_set_frequencies(server, table, counts, count) bind(C, name="lapse_set_frequencies")
+      import
+      type(c_ptr), value :: server, table
+      integer(c_int64_t), intent(in) :: counts(*)
+      integer(c_size_t), value :: count
+    end function c_set_frequencies
     integer(c_int) function c_sampler_uniform(server, table, first, count, scheme, replacement, sampler) &
         bind(C, name="lapse_sampler_uniform")
       import
@@ -244,58 +254,5 @@ module lapse_worker_c
       import
       type(c_ptr), value :: sample
     end subroutine c_sample_finish
-  end interface
-
-  ! --- checkpoints.h ---
-  interface
-    integer(c_int) function c_checkpoints_create(server, folder, local_folder, keep, checkpoints) &
-        bind(C, name="lapse_checkpoints_create")
-      import
-      type(c_ptr), value :: server
-      character(kind=c_char), intent(in) :: folder(*)
-      character(kind=c_char), intent(in), optional :: local_folder(*)
-      integer(c_size_t), value :: keep
-      type(c_ptr), intent(inout) :: checkpoints
-    end function c_checkpoints_create
-    subroutine c_checkpoints_free(checkpoints) bind(C, name="lapse_checkpoints_free")
-      import
-      type(c_ptr), value :: checkpoints
-    end subroutine c_checkpoints_free
-    integer(c_int) function c_checkpoints_add(checkpoints, table, name) bind(C, name="lapse_checkpoints_add")
-      import
-      type(c_ptr), value :: checkpoints, table
-      character(kind=c_char), intent(in), optional :: name(*)
-    end function c_checkpoints_add
-    integer(c_int) function c_checkpoints_save(checkpoints, step, blob, bytes) &
-        bind(C, name="lapse_checkpoints_save")
-      import
-      type(c_ptr), value :: checkpoints, blob
-      integer(c_int64_t), value :: step
-      integer(c_size_t), value :: bytes
-    end function c_checkpoints_save
-    integer(c_int) function c_checkpoints_save_begin(checkpoints, step, blob, bytes) &
-        bind(C, name="lapse_checkpoints_save_begin")
-      import
-      type(c_ptr), value :: checkpoints, blob
-      integer(c_int64_t), value :: step
-      integer(c_size_t), value :: bytes
-    end function c_checkpoints_save_begin
-    integer(c_int) function c_checkpoints_finish(checkpoints) bind(C, name="lapse_checkpoints_finish")
-      import
-      type(c_ptr), value :: checkpoints
-    end function c_checkpoints_finish
-    integer(c_int) function c_checkpoints_done(checkpoints) bind(C, name="lapse_checkpoints_done")
-      import
-      type(c_ptr), value :: checkpoints
-    end function c_checkpoints_done
-    integer(c_int) function c_checkpoints_load(checkpoints, step, loaded, blob, bytes) &
-        bind(C, name="lapse_checkpoints_load")
-      import
-      type(c_ptr), value :: checkpoints
-      integer(c_int64_t), intent(in), optional :: step
-      integer(c_int64_t), intent(inout) :: loaded
-      type(c_ptr), intent(inout) :: blob
-      integer(c_size_t), intent(inout) :: bytes
-    end function c_checkpoints_load
   end interface
 end module lapse_worker_c

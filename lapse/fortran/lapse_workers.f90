@@ -8,7 +8,7 @@ module lapse_workers
   implicit none
   private
 
-  public :: lapse_worker_index, lapse_worker_count, lapse_worker_local_index
+  public :: lapse_worker_index, lapse_worker_count, lapse_worker_local_index, lapse_worker_local_count
   public :: lapse_localize, lapse_localize_begin, lapse_call, lapse_operation_done, lapse_wait
   public :: lapse_operation_free, lapse_update_if_local, lapse_locality_of, lapse_for_each_local
   public :: lapse_lease_keys, lapse_lease_release, lapse_wait_all, lapse_wait_sync, lapse_barrier
@@ -34,6 +34,10 @@ contains
     type(lapse_worker), intent(in) :: worker
     lapse_worker_local_index = int(c_worker_local_index(worker%handle))
   end function lapse_worker_local_index
+  integer function lapse_worker_local_count(worker)
+    type(lapse_worker), intent(in) :: worker
+    lapse_worker_local_count = int(c_worker_local_count(worker%handle))
+  end function lapse_worker_local_count
 
   subroutine lapse_localize(worker, table, keys, ierr)
     type(lapse_worker), intent(in) :: worker

@@ -141,15 +141,9 @@ void ParameterServer::close() {
   impl_->close();
 }
 
-ParameterServer::MemoryUse ParameterServer::memory_use(const TableShard& table) {
-  progress_role.assert_held();  // No engine runs.
-  MemoryUse use;
-  use.words = table.word_bytes();
-  use.ownership = table.owner_bytes();
-  use.slabs = table.store().slab_bytes();
-  use.values = table.store().content_bytes_here();
-  use.copies = table.copy_bytes();
-  return use;
+ParameterServer::MemoryUse ParameterServer::memory_use(const TableHandle& table) const {
+  if (table.server() != identity()) throw UsageError("the memory of a table of another server");
+  return impl_->memory_use(table.state());
 }
 
 ParameterServer::MemoryUse ParameterServer::memory_use() const {

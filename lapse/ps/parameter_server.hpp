@@ -170,10 +170,11 @@ class LAPSE_EXPORT ParameterServer {
     // The values are within the slabs.
     std::uint64_t total() const { return words + ownership + slabs + copies + buffers; }
   };
-  // Of a table, or of all tables and the server. Asked for between calls of run_workers.
+  // Of a table, or of all tables and the server. Asked for between calls of run_workers. UsageError for a
+  // table of another server.
   template <Element T>
   MemoryUse memory_use(const Table<T>& table) const {
-    return memory_use(table.handle().state());
+    return memory_use(table.handle());
   }
   MemoryUse memory_use() const;
   // Not collective: what a table with these options would take when it is made, a sparse one with max_keys;
@@ -193,7 +194,7 @@ class LAPSE_EXPORT ParameterServer {
   static std::unique_ptr<Impl> make_impl(MPI_Comm communicator, const Options& options,
                                          const std::exception_ptr& problem);
   TableShard& create_table(const TableOptions& options, ElementType type);
-  static MemoryUse memory_use(const TableShard& table);
+  MemoryUse memory_use(const TableHandle& table) const;
   MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
 
   std::unique_ptr<Impl> impl_;

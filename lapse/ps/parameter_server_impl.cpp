@@ -218,7 +218,7 @@ ParameterServer::MemoryUse ParameterServer::Impl::memory_use() const {
   throw_if_running("memory_use");
   MemoryUse sum;
   for (const auto& table : protocol_.registry().tables()) {
-    const MemoryUse use = ParameterServer::memory_use(*table);
+    const MemoryUse use = memory_use(*table);
     sum.words += use.words;
     sum.ownership += use.ownership;
     sum.slabs += use.slabs;
@@ -227,6 +227,19 @@ ParameterServer::MemoryUse ParameterServer::Impl::memory_use() const {
   }
   sum.buffers = transport_->buffer_bytes();
   return sum;
+}
+
+ParameterServer::MemoryUse ParameterServer::Impl::memory_use(const TableShard& table) const {
+  throw_if_closed("memory_use");
+  throw_if_running("memory_use");
+  progress_role.assert_held();  // No engine runs.
+  MemoryUse use;
+  use.words = table.word_bytes();
+  use.ownership = table.owner_bytes();
+  use.slabs = table.store().slab_bytes();
+  use.values = table.store().content_bytes_here();
+  use.copies = table.copy_bytes();
+  return use;
 }
 
 ParameterServer::MemoryUse ParameterServer::Impl::estimate_memory(const TableOptions& options,

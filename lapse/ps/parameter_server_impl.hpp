@@ -57,6 +57,7 @@ class ParameterServer::Impl {
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
   void observe(KeyObserver& observer);
   MemoryUse memory_use() const;
+  MemoryUse memory_use(const TableShard& table) const;
   MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
   void close();
 

@@ -171,14 +171,23 @@ struct PreparedHandle {
   }
 };
 
+// In the order of lapse.MemoryUse.
+inline py::tuple memory_tuple(const ParameterServer::MemoryUse& use) {
+  return py::make_tuple(use.words, use.ownership, use.slabs, use.values, use.copies, use.buffers);
+}
+
 // Declares what workers do.
 void declare_worker(py::module_& module);
 // What they do where a key is.
-void declare_local(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
+void declare_local(py::class_<WorkerState, SharedWorker>& worker);
+void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
 // Declares functions of the application.
 void declare_functions(py::module_& module);
 // Declares tables and samplers.
 void declare_table(py::module_& module);
+void declare_checkpoints(py::module_& module);
+// Declares what the application takes over from the library.
+void declare_hooks(py::module_& module);
 // Turns exceptions of the library into those of lapse/errors.py.
 void declare_errors();
 

@@ -1,4 +1,4 @@
-// Servers, tables and phases of the Python package.
+// Servers and phases of the Python package.
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -193,67 +193,18 @@ void close(ServerState& server) {
   server.closed = true;
 }
 
-// --- checkpoints
-
-struct CheckpointsHandle {
-  SharedServer server;
-  std::unique_ptr<Checkpoints> checkpoints;
-
-  CheckpointsHandle(SharedServer owner, CheckpointSettings settings)
-      : server(std::move(owner)),
-        checkpoints(std::make_unique<Checkpoints>(server->server(), std::move(settings))) {}
-  CheckpointsHandle(const CheckpointsHandle&) = delete;
-  CheckpointsHandle& operator=(const CheckpointsHandle&) = delete;
-  ~CheckpointsHandle() {
+// Of a table of the server, or of everything; in the order of lapse.MemoryUse.
+py::tuple memory_use(const ServerState& server, const py::object& table) {
+  ParameterServer::MemoryUse use;
+  if (table.is_none()) {
     const py::gil_scoped_release released;
-    checkpoints.reset();
-  }
-};
-
-std::unique_ptr<CheckpointsHandle> make_checkpoints(const SharedServer& server, const std::string& folder,
-                                                    const std::string& local_folder,
-                                                    std::optional<std::size_t> keep) {
-  return std::make_unique<CheckpointsHandle>(server, CheckpointSettings{folder, local_folder, keep});
-}
-
-py::tuple load(const CheckpointsHandle& handle, std::optional<std::uint64_t> step) {
-  LoadedCheckpoint loaded;
-  {
+    use = server.server().memory_use();
+  } else {
+    const auto& of = table.cast<const TableHandleOf&>();
     const py::gil_scoped_release released;
-    loaded = handle.checkpoints->load({.step = step});
+    use = std::visit([&](const auto& typed) { return server.server().memory_use(typed); }, of.table);
   }
-  return py::make_tuple(loaded.step, py::bytes(loaded.global));
-}
-
-void declare_checkpoints(py::module_& module) {
-  py::class_<CheckpointsHandle>(module, "Checkpoints", "Checkpoints of the tables of a server, in a folder.")
-      .def(
-          "add",
-          [](const CheckpointsHandle& handle, const TableHandleOf& table,
-             const std::optional<std::string>& name) {
-            std::visit(
-                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); },
-                table.table);
-          },
-          "table"_a, "name"_a = py::none())
-      .def(
-          "save",
-          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob) {
-            handle.checkpoints->save(step, {.global = blob});
-          },
-          "step"_a, "blob"_a = "", py::call_guard<py::gil_scoped_release>())
-      .def(
-          "save_async",
-          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob) {
-            handle.checkpoints->save_async(step, {.global = blob});
-          },
-          "step"_a, "blob"_a = "", py::call_guard<py::gil_scoped_release>())
-      .def(
-          "finish", [](const CheckpointsHandle& handle) { handle.checkpoints->finish(); },
-          py::call_guard<py::gil_scoped_release>())
-      .def_property_readonly("done",
-                             [](const CheckpointsHandle& handle) { return handle.checkpoints->done(); })
-      .def("load", &load, "step"_a = py::none(), "Collective. The step and its blob.");
+  return memory_tuple(use);
 }
 
 }  // namespace
@@ -265,6 +216,7 @@ PYBIND11_MODULE(_native, module) {
   declare_worker(module);
   declare_table(module);
   declare_checkpoints(module);
+  declare_hooks(module);
   module.def("prepare_mpi", [] { prepare_mpi_environment(); });
   py::class_<Attachment>(module, "Attachment")
       .def("__enter__", &Attachment::enter)
@@ -317,7 +269,16 @@ PYBIND11_MODULE(_native, module) {
           },
           py::call_guard<py::gil_scoped_release>())
       .def("mpi_calls", [](const SharedServer& server) { return std::make_unique<MpiSection>(server); })
-      .def("checkpoints", &make_checkpoints);
+      .def("memory_use", &memory_use)
+      .def_property_readonly(
+          "hosts", [](const ServerState& server) { return server.server().hosts(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def(
+          "request_stop", [](ServerState& server) { server.server().request_stop(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly(
+          "stop_requested", [](const ServerState& server) { return server.server().stop_requested(); },
+          py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace lapse::python

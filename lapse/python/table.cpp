@@ -6,6 +6,7 @@
 #include "adapm/distribution.hpp"
 #include "lapse/python/callbacks.hpp"
 #include "lapse/python/handles.hpp"
+#include "lapse/python/key_functions.hpp"
 
 namespace lapse::python {
 
@@ -72,13 +73,16 @@ Initialiser initialiser_of(const std::string& kind, double first, double second)
   throw ConfigurationError("initial values '" + kind + "': expected constant, uniform or normal");
 }
 
-std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py::dtype& type,
-                                            const py::dict& given) {
+// Calls f(options, element) with what lapse/specification.py has made, and an element of the type.
+template <class F>
+auto with_options(const py::dtype& type, const py::dict& given, F&& f) {
   TableOptions options;
   options.name = given["name"].cast<std::string>();
   options.keys = given["keys"].cast<std::uint64_t>();
   options.sparse = given["sparse"].cast<bool>();
   options.length = given["length"].cast<std::size_t>();
+  if (const py::object lengths = given["lengths"]; !lengths.is_none())
+    options.lengths = lengths_by_key(lengths);
   options.max_keys = given["max_keys"].cast<std::optional<std::uint64_t>>();
   options.memory_limit_bytes = given["memory_limit_bytes"].cast<std::optional<std::uint64_t>>();
   const py::object initial = given["initial"];
@@ -88,22 +92,69 @@ std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py
     options.initialiser = initialiser_of(kind, first, second);
   }
   options.seed = given["seed"].cast<std::uint64_t>();
-  options.home = given["home_ranges"].cast<bool>() ? HomeMapKind::range : HomeMapKind::hash;
+  const py::object home = given["home"];
+  if (!py::isinstance<py::str>(home)) {
+    options.home = HomeMapKind::custom;
+    options.home_function = homes_by_key(home, options.keys);
+  } else if (home.cast<std::string>() == "range") {
+    options.home = HomeMapKind::range;
+  }
   const ElementType element = element_of(type);
   const py::object rule = given["rule"];
   options.update_rule = py::isinstance<py::str>(rule)
                             ? rule_of(rule.cast<std::string>(), given["parameters"].cast<Parameters>())
                             : custom_rule(rule, element);
+  options.location_caches = given["location_caches"].cast<std::optional<bool>>();
   if (const auto eventual = given["eventual"].cast<std::optional<bool>>())
     options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
   return visit_element(element, [&](auto of_type) {
-    using T = decltype(of_type);
-    if (computed) options.initialiser = initialiser_by<T>(initial);
+    if (computed) options.initialiser = initialiser_by<decltype(of_type)>(initial);
+    return f(options, of_type);
+  });
+}
+
+std::unique_ptr<TableHandleOf> create_table(const SharedServer& server, const py::dtype& type,
+                                            const py::dict& given) {
+  return with_options(type, given, [&](const TableOptions& options, auto element) {
+    using T = decltype(element);
     const py::gil_scoped_release released;
     return std::make_unique<TableHandleOf>(
         TableHandleOf{server, server->manager ? server->manager->create_table<T>(options)
                                               : server->own->create_table<T>(options)});
   });
+}
+
+py::tuple estimate_memory(const SharedServer& server, const py::dtype& type, const py::dict& given) {
+  return with_options(type, given, [&](const TableOptions& options, auto element) {
+    using T = decltype(element);
+    ParameterServer::MemoryUse use;
+    {
+      const py::gil_scoped_release released;
+      use = server->manager ? server->manager->estimate_memory<T>(options)
+                            : server->own->estimate_memory<T>(options);
+    }
+    return memory_tuple(use);
+  });
+}
+
+py::array_t<std::int64_t> lengths_of(const TableHandleOf& table, const py::object& keys) {
+  const HeldArray held = keys_of(keys);
+  py::array_t<std::int64_t> lengths(static_cast<py::ssize_t>(held.size()));
+  std::visit(
+      [&](const auto& typed) {
+        std::int64_t* to = lengths.mutable_data();
+        for (const Key key : key_span(held)) *to++ = static_cast<std::int64_t>(typed.length(key));
+      },
+      table.table);
+  return lengths;
+}
+
+void set_frequencies(const SharedServer& server, const TableHandleOf& table, const py::object& counts) {
+  if (!server->manager) throw UsageError("frequencies of keys of a server: use lapse.Manager");
+  const HeldArray held = keys_of(counts);  // whole numbers, as keys are
+  const std::span<const std::uint64_t> span(reinterpret_cast<const std::uint64_t*>(held.data()), held.size());
+  const py::gil_scoped_release released;
+  std::visit([&](const auto& typed) { server->manager->set_frequencies(typed, span); }, table.table);
 }
 
 std::unique_ptr<SamplerHandle> create_sampler(const SharedServer& server, const TableHandleOf& table,
@@ -143,11 +194,14 @@ void declare_table(py::module_& module) {
       .def_property_readonly("name", of([](const auto& typed) { return typed.name(); }))
       .def_property_readonly("keys", of([](const auto& typed) { return typed.keys(); }))
       .def_property_readonly("length", of([](const auto& typed) { return typed.length(); }))
+      .def("lengths", &lengths_of, "keys"_a, "The elements of the value of each key.")
       .def_property_readonly("sparse", of([](const auto& typed) { return typed.is_sparse(); }))
       .def_property_readonly("dtype", of([](const auto& typed) -> py::object {
                                return py::dtype::of<typename std::remove_cvref_t<decltype(typed)>::element>();
                              }));
   module.def("create_table", &create_table);
+  module.def("estimate_memory", &estimate_memory);
+  module.def("set_frequencies", &set_frequencies);
   module.def("create_sampler", &create_sampler);
 }
 

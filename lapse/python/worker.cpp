@@ -1,7 +1,6 @@
 // Workers of the Python package.
 #include <pybind11/stl.h>
 
-#include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/python/handles.hpp"
 
 namespace lapse::python {
@@ -216,35 +215,7 @@ py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::si
       prepared.sample);
 }
 
-const char* class_of(const std::exception& error) {
-  if (dynamic_cast<const KeyOutOfRange*>(&error) != nullptr) return "KeyOutOfRange";
-  if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) return "LengthMismatch";
-  if (dynamic_cast<const ClosedError*>(&error) != nullptr) return "ClosedError";
-  if (dynamic_cast<const CollectiveMismatch*>(&error) != nullptr) return "CollectiveMismatch";
-  if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";
-  if (dynamic_cast<const ConfigurationError*>(&error) != nullptr) return "ConfigurationError";
-  if (dynamic_cast<const MpiStateError*>(&error) != nullptr) return "MpiStateError";
-  if (dynamic_cast<const MpiError*>(&error) != nullptr) return "MpiError";
-  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) return "OutOfMemory";
-  if (dynamic_cast<const PeerFailed*>(&error) != nullptr) return "PeerFailed";
-  if (dynamic_cast<const UserCodeFailed*>(&error) != nullptr) return "UserCodeFailed";
-  if (dynamic_cast<const CheckpointError*>(&error) != nullptr) return "CheckpointError";
-  return "Error";
-}
-
 }  // namespace
-
-void declare_errors() {
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 has it by value.
-  py::register_exception_translator([](std::exception_ptr failure) {
-    try {
-      if (failure) std::rethrow_exception(failure);
-    } catch (const lapse::Error& error) {
-      const py::object type = py::module_::import("lapse.errors").attr(class_of(error));
-      PyErr_SetString(type.ptr(), error.what());
-    }
-  });
-}
 
 void declare_worker(py::module_& module) {
   using namespace py::literals;
@@ -257,11 +228,14 @@ void declare_worker(py::module_& module) {
   const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
   py::class_<WorkerState, SharedWorker> declared(module, "Worker",
                                                  "A thread's access to the tables of a server.");
-  declare_local(module, declared);
+  declare_local(declared);
+  declare_leases(module, declared);
   declared.def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
       .def_property_readonly("count", [](const WorkerState& worker) { return worker.base().count(); })
       .def_property_readonly("local_index",
                              [](const WorkerState& worker) { return worker.base().local_index(); })
+      .def_property_readonly("local_count",
+                             [](const WorkerState& worker) { return worker.base().local_count(); })
       .def("pull", &pull, "table"_a, "keys"_a, "out"_a = py::none(), "The values of the keys.")
       .def(
           "push",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lapse/lapse.h"
-#include "test/mpi/c_functions.h"
+#include "test/mpi/c_services.h"
 
 /* --- what workers do --- */
 
@@ -241,34 +241,13 @@ static void make_tables(program* p) {
                                 clear_above, NULL, &p->clear_above));
 }
 
-static void save_and_load(program* p) {
-  lapse_checkpoints* checkpoints;
-  uint64_t step = 0;
-  const void* blob;
-  size_t bytes = 0;
-  CHECK(lapse_checkpoints_create(p->server, p->folder, NULL, 2, &checkpoints));
-  CHECK(lapse_checkpoints_add(checkpoints, p->sums, NULL));
-  CHECK(lapse_checkpoints_add(checkpoints, p->words, "other words"));
-  CHECK(lapse_checkpoints_save(checkpoints, 4, "state", 5));
-  CHECK(lapse_checkpoints_save_begin(checkpoints, 5, NULL, 0));
-  CHECK(lapse_checkpoints_finish(checkpoints));
-  EXPECT(lapse_checkpoints_done(checkpoints) == 1);
-  CHECK(lapse_checkpoints_load(checkpoints, NULL, &step, &blob, &bytes));
-  EXPECT(step == 5 && bytes == 0);
-  step = 4;
-  CHECK(lapse_checkpoints_load(checkpoints, &step, NULL, &blob, &bytes));
-  EXPECT(bytes == 5 && memcmp(blob, "state", 5) == 0);
-  step = 99;
-  REFUSED(lapse_checkpoints_load(checkpoints, &step, NULL, NULL, NULL), LAPSE_ERROR_CHECKPOINT, "99");
-  lapse_checkpoints_free(checkpoints);
-}
-
 static void with_manager(program* p) {
   lapse_sampler* samplers[3];
   const double weights[4] = {0, 1, 0, 2};
   void* context[2];
   context[0] = p;
   context[1] = samplers;
+  set_frequencies(p);
   CHECK(lapse_sampler_uniform(p->server, p->sums, 0, KEYS, LAPSE_SCHEME_DEFAULT, 1, &samplers[0]));
   CHECK(lapse_sampler_log_uniform(p->server, p->sums, 0, KEYS, LAPSE_NAIVE, 0, &samplers[1]));
   CHECK(lapse_sampler_weighted(p->server, p->sums, 20, weights, 4, LAPSE_POOL, 1, &samplers[2]));
@@ -310,6 +289,8 @@ static void use(const char* folder, int managed) {
   CHECK(lapse_server_rank(p.server, &rank, &ranks));
   EXPECT(rank >= 0 && rank < ranks);
   make_tables(&p);
+  ask_for_memory(&p);
+  ask_for_hosts(p.server, ranks);
   run_noticed(p.server, access_values, &p);
   CHECK(lapse_run_here(p.server, lease_and_call, &p));
   CHECK(lapse_run_workers(p.server, 1, misuse, &p));
@@ -318,6 +299,7 @@ static void use(const char* folder, int managed) {
     with_manager(&p);
   } else {
     save_and_load(&p);
+    stop(&p);
   }
   CHECK(lapse_statistics_json(p.server, &json));
   EXPECT(strstr(json, "\"sums\"") != NULL);
@@ -331,6 +313,7 @@ static void use(const char* folder, int managed) {
     CHECK(lapse_set_hooks(NULL, NULL, NULL));
   }
   CHECK(lapse_server_close(p.server));
+  refused_when_closed(&p);
   REFUSED(lapse_run_workers(p.server, 1, access_values, &p), LAPSE_ERROR_CLOSED, "close");
   CHECK(lapse_server_free(p.server));
 }

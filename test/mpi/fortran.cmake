@@ -1,11 +1,12 @@
 # The Fortran module, by a program with what the library calls in it.
 if(LAPSE_FORTRAN_FOUND)
-  add_executable(fortran_program fortran_functions.f90 fortran_program.f90)
+  add_executable(fortran_program fortran_functions.f90 fortran_program.f90 fortran_services.f90)
   target_link_libraries(fortran_program PRIVATE lapse::fortran)
   if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(fortran_program PRIVATE -frecursive -Wall -Wextra -Wno-compare-reals -Wno-function-elimination
+    target_compile_options(fortran_program PRIVATE -frecursive -Wall -Wextra -Wno-compare-reals -Wno-function-elimination -fopenmp
       $<$<BOOL:${LAPSE_WARNINGS_AS_ERRORS}>:-Werror>)
   endif()
+  target_link_options(fortran_program PRIVATE $<$<STREQUAL:${CMAKE_Fortran_COMPILER_ID},GNU>:-fopenmp>)
   set_target_properties(fortran_program PROPERTIES
     Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/fortran_modules")
   foreach(ranks IN ITEMS 1 3)

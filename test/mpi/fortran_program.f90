@@ -1,6 +1,6 @@
 !> The Fortran module, as a program uses it: on any number of ranks, the argument is a folder for checkpoints.
 module fortran_work
-  use fortran_functions
+  use fortran_services
   implicit none
 contains
 
@@ -222,6 +222,7 @@ program fortran_program
   implicit none
   type(tables_of_program), target :: p
   character(200) :: folder
+  integer, target :: own_rank
   integer :: provided, status
   call expect(len(lapse_version()) > 0 .and. lapse_last_error() == '', 'a version and no error')
   call get_command_argument(1, folder)
@@ -234,12 +235,20 @@ program fortran_program
   call lapse_server_create(MPI_COMM_WORLD, p%server, [character(30) :: 'lapse.log_level=warning', 'lapse.stall_report=30'])
   call use_server()
   call save_and_load()
+  call lapse_run_workers(p%server, 2, work_until_stopped, c_loc(p))
+  call lapse_server_rank(p%server, own_rank)
+  call lapse_set_hooks(log=count_failure, context=c_loc(own_rank))
   call lapse_run_workers(p%server, 2, one_fails, ierr=status)
   call expect_error(status, lapse_error_peer_failed, 'returned 17')
+  call expect(lines == merge(1, 0, own_rank == 0), 'a message for the hook')
+  call lapse_set_hooks()
   call close_server()
   call lapse_manager_create(MPI_COMM_WORLD%MPI_VAL, p%server)  ! as an integer
   p%managed = .true.
   call use_server()
+  call lapse_set_frequencies(p%server, p%floats, [(7_int64, provided=1, key_count)])
+  call lapse_set_frequencies(p%server, p%floats, [7_int64], status)
+  call expect_error(status, lapse_error_usage, '50')
   call lapse_sampler_uniform(p%server, p%floats, 0_int64, int(key_count, int64), p%sampler)
   call lapse_run_workers(p%server, 2, with_intents, c_loc(p))
   call lapse_sampler_log_uniform(p%server, p%floats, 0_int64, 20_int64, p%sampler, lapse_naive, .false.)
@@ -255,6 +264,7 @@ contains
     type(lapse_table_spec) :: spec
     type(lapse_rule) :: rule
     real(real32), target :: offset
+    integer(int64) :: before
     integer :: rank, ranks, length
     character(:), allocatable :: json
     call lapse_server_rank(p%server, rank, ranks)
@@ -265,7 +275,14 @@ contains
     spec%initialise = c_funloc(initial)
     spec%initialise_context = c_loc(offset)
     spec%home = lapse_home_range
+    call lapse_memory_use(p%server, before)
     call lapse_table_create(p%server, spec, p%floats)
+    if (.not. p%managed) then  ! a manager gives values room for being copied
+      spec%name = 'estimated'
+      call ask_for_memory(p%server, p%floats, spec, before)
+      spec%name = 'floats'
+    end if
+    call ask_for_hosts(p%server, ranks)
     call lapse_table_create(p%server, spec, p%doubles, status)
     call expect_error(status, lapse_error_configuration, 'floats')
     call lapse_rule_init(rule, lapse_sgd)
@@ -277,7 +294,10 @@ contains
     call lapse_table_length(p%floats, 3_int64, length)
     call expect(length == row, 'a length')
     call lapse_function_register(p%server, 'clear', lapse_float, 4, 4, c_funloc(clear_above), p%clear)
+    call lapse_set_region_hooks(count_begin, count_end)
     call lapse_run_workers(p%server, 2, access_values, c_loc(p))
+    call lapse_set_region_hooks()
+    call expect(regions_begun >= 4 .and. regions_begun == regions_ended, 'regions')
     call lapse_run_here(p%server, lease_and_call, c_loc(p))
     call lapse_run_workers(p%server, 1, misuse, c_loc(p))
     call lapse_start_progress(p%server, 1)
@@ -309,6 +329,7 @@ contains
     call expect(step == 5 .and. blob == '', 'the newest checkpoint')
     call lapse_checkpoints_load(checkpoints, 4_int64, blob=blob)
     call expect(blob == 'state', 'an older checkpoint')
+    call load_parts(checkpoints)
     call lapse_checkpoints_load(checkpoints, 99_int64, ierr=status)
     call expect_error(status, lapse_error_checkpoint, '99')
     call lapse_checkpoints_free(checkpoints)

@@ -1,8 +1,6 @@
 """The package for Python, under mpirun on any number of ranks. The argument is a folder for checkpoints."""
 import gc
-import os
 import pathlib
-import subprocess
 import sys
 import threading
 import traceback
@@ -15,7 +13,9 @@ try:
     import lapse
     lapse.prepare_mpi()
     from mpi4py import MPI
+    from by_key import lengths_and_homes
     from functions import functions, tensors
+    from services import alone, hooks, hooks_at_exit, loads, memory, stops
     from support import KEYS, LENGTH, refused
 except ImportError as missing:
     print(f"SKIPPED: {missing}")
@@ -163,7 +163,8 @@ def checkpoints(server, table, folder):
     saved.save(4, b"state")
     saved.save_async(5)
     saved.finish()
-    assert saved.done and saved.load() == (5, b"") and saved.load(4) == (4, b"state")
+    assert saved.done and saved.staged and saved.load() == (5, b"") and saved.load(4) == (4, b"state")
+    loads(saved, server, table)
     refused(lapse.CheckpointError, "99", saved.load, 99)
 
 
@@ -213,9 +214,7 @@ def low_thread_level():
                "    warnings.simplefilter('always')\n"
                "    with lapse.Server() as server: server.run_here(lambda worker: worker.barrier())\n"
                "assert 'MPI_THREAD_SINGLE' in str(caught[0].message), caught\n")
-    alone = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
-    done = subprocess.run([sys.executable, "-c", program], env=alone, timeout=60, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    alone(program)
 
 
 def make_tables(server):
@@ -241,22 +240,30 @@ def main():
         attached(server, tables[0])
         own_calls(server)
         functions(server)
+        lengths_and_homes(server)
+        memory(server, tables[0])
         tensors(server, tables[0])
         checkpoints(server, tables[0], folder)
         statistics = server.statistics()
         assert lapse.__version__.count(".") == 2
         assert "floats" in str(statistics) and isinstance(statistics, dict)
+        stops(server)
     refused(lapse.ClosedError, "close", server.run_workers, 1, lambda worker: None)
+    refused(lapse.ClosedError, "close", server.memory_use, tables[0])
     with lapse.Manager(MPI.COMM_WORLD.Dup(), OPTIONS) as manager:
         tables = make_tables(manager)
         access(manager, tables, 1)
+        manager.set_frequencies(tables[0], numpy.arange(KEYS))
+        refused(lapse.ConfigurationError, "49 numbers", manager.set_frequencies, tables[0], numpy.arange(KEYS - 1))
+        refused(lapse.ConfigurationError, "-1 for key 0", manager.set_frequencies, tables[0], numpy.arange(KEYS) - 1)
         managed(manager, tables[0])
         attached(manager, tables[0])
     with lapse.Server(options=OPTIONS) as server:
-        failing_worker(server)
+        hooks(server, failing_worker)
     garbage()
     if MPI.COMM_WORLD.rank == 0:
         low_thread_level()
+        hooks_at_exit()
 
 
 try:

@@ -4,18 +4,20 @@ Collective calls are made by all ranks, in one order. A wait lets other threads 
 """
 import contextlib
 import json
-import sys
-import traceback
 import warnings
 
 import numpy
 
-from . import _native, errors
+from . import _native, errors, hooks
 from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker, __version__
 from .errors import *  # noqa: F403
+from .hooks import set_hooks
+from .results import LoadedCheckpoint, MemoryUse, TableLoad
+from .specification import Rule, table_specification, whole_numbers
 
-__all__ = ["Checkpoints", "Function", "Lease", "Manager", "Operation", "Rule", "Sample", "Sampler", "Server", "Table",
-           "Worker", "errors", "prepare_mpi", *(name for name in vars(errors) if not name.startswith("_"))]
+__all__ = ["Checkpoints", "Function", "Lease", "LoadedCheckpoint", "Manager", "MemoryUse", "Operation", "Rule", "Sample",
+           "Sampler", "Server", "Table", "TableLoad", "Worker", "errors", "prepare_mpi", "set_hooks",
+           *(name for name in vars(errors) if not name.startswith("_"))]
 
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
 
@@ -23,18 +25,6 @@ _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", 
 def prepare_mpi():
     """Before mpi4py.MPI is imported: settings of the MPI library that this one works best with."""
     _native.prepare_mpi()
-
-
-class Rule:
-    """An update rule of the application, for create_table; its functions are those of docs/update-rules.md.
-
-    name: the rule with its parameters, compared across ranks. apply(value, state, update, scale) changes the arrays value
-    and state. state: elements of state beside each value, at first what initialise(value, state) makes of zeros.
-    merge: gradient, additive or none.
-    """
-
-    def __init__(self, name, apply, state=0, initialise=None, merge="gradient"):
-        self.name, self.apply, self.state, self.initialise, self.merge = name, apply, state, initialise, merge
 
 
 class Server:
@@ -61,6 +51,8 @@ class Server:
     rank = property(lambda self: self._native.rank)
     ranks = property(lambda self: self._native.ranks)
     closed = property(lambda self: self._native.closed)
+    hosts = property(lambda self: self._native.hosts, doc="For each rank a number of its host.")
+    stop_requested = property(lambda self: self._native.stop_requested, doc="Any thread: whether some rank has asked.")
 
     def close(self):
         """Collective."""
@@ -74,36 +66,35 @@ class Server:
         if kind is None or issubclass(kind, errors.PeerFailed) or self.ranks == 1:
             self.close()
             return
-        from mpi4py import MPI
-        traceback.print_exception(kind, value, trace)
-        sys.stderr.write("lapse: this rank leaves the block of its server alone: the job ends\n")
-        sys.stderr.flush()
-        MPI.COMM_WORLD.Abort(1)
+        hooks.end_job(self.rank, kind, value, trace)
 
     def __del__(self):
         if self._native is not None and not self._native.closed:
             warnings.warn(f"rank {self._native.rank}: a {type(self).__name__} was not closed, and stays in memory",
                           ResourceWarning, source=self)
 
-    def create_table(self, name="", keys=0, dtype=numpy.float32, *, length=1, sparse=False, initial=0.0, seed=0, rule="add",
-                     home="hash", max_keys=None, memory_limit_bytes=None, eventual=None, **parameters):
-        """Collective. initial: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key.
+    def create_table(self, *arguments, **named):
+        """Collective. create_table(name="", keys=0, dtype=numpy.float32, length=1, initial=0.0, rule="add", ...)
 
+        keys: of a dense table; with sparse=True any key may come, with max_keys and memory_limit_bytes on each rank at most.
+        length: elements of each value; or lengths, an array with one for each key, or a function of the key.
+        initial: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key; seed.
         rule: add, assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
-        home: hash or range.
+        home: hash, range, an array with a rank for each key, or a function of the key.
+        location_caches, eventual: True or False, else as the options of the server say.
         """
-        if home not in ("hash", "range"):
-            raise errors.ConfigurationError(f"home '{home}': expected hash or range")
-        if not isinstance(rule, (str, Rule)):
-            raise errors.ConfigurationError(f"rule {rule!r}: expected a name or a lapse.Rule")
-        if parameters and isinstance(rule, Rule):
-            raise errors.ConfigurationError(f"the parameter {next(iter(parameters))!r}: a lapse.Rule has its own")
-        if not isinstance(initial, tuple) and not callable(initial):
-            initial = ("constant", float(initial), 0.0)
-        return _native.create_table(self._native, numpy.dtype(dtype), {
-            "name": name, "keys": keys, "length": length, "sparse": sparse, "initial": initial, "seed": seed, "rule": rule,
-            "home_ranges": home == "range", "max_keys": max_keys, "memory_limit_bytes": memory_limit_bytes,
-            "eventual": eventual, "parameters": {key: float(value) for key, value in parameters.items()}})
+        return _native.create_table(self._native, *table_specification(*arguments, **named))
+
+    def estimate_memory(self, *arguments, **named):
+        """Not collective. What a table with these arguments of create_table would take of this rank, a MemoryUse.
+
+        A sparse one with max_keys; a key that comes to this rank later takes a further slot.
+        """
+        return MemoryUse(*_native.estimate_memory(self._native, *table_specification(*arguments, **named)))
+
+    def memory_use(self, table=None):
+        """What the table, or the whole server, takes of this rank, a MemoryUse; between phases."""
+        return MemoryUse(*self._native.memory_use(table))
 
     def register_function(self, name, function, dtype=numpy.float32, *, argument=None, result=None):
         """Collective. A function(key, value) or function(key, value, argument) that workers run where a key is.
@@ -142,19 +133,34 @@ class Server:
         """For a with block with this program's own calls of MPI while workers run; none that waits for another rank."""
         return self._native.mpi_calls()
 
+    def request_stop(self):
+        """Any thread. Asks the workers of all ranks to return early; never rolled back.
+
+        Other ranks know within a phase soon, else in the next.
+        """
+        self._native.request_stop()
+
     def statistics(self):
         """Collective. What all ranks have counted."""
         return json.loads(self._native.statistics_json())
 
     def checkpoints(self, folder, local_folder="", keep=None):
         """Checkpoints in a folder that all ranks see."""
-        return self._native.checkpoints(str(folder), str(local_folder), keep)
+        return _native.make_checkpoints(self._native, str(folder), str(local_folder), keep)
 
 
 class Manager(Server):
     """A parameter manager: a server whose workers have clocks, intents and samples. Collective."""
 
     _managed = True
+
+    def set_frequencies(self, table, counts):
+        """Collective. For the technique nups, before the first phase that uses the dense table.
+
+        counts: how often each key will be accessed, equal on all ranks.
+        """
+        counts = whole_numbers(counts, f"frequencies of table '{table.name}'", table.keys, 0, numpy.iinfo(numpy.int64).max)
+        _native.set_frequencies(self._native, table, counts)
 
     def create_sampler(self, table, distribution="uniform", first=0, count=None, *, weights=(), scheme="", replacement=True):
         """Collective. distribution: uniform, log_uniform or weighted, over count keys from first on.

@@ -1,0 +1,129 @@
+// Checkpoints of the Python package.
+#include "lapse/ps/checkpoints.hpp"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lapse/python/handles.hpp"
+
+namespace lapse::python {
+
+namespace {
+
+using namespace pybind11::literals;
+
+struct CheckpointsHandle {
+  SharedServer server;
+  std::unique_ptr<Checkpoints> checkpoints;
+
+  CheckpointsHandle(SharedServer owner, CheckpointSettings settings)
+      : server(std::move(owner)),
+        checkpoints(std::make_unique<Checkpoints>(server->server(), std::move(settings))) {}
+  CheckpointsHandle(const CheckpointsHandle&) = delete;
+  CheckpointsHandle& operator=(const CheckpointsHandle&) = delete;
+  ~CheckpointsHandle() {
+    const py::gil_scoped_release released;
+    checkpoints.reset();
+  }
+};
+
+std::unique_ptr<CheckpointsHandle> make_checkpoints(const SharedServer& server, const std::string& folder,
+                                                    const std::string& local_folder,
+                                                    std::optional<std::size_t> keep) {
+  return std::make_unique<CheckpointsHandle>(server, CheckpointSettings{folder, local_folder, keep});
+}
+
+CheckpointContent content_of(const std::string& blob, const std::vector<std::string>& per_worker,
+                             const std::vector<std::int64_t>& clocks) {
+  CheckpointContent content{.global = blob, .per_worker = per_worker};
+  for (const std::int64_t clock : clocks)
+    content.clocks.push_back(Clock(static_cast<Clock::representation>(clock)));
+  return content;
+}
+
+// As lapse.TableLoad has them.
+using PartToLoad = std::tuple<std::string, std::uint64_t, std::optional<std::uint64_t>, bool, bool>;
+
+py::object load(const CheckpointsHandle& handle, std::optional<std::uint64_t> step, const py::object& folder,
+                const std::vector<PartToLoad>& tables, bool is_fallback) {
+  LoadRequest request{.step = step, .folder = py::str(folder), .is_fallback = is_fallback};
+  for (const auto& [table, first, last, state, convert] : tables)
+    request.tables.push_back({.table = table,
+                              .first_key = first,
+                              .last_key = last.value_or(UINT64_MAX),
+                              .state = state,
+                              .convert = convert});
+  LoadedCheckpoint loaded;
+  {
+    const py::gil_scoped_release released;
+    loaded = handle.checkpoints->load(request);
+  }
+  py::list per_worker;
+  for (const std::string& bytes : loaded.per_worker) per_worker.append(py::bytes(bytes));
+  py::list clocks;
+  for (const Clock clock : loaded.clocks) clocks.append(clock.value());
+  const py::object type = py::module_::import("lapse.results").attr("LoadedCheckpoint");
+  return type(loaded.step, py::bytes(loaded.global), "ranks"_a = loaded.ranks, "per_worker"_a = per_worker,
+              "clocks"_a = clocks, "problems"_a = loaded.problems, "only_local"_a = loaded.only_local,
+              "bytes_read"_a = loaded.bytes_read);
+}
+
+}  // namespace
+
+void declare_checkpoints(py::module_& module) {
+  const std::vector<std::string> no_bytes;
+  const std::vector<std::int64_t> no_clocks;
+  module.def("make_checkpoints", &make_checkpoints);
+  py::class_<CheckpointsHandle>(module, "Checkpoints", "Checkpoints of the tables of a server, in a folder.")
+      .def(
+          "add",
+          [](const CheckpointsHandle& handle, const TableHandleOf& table,
+             const std::optional<std::string>& name) {
+            std::visit(
+                [&](const auto& typed) { handle.checkpoints->add(typed, name ? *name : typed.name()); },
+                table.table);
+          },
+          "table"_a, "name"_a = py::none(), "What is saved and loaded.")
+      .def(
+          "save",
+          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob,
+             const std::vector<std::string>& per_worker, const std::vector<std::int64_t>& clocks) {
+            handle.checkpoints->save(step, content_of(blob, per_worker, clocks));
+          },
+          "step"_a, "blob"_a = "", "per_worker"_a = no_bytes, "clocks"_a = no_clocks,
+          py::call_guard<py::gil_scoped_release>(),
+          "Collective. blob: bytes of rank 0; per_worker, clocks: one for each worker of this rank, or none.")
+      .def(
+          "save_async",
+          [](const CheckpointsHandle& handle, std::uint64_t step, const std::string& blob,
+             const std::vector<std::string>& per_worker, const std::vector<std::int64_t>& clocks) {
+            handle.checkpoints->save_async(step, content_of(blob, per_worker, clocks));
+          },
+          "step"_a, "blob"_a = "", "per_worker"_a = no_bytes, "clocks"_a = no_clocks,
+          py::call_guard<py::gil_scoped_release>(),
+          "Collective. Returns when values are copied; the checkpoint exists after finish().")
+      .def(
+          "finish", [](const CheckpointsHandle& handle) { handle.checkpoints->finish(); },
+          py::call_guard<py::gil_scoped_release>(), "Collective. Waits for what save_async has begun.")
+      .def_property_readonly(
+          "done", [](const CheckpointsHandle& handle) { return handle.checkpoints->done(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly(
+          "staged", [](const CheckpointsHandle& handle) { return handle.checkpoints->staged(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def(
+          "release_memory", [](const CheckpointsHandle& handle) { handle.checkpoints->release_memory(); },
+          py::call_guard<py::gil_scoped_release>(), "Gives the memory of the last copy back.")
+      .def("load", &load, "step"_a = py::none(), "folder"_a = "", "tables"_a = std::vector<PartToLoad>(),
+           "is_fallback"_a = false,
+           "Collective. The newest, or a step, as a lapse.LoadedCheckpoint. tables: of lapse.TableLoad.\n\n"
+           "is_fallback, with a step: newer checkpoints could not be loaded; without it, they are a branch\n"
+           "that is abandoned.");
+}
+
+}  // namespace lapse::python

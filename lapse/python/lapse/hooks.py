@@ -1,0 +1,48 @@
+"""Log lines and fatal ends, as docs/hooks.md has them."""
+import atexit
+import sys
+import traceback
+
+from . import _native
+
+_hooks = {"log": None, "fatal": None}
+
+
+def set_hooks(log=None, fatal=None):
+    """For all servers of this process; replaces those that were set before. None: as without hooks.
+
+    log(level, rank, message) gets each message in place of standard error; level is error, warning, info or debug.
+    fatal(rank, reason) is called when the job is about to be ended by MPI_Abort. Any thread calls them: they return soon
+    and call nothing of the library. What they raise goes to sys.unraisablehook.
+    """
+    for name, hook, arguments in (("log", log, "level, rank, message"), ("fatal", fatal, "rank, reason")):
+        if hook is not None and not callable(hook):
+            raise TypeError(f"the hook {name} is a {type(hook).__name__}: expected a function({arguments}), or None")
+    atexit.unregister(_native.end_hooks)
+    atexit.register(_native.end_hooks)
+    _native.set_hooks(log, fatal)
+    _hooks.update(log=log, fatal=fatal)
+
+
+def end_job(rank, kind, value, trace):
+    """This rank leaves the block of its server by an exception, and the others would not answer."""
+    reason = "this rank leaves the block of its server alone: the job ends"
+    text = "".join(traceback.format_exception(kind, value, trace)) + reason
+    if not _call("log", "error", rank, text):
+        sys.stderr.write(f"lapse[{rank}] error: {text}\n")
+        sys.stderr.flush()
+    _call("fatal", rank, reason)
+    from mpi4py import MPI
+    MPI.COMM_WORLD.Abort(1)
+
+
+def _call(name, *arguments):
+    """Whether there is such a hook that took it; the job ends, whatever a hook raises."""
+    if _hooks[name] is None:
+        return False
+    try:
+        _hooks[name](*arguments)
+        return True
+    except Exception:
+        traceback.print_exc()
+        return False

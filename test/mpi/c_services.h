@@ -1,0 +1,143 @@
+/* What c_program.c does beside accesses: memory, hosts, stops, checkpoints. */
+#ifndef TEST_MPI_C_SERVICES_H
+#define TEST_MPI_C_SERVICES_H
+
+#include "test/mpi/c_functions.h"
+
+static void ask_for_memory(const program* p) {
+  uint64_t all = 0;
+  uint64_t sums = 0;
+  uint64_t means = 0;
+  CHECK(lapse_memory_use(p->server, &all));
+  CHECK(lapse_table_memory_use(p->server, p->sums, &sums));
+  CHECK(lapse_table_memory_use(p->server, p->means, &means));
+  EXPECT(sums > 0 && means > 0 && sums + means <= all);
+  REFUSED(lapse_table_memory_use(p->server, p->sums, NULL), LAPSE_ERROR_USAGE, "bytes is NULL");
+  REFUSED(lapse_table_memory_use(p->server, NULL, &sums), LAPSE_ERROR_USAGE, "table is NULL");
+  REFUSED(lapse_table_memory_use(NULL, p->sums, &sums), LAPSE_ERROR_USAGE, "server is NULL");
+}
+
+/* All ranks of this test are on one host. */
+static void ask_for_hosts(const lapse_server* server, int32_t ranks) {
+  int32_t hosts[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  int32_t i;
+  EXPECT(ranks <= 8);
+  CHECK(lapse_server_hosts(server, hosts, (size_t)ranks));
+  for (i = 0; i < ranks; ++i) EXPECT(hosts[i] == 0);
+  REFUSED(lapse_server_hosts(server, hosts, (size_t)ranks + 1), LAPSE_ERROR_USAGE, "expected");
+  REFUSED(lapse_server_hosts(server, NULL, (size_t)ranks), LAPSE_ERROR_USAGE, "hosts is NULL");
+}
+
+/* Works until some rank asks all workers to return, as the last worker does. */
+static int work_until_stopped(lapse_worker* worker, void* context) {
+  const program* const p = context;
+  int stopped = 0;
+  EXPECT(lapse_worker_local_count(worker) == 2);
+  CHECK(lapse_stop_requested(p->server, &stopped));
+  EXPECT(stopped == 0);
+  CHECK(lapse_barrier(worker));
+  if (lapse_worker_index(worker) == lapse_worker_count(worker) - 1) CHECK(lapse_request_stop(p->server));
+  while (stopped == 0) {
+    CHECK(lapse_wait_all(worker));
+    CHECK(lapse_stop_requested(p->server, &stopped));
+  }
+  return 0;
+}
+
+static void stop(program* p) {
+  int stopped = -1;
+  CHECK(lapse_run_workers(p->server, 2, work_until_stopped, p));
+  CHECK(lapse_stop_requested(p->server, &stopped));
+  EXPECT(stopped == 1);
+  REFUSED(lapse_stop_requested(p->server, NULL), LAPSE_ERROR_USAGE, "requested is NULL");
+  REFUSED(lapse_stop_requested(NULL, &stopped), LAPSE_ERROR_USAGE, "server is NULL");
+  REFUSED(lapse_request_stop(NULL), LAPSE_ERROR_USAGE, "server is NULL");
+}
+
+static void set_frequencies(const program* p) {
+  uint64_t counts[KEYS] = {7};
+  CHECK(lapse_set_frequencies(p->server, p->sums, counts, KEYS));
+  REFUSED(lapse_set_frequencies(p->server, p->sums, counts, KEYS - 1), LAPSE_ERROR_USAGE, "50");
+  REFUSED(lapse_set_frequencies(p->server, p->sums, NULL, KEYS), LAPSE_ERROR_USAGE, "counts is NULL");
+}
+
+static void refused_when_closed(const program* p) {
+  uint64_t bytes = 0;
+  REFUSED(lapse_table_memory_use(p->server, p->sums, &bytes), LAPSE_ERROR_CLOSED, "close");
+}
+
+/* --- checkpoints --- */
+
+/* Steps 4 and 5 are there. What is loaded says that step 5 could not be: then it is kept beside the next one. */
+static void load_as(lapse_checkpoints* checkpoints, const lapse_table* sums) {
+  lapse_load_request request;
+  lapse_table_load part;
+  uint64_t step = 4;
+  uint64_t loaded = 0;
+  size_t problems = 7;
+  const char* text = NULL;
+  int only_local = -1;
+  (void)sums;
+  lapse_load_request_init(&request);
+  request.step = &step;
+  request.is_fallback = 1;
+  CHECK(lapse_checkpoints_load_as(checkpoints, &request, &loaded, NULL, NULL));
+  EXPECT(loaded == 4);
+  CHECK(lapse_checkpoints_save(checkpoints, 6, NULL, 0));
+  step = 5;
+  CHECK(lapse_checkpoints_load_as(checkpoints, &request, &loaded, NULL, NULL));
+  EXPECT(loaded == 5);
+  CHECK(lapse_checkpoints_problem_count(checkpoints, &problems));
+  EXPECT(problems == 0);
+  REFUSED(lapse_checkpoints_problem(checkpoints, 0, &text), LAPSE_ERROR_USAGE, "that had 0");
+  CHECK(lapse_checkpoints_only_local(checkpoints, &only_local));
+  EXPECT(only_local == 0);
+
+  lapse_table_load_init(&part, "sums");
+  part.first_key = 10;
+  part.last_key = 19;
+  part.state = 0;
+  request.tables = &part;
+  request.table_count = 1;
+  CHECK(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL));
+  part.table = "none";
+  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "none");
+  part.table = NULL;
+  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "is NULL");
+  part.size = 1;
+  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_CONFIGURATION,
+          "lapse_table_load_init");
+  request.tables = NULL;
+  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "tables is");
+  request.size = 1;
+  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_CONFIGURATION,
+          "lapse_load_request_init");
+  REFUSED(lapse_checkpoints_load_as(checkpoints, NULL, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "request is");
+  CHECK(lapse_checkpoints_release_memory(checkpoints));
+  EXPECT(lapse_checkpoints_staged(checkpoints) == 1 && lapse_checkpoints_staged(NULL) == 0);
+}
+
+static void save_and_load(program* p) {
+  lapse_checkpoints* checkpoints;
+  uint64_t step = 0;
+  const void* blob;
+  size_t bytes = 0;
+  CHECK(lapse_checkpoints_create(p->server, p->folder, NULL, 2, &checkpoints));
+  CHECK(lapse_checkpoints_add(checkpoints, p->sums, NULL));
+  CHECK(lapse_checkpoints_add(checkpoints, p->words, "other words"));
+  CHECK(lapse_checkpoints_save(checkpoints, 4, "state", 5));
+  CHECK(lapse_checkpoints_save_begin(checkpoints, 5, NULL, 0));
+  CHECK(lapse_checkpoints_finish(checkpoints));
+  EXPECT(lapse_checkpoints_done(checkpoints) == 1);
+  CHECK(lapse_checkpoints_load(checkpoints, NULL, &step, &blob, &bytes));
+  EXPECT(step == 5 && bytes == 0);
+  step = 4;
+  CHECK(lapse_checkpoints_load(checkpoints, &step, NULL, &blob, &bytes));
+  EXPECT(bytes == 5 && memcmp(blob, "state", 5) == 0);
+  load_as(checkpoints, p->sums);
+  step = 99;
+  REFUSED(lapse_checkpoints_load(checkpoints, &step, NULL, NULL, NULL), LAPSE_ERROR_CHECKPOINT, "99");
+  lapse_checkpoints_free(checkpoints);
+}
+
+#endif

@@ -1,0 +1,122 @@
+!> What fortran_program.f90 does beside accesses: memory, hosts, hooks, stops, parts of checkpoints.
+module fortran_services
+  use fortran_functions
+  implicit none
+
+  integer :: lines = 0, regions_begun = 0, regions_ended = 0
+
+contains
+
+  subroutine ask_for_memory(server, table, spec, before)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table), intent(in) :: table
+    type(lapse_table_spec), intent(in) :: spec  ! of the table, with another name
+    integer(int64), intent(in) :: before        ! in use before the table was made
+    type(lapse_table) :: none
+    type(lapse_server) :: no_server
+    integer(int64) :: all, one, estimated
+    integer :: status
+    call lapse_memory_use(server, all)
+    call lapse_table_memory_use(server, table, one)
+    call lapse_estimate_memory(server, spec, estimated)
+    call expect(estimated > 0 .and. one >= estimated .and. all == before + one, 'memory of a table')
+    call lapse_table_memory_use(server, none, one, status)
+    call expect_error(status, lapse_error_usage, 'table is NULL')
+    call lapse_memory_use(no_server, one, status)
+    call expect_error(status, lapse_error_usage, 'server is NULL')
+    call lapse_estimate_memory(server, lapse_table_spec(keys=0), estimated, status)
+    call expect_error(status, lapse_error_configuration, 'key')
+  end subroutine ask_for_memory
+
+  !> All ranks of this test are on one host.
+  subroutine ask_for_hosts(server, ranks)
+    type(lapse_server), intent(in) :: server
+    integer, intent(in) :: ranks
+    integer(int32) :: hosts(ranks), wrong(ranks + 1)
+    integer :: status
+    hosts = -1
+    call lapse_server_hosts(server, hosts)
+    call expect(all(hosts == 0), 'hosts')
+    call lapse_server_hosts(server, wrong, status)
+    call expect_error(status, lapse_error_usage, 'expected')
+  end subroutine ask_for_hosts
+
+  ! --- hooks ---
+
+  recursive subroutine count_failure(level, rank, message, context)
+    integer, intent(in) :: level, rank
+    character(*), intent(in) :: message
+    type(c_ptr), intent(in) :: context
+    integer, pointer :: own_rank
+    call c_f_pointer(context, own_rank)
+    if (level == 0 .and. rank == own_rank .and. index(message, 'returned 17') > 0) lines = lines + 1
+  end subroutine count_failure
+
+  recursive subroutine count_begin(name, context)
+    character(*), intent(in) :: name
+    type(c_ptr), intent(in) :: context
+    call expect(index(name, 'lapse ') == 1 .and. .not. c_associated(context), 'the name of a region')
+    !$omp atomic
+    regions_begun = regions_begun + 1
+  end subroutine count_begin
+  recursive subroutine count_end(name, context)
+    character(*), intent(in) :: name
+    type(c_ptr), intent(in) :: context
+    call expect(index(name, 'lapse ') == 1 .and. .not. c_associated(context), 'the name of a region')
+    !$omp atomic
+    regions_ended = regions_ended + 1
+  end subroutine count_end
+
+  ! --- stops ---
+
+  !> The last worker asks all to return.
+  recursive subroutine work_until_stopped(worker, context, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(c_ptr), intent(in) :: context
+    integer, intent(inout) :: ierr
+    type(tables_of_program), pointer :: p
+    logical :: stopped
+    call c_f_pointer(context, p)
+    call expect(lapse_worker_local_count(worker) == 2, 'workers of a rank')
+    call lapse_stop_requested(p%server, stopped)
+    call expect(.not. stopped, 'no request to stop')
+    call lapse_barrier(worker)
+    if (lapse_worker_index(worker) == lapse_worker_count(worker) - 1) call lapse_request_stop(p%server)
+    do while (.not. stopped)
+      call lapse_wait_all(worker)
+      call lapse_stop_requested(p%server, stopped)
+    end do
+    ierr = 0
+  end subroutine work_until_stopped
+
+  ! --- checkpoints ---
+
+  !> Steps 4 and 5 are there. What is loaded says that step 5 could not be: it is kept beside the next one.
+  subroutine load_parts(checkpoints)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    type(lapse_table_load) :: parts(2)
+    character(:), allocatable :: text
+    integer(int64) :: step
+    integer :: problems, status
+    logical :: only_local
+    call lapse_checkpoints_load(checkpoints, 4_int64, is_fallback=.true.)
+    call lapse_checkpoints_save(checkpoints, 6_int64)
+    call lapse_checkpoints_load(checkpoints, 5_int64, step, is_fallback=.true.)
+    call expect(step == 5, 'a checkpoint beside a fallback')
+    call lapse_checkpoints_problem_count(checkpoints, problems)
+    call lapse_checkpoints_only_local(checkpoints, only_local)
+    call expect(problems == 0 .and. .not. only_local, 'no problems')
+    call lapse_checkpoints_problem(checkpoints, 1, text, status)
+    call expect_error(status, lapse_error_usage, 'that had 0')
+    parts(1) = lapse_table_load('floats', 10_int64, 19_int64, state=.false.)
+    parts(2) = lapse_table_load('other')
+    call lapse_checkpoints_load(checkpoints, 5_int64, tables=parts, is_fallback=.true.)
+    parts(2) = lapse_table_load('none')
+    call lapse_checkpoints_load(checkpoints, tables=parts, ierr=status)
+    call expect_error(status, lapse_error_usage, 'none')
+    call lapse_checkpoints_load(checkpoints, folder='no/such/folder', ierr=status)
+    call expect_error(status, lapse_error_checkpoint, 'no/such/folder')
+    call expect(lapse_checkpoints_staged(checkpoints), 'a checkpoint on a disk')
+    call lapse_checkpoints_release_memory(checkpoints)
+  end subroutine load_parts
+end module fortran_services

@@ -1,0 +1,118 @@
+"""Tests: memory, stops, hooks, and what a load says."""
+import os
+import subprocess
+import sys
+import threading
+
+import lapse
+import numpy
+from support import KEYS, LENGTH, refused
+
+
+def memory(server, table):
+    named = {"length": 100, "rule": "adagrad"}
+    estimated = server.estimate_memory("estimated", 5000, numpy.float64, **named)
+    before = server.memory_use()
+    made = server.create_table("estimated", 5000, numpy.float64, **named)
+    used = server.memory_use(made)
+    assert isinstance(used, lapse.MemoryUse) and estimated.values == used.values > 0 and used.buffers == 0
+    assert used.total == used.words + used.ownership + used.slabs + used.copies
+    assert server.memory_use().total == before.total + used.total
+    assert server.memory_use(table).total < used.total
+    assert server.estimate_memory(keys=100, lengths=range(1, 101)).values < server.estimate_memory(keys=100, length=100).values
+    refused(lapse.ConfigurationError, "home 'hush'", server.estimate_memory, keys=5, home="hush")
+    refused(lapse.UserCodeFailed, "no length", server.estimate_memory, keys=5, lengths=no_length)
+    with lapse.Server(options={"lapse.log_level": "warning"}) as other:
+        refused(lapse.UsageError, "another server", other.memory_use, table)
+
+
+def no_length(key):
+    raise LookupError("no length")
+
+
+def stops(server):
+    """The last worker asks; a loop of each other worker ends."""
+    assert not server.stop_requested
+
+    def work(worker):
+        assert worker.local_count == 2
+        worker.barrier()
+        if worker.index == worker.count - 1:
+            server.request_stop()
+        while not server.stop_requested:
+            worker.wait_all()
+    server.run_workers(2, work)
+    assert server.stop_requested
+
+
+def loads(saved, server, table):
+    """Steps 4 and 5 are there. A fallback to 4 keeps 5 beside the next one."""
+    assert saved.load(4, is_fallback=True).step == 4
+    saved.save(6, per_worker=[b"own" + bytes([server.rank])], clocks=[7])
+    loaded = saved.load(5, is_fallback=True)
+    assert isinstance(loaded, lapse.LoadedCheckpoint) and (loaded.problems, loaded.only_local) == ([], False)
+    step, blob = loaded
+    assert (step, blob, loaded.ranks, loaded.per_worker) == (5, b"", server.ranks, [])
+    loaded = saved.load(6)
+    assert loaded.clocks == [7] * server.ranks and loaded.per_worker == [b"own" + bytes([i]) for i in range(server.ranks)]
+
+    ones = numpy.ones((KEYS, LENGTH), numpy.float32)
+    before = []
+
+    def change(worker):
+        before.append(worker.pull(table, range(KEYS)))
+        worker.barrier()
+        if worker.index == 0:
+            worker.push(table, range(KEYS), ones)
+    server.run_workers(1, change)
+    saved.load(6, tables=[lapse.TableLoad("floats", 10, 19, state=False)])
+    changed = before[0] + ones
+    changed[10:20] = before[0][10:20]
+
+    def check(worker):
+        assert (worker.pull(table, range(KEYS)) == changed).all()
+    server.run_workers(1, check)
+    refused(lapse.UsageError, "none", saved.load, tables=[lapse.TableLoad("none")])
+    refused(lapse.CheckpointError, "no/such/folder", saved.load, folder="no/such/folder")
+    saved.release_memory()
+
+
+def hooks(server, failing_worker):
+    """A message of a worker's thread goes to the hook; what the hook raises goes to sys.unraisablehook, and nothing hangs."""
+    refused(TypeError, "the hook log is a int: expected a function(level, rank, message), or None", lapse.set_hooks, log=5)
+    refused(TypeError, "fatal", lapse.set_hooks, fatal="print")
+    lines, raised, threads = [], [], set()
+
+    def log(level, rank, message):
+        lines.append((level, rank, message))
+        threads.add(threading.get_ident())
+        raise ArithmeticError("of the hook")
+    formerly = sys.unraisablehook
+    sys.unraisablehook = lambda unraisable: raised.append(str(unraisable.exc_value))
+    lapse.set_hooks(log=log)
+    try:
+        failing_worker(server)
+    finally:
+        lapse.set_hooks()
+        sys.unraisablehook = formerly
+    assert len(lines) == (server.rank == 0) and raised == ["of the hook"] * len(lines), (lines, raised)
+    if lines:
+        assert lines[0][:2] == ("error", 0) and "no such thing" in lines[0][2]
+
+
+def alone(program):
+    """A program of its own, on one rank."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    return done
+
+
+def hooks_at_exit():
+    """A message after the end of the interpreter, of MPI_Finalize about a server that is open, goes to standard error."""
+    done = alone("import lapse, sys\n"
+                 "lapse.set_hooks(log=lambda level, rank, message: print('hook:', message))\n"
+                 "server = lapse.Server(options={'lapse.log_level': 'info'})\n"
+                 "server.run_here(lambda worker: None)\n")
+    assert "hook:" in done.stdout and "MPI_Finalize was called" not in done.stdout, done.stdout
+    assert "MPI_Finalize was called on rank 0" in done.stderr and "hook:" not in done.stderr, done.stderr

@@ -9,7 +9,7 @@ checkpoints=$directory/checkpoints
 
 # Runs the program and sends a signal to a process of it after some epochs; sets `status`.
 run_and_stop() {  # <signal> <epochs> <arguments...>
-  local signal=$1 epochs=$2 launched processes
+  local signal=$1 epochs=$2 launched processes target
   shift 2
   : >"$directory/out"
   "${launcher[@]}" "$program" "$@" >"$directory/out" 2>"$directory/err" </dev/null &
@@ -21,9 +21,12 @@ run_and_stop() {  # <signal> <epochs> <arguments...>
     read -r -t 0.01 -u 4
   done
   exec 4<&-
-  # The last of the launcher's processes: on one host, the last rank.
-  read -ra processes <"/proc/$launched/task/$launched/children"
-  builtin kill "-$signal" "${processes[-1]:-$launched}"
+  # The last of the launcher's processes, or of its helper's: on one host, the last rank.
+  target=$launched
+  while read -ra processes <"/proc/$target/task/$target/children" && [[ ${#processes[@]} -gt 0 ]]; do
+    target=${processes[-1]}
+  done
+  builtin kill "-$signal" "$target"
   wait "$launched"
   status=$?
 }

@@ -77,7 +77,8 @@ void work(W& worker, lapse_worker_function function, void* context) {
   lapse_worker handle;
   handle.worker = &worker;
   if constexpr (std::is_same_v<W, adapm::Worker>) handle.managed = &worker;
-  lapse::c::check_callback(function(&handle, context), "the function of a worker");
+  const lapse::c::CheckedWorker checked;
+  checked.check(function(&handle, context));
 }
 
 template <class Run>

@@ -11,8 +11,10 @@ namespace lapse::c {
 namespace {
 
 thread_local std::string last_error;
+thread_local lapse_status last_status = LAPSE_OK;  // in the function of a worker that runs
 
 lapse_status failed(lapse_status status, const char* text) noexcept {
+  last_status = status;
   try {
     last_error = text;
   } catch (const std::bad_alloc&) {
@@ -49,6 +51,8 @@ lapse_status status_of_exception() noexcept {
     return failed(LAPSE_ERROR_PEER_FAILED, error.what());
   } catch (const UserCodeFailed& error) {
     return failed(LAPSE_ERROR_USER_CODE, error.what());
+  } catch (const CallbackFailed& error) {
+    return failed(LAPSE_ERROR_USER_CODE, error.what());
   } catch (const CheckpointError& error) {
     return failed(LAPSE_ERROR_CHECKPOINT, error.what());
   } catch (const std::bad_alloc&) {
@@ -61,7 +65,18 @@ lapse_status status_of_exception() noexcept {
 }
 
 void check_callback(int result, const char* what) {
-  if (result != 0) throw Error(fmt::format("{} of the application returned {}", what, result));
+  if (result != 0) throw CallbackFailed(fmt::format("{} of the application returned {}", what, result));
+}
+
+CheckedWorker::CheckedWorker() noexcept {
+  last_status = LAPSE_OK;
+}
+
+void CheckedWorker::check(int result) const {
+  constexpr const char* kWhat = "the function of a worker";
+  if (result == LAPSE_OK || result != last_status) return check_callback(result, kWhat);
+  throw CallbackFailed(fmt::format("{} of the application returned {} ({}: {})", kWhat, result,
+                                   lapse_status_name(last_status), last_error));
 }
 
 }  // namespace lapse::c

@@ -31,7 +31,20 @@ T& given(T* pointer, const char* what) {
   return *pointer;
 }
 
-// What a function of the application has returned. Throws Error unless 0.
+// LAPSE_ERROR_USER_CODE, where no other error is made of it.
+class CallbackFailed : public Error {
+ public:
+  using Error::Error;
+};
+
+// What a function of the application has returned. Throws CallbackFailed unless 0.
 void check_callback(int result, const char* what);
+
+// The same of a function that calls the library, and may return what has failed there: then the error says why.
+class CheckedWorker {
+ public:
+  CheckedWorker() noexcept;
+  void check(int result) const;
+};
 
 }  // namespace lapse::c

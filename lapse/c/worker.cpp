@@ -105,16 +105,16 @@ using lapse::c::hand_out;
 using lapse::c::visit;
 
 size_t lapse_worker_index(const lapse_worker* worker) {
-  return worker->worker->index();
+  return worker == nullptr ? 0 : worker->worker->index();
 }
 size_t lapse_worker_count(const lapse_worker* worker) {
-  return worker->worker->count();
+  return worker == nullptr ? 0 : worker->worker->count();
 }
 size_t lapse_worker_local_index(const lapse_worker* worker) {
-  return worker->worker->local_index();
+  return worker == nullptr ? 0 : worker->worker->local_index();
 }
 size_t lapse_worker_local_count(const lapse_worker* worker) {
-  return worker->worker->local_count();
+  return worker == nullptr ? 0 : worker->worker->local_count();
 }
 
 // --- accesses

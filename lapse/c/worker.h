@@ -13,6 +13,7 @@ extern "C" {
 
 /* --- workers --- */
 
+/* Of no worker, NULL: 0. */
 LAPSE_C_API size_t lapse_worker_index(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_count(const lapse_worker* worker);
 LAPSE_C_API size_t lapse_worker_local_index(const lapse_worker* worker);

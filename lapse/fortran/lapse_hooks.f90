@@ -95,7 +95,7 @@ contains
     if (present(context)) calls%context = context
   end function new_calls
 
-  recursive subroutine do_log(context, level, rank, message) bind(C)
+  recursive subroutine do_log(context, level, rank, message) bind(C, name='')
     type(c_ptr), value :: context, message
     integer(c_int), value :: level
     integer(c_int32_t), value :: rank
@@ -104,7 +104,7 @@ contains
     call calls%log(int(level), int(rank), from_c(message), calls%context)
   end subroutine do_log
 
-  recursive subroutine do_fatal(context, rank, reason) bind(C)
+  recursive subroutine do_fatal(context, rank, reason) bind(C, name='')
     type(c_ptr), value :: context, reason
     integer(c_int32_t), value :: rank
     type(hook_calls), pointer :: calls
@@ -112,14 +112,14 @@ contains
     call calls%fatal(int(rank), from_c(reason), calls%context)
   end subroutine do_fatal
 
-  recursive subroutine do_begin_region(context, name) bind(C)
+  recursive subroutine do_begin_region(context, name) bind(C, name='')
     type(c_ptr), value :: context, name
     type(hook_calls), pointer :: calls
     call c_f_pointer(context, calls)
     call calls%begin_region(from_c(name), calls%context)
   end subroutine do_begin_region
 
-  recursive subroutine do_end_region(context, name) bind(C)
+  recursive subroutine do_end_region(context, name) bind(C, name='')
     type(c_ptr), value :: context, name
     type(hook_calls), pointer :: calls
     call c_f_pointer(context, calls)

@@ -119,6 +119,7 @@ class Attachment {
 
   // With the exception that ends the block, or None.
   void exit(const py::object& type, const py::object& value, const py::object&) {
+    if (!scope_) throw UsageError("this worker is not attached: use it in a with block");
     scope_.reset();
     const std::string failure = type.is_none() ? std::string() : py::repr(value).cast<std::string>();
     const py::gil_scoped_release released;

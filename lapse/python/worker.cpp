@@ -144,6 +144,9 @@ py::object broadcast(WorkerState& worker, const py::array& values, std::size_t r
   Worker& base = worker.base();
   if (!is_plain(values) || !values.writeable())
     throw py::value_error("values with gaps, or read-only: expected a C-contiguous array");
+  if (values.dtype().attr("hasobject").cast<bool>())
+    throw py::type_error(
+        "an array with objects of Python: expected numbers, whose bytes mean the same on all ranks");
   const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(HeldArray{values}.data()),
                                    static_cast<std::size_t>(values.nbytes()));
   {

@@ -45,10 +45,10 @@ clang=$(command -v clang++ || true)
 [[ -n $clang ]] || echo "SKIPPED: there is no clang++ with its OpenMP"
 
 # The libraries show their own names alone, and few of those.
-for library in lapse adapm lapse_io lapse_c; do
+for library in lapse adapm lapse_io lapse_c ${has_fortran:+lapse_fortran}; do
   file=$libraries/lib$library.so
   [[ -L $file && $(readelf -d "$file") == *"soname: [lib$library.so.0.1]"* ]] || fail "$file has another name within"
-  nm -D --defined-only "$file" | awk '{ print $3 }' | grep -vE '^((_ZNK?|_ZT[VIS]N)(5lapse|5adapm)|lapse_[a-z_0-9]+$)' >names || true
+  nm -D --defined-only "$file" | awk '{ print $3 }' | grep -vE '^((_ZNK?|_ZT[VIS]N)(5lapse|5adapm)|__lapse_|lapse_[a-z_0-9]+$)' >names || true
   [[ ! -s names ]] || fail "lib$library.so shows $(head -3 names)"
 done
 [[ $(nm -D --defined-only "$libraries/liblapse.so") != *WorkerPool* ]] || fail "liblapse.so shows inner parts"

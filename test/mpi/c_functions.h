@@ -104,6 +104,13 @@ static int add_one(void* context, void* value, size_t length) {
   for (i = 0; i < length; ++i) ((float*)value)[i] += 1;
   return 0;
 }
+static int refuse_visit(void* context, uint64_t key, const void* value, size_t length) {
+  (void)context;
+  (void)key;
+  (void)value;
+  (void)length;
+  return 6;
+}
 static int count_visits(void* context, uint64_t key, const void* value, size_t length) {
   (void)key;
   (void)value;
@@ -114,7 +121,7 @@ static int count_visits(void* context, uint64_t key, const void* value, size_t l
 
 static void count_line(void* context, int level, int32_t rank, const char* message) {
   (void)rank;
-  if (level == 0 && strstr(message, "returned 17") != NULL) ++*(int*)context;
+  if (level == 0 && strstr(message, "the function of a worker") != NULL) ++*(int*)context;
 }
 
 struct regions {

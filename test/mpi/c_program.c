@@ -125,6 +125,9 @@ static int lease_and_call(lapse_worker* worker, void* context) {
   }
   CHECK(lapse_barrier(worker));
   CHECK(lapse_for_each_local(worker, p->sums, count_visits, &visits));
+  if (visits > 0)
+    REFUSED(lapse_for_each_local(worker, p->sums, refuse_visit, NULL), LAPSE_ERROR_USER_CODE, "returned 6");
+  EXPECT(lapse_worker_index(NULL) == 0);
   CHECK(lapse_barrier(worker));
   if (lapse_worker_local_index(worker) != 0) visits = 0;
   CHECK(lapse_all_reduce_int64(worker, &visits, 1, LAPSE_SUM));
@@ -188,9 +191,12 @@ static int with_intents(lapse_worker* worker, void* context) {
   return 0;
 }
 
+/* Returns what it is given, or what a call has returned. */
 static int one_fails(lapse_worker* worker, void* context) {
-  (void)context;
-  if (lapse_worker_index(worker) == 0) return 17;
+  const program* p = context;
+  const uint64_t beyond = 1000;
+  if (lapse_worker_index(worker) == 0)
+    return p == NULL ? 17 : (int)lapse_localize(worker, p->sums, &beyond, 1);
   return lapse_barrier(worker) == LAPSE_ERROR_PEER_FAILED ? 0 : 1;
 }
 
@@ -305,10 +311,11 @@ static void use(const char* folder, int managed) {
   EXPECT(strstr(json, "\"sums\"") != NULL);
   lapse_free(json);
   REFUSED(lapse_server_free(p.server), LAPSE_ERROR_USAGE, "before lapse_server_close");
-  if (!managed) {
+  {
     int lines = 0;
     CHECK(lapse_set_hooks(count_line, NULL, &lines));
-    REFUSED(lapse_run_workers(p.server, 2, one_fails, NULL), LAPSE_ERROR_PEER_FAILED, "returned 17");
+    REFUSED(lapse_run_workers(p.server, 2, one_fails, managed ? &p : NULL), LAPSE_ERROR_PEER_FAILED,
+            managed ? "returned 2 (LAPSE_ERROR_KEY: key 1000" : "returned 17");
     EXPECT(lines == (rank == 0 ? 1 : 0));
     CHECK(lapse_set_hooks(NULL, NULL, NULL));
   }

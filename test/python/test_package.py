@@ -76,6 +76,9 @@ def access(server, tables, workers):
         assert worker.broadcast(numpy.array([worker.index, 9]), root=1 % worker.count)[0] == 1 % worker.count
 
         # What cannot be.
+        refused(TypeError, "objects", worker.broadcast, numpy.array([{}, "x"], dtype=object))
+        leave = worker.lease(floats, 20).__exit__
+        refused(lapse.UsageError, "not held", leave, None, None, None)
         refused(lapse.KeyOutOfRange, "key 50 of table", worker.pull, floats, 50)
         assert isinstance(refused(KeyError, "50", worker.pull, floats, 50), lapse.UsageError)
         refused(lapse.LengthMismatch, "floats", worker.pull, floats, keys, out=numpy.zeros(1, numpy.float32))
@@ -134,6 +137,7 @@ def attached(server, table):
                 worker.barrier()
         thread = threading.Thread(target=loader)
         thread.start()
+        refused(lapse.UsageError, "not attached", server.attach().__exit__, None, None, None)
         with server.attach(1) as worker:
             worker.pull(table, 3)
             worker.barrier()

@@ -25,7 +25,7 @@ std::unique_ptr<ArrayFile> make_array_file(ArrayFormat format, const std::string
     case ArrayFormat::hdf5:
       break;
   }
-  return make_hdf5_file(path, std::move(arrays));
+  return make_hdf5_file(path, arrays);
 }
 
 }  // namespace lapse::apps

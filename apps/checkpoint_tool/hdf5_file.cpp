@@ -164,8 +164,9 @@ class Hdf5File final : public ArrayFile {
 
 }  // namespace
 
-std::unique_ptr<ArrayFile> make_hdf5_file(const std::string& path, std::vector<ArrayDescription> arrays) {
-  return std::make_unique<Hdf5File>(path, std::move(arrays));
+std::unique_ptr<ArrayFile> make_hdf5_file(const std::string& path,
+                                          const std::vector<ArrayDescription>& arrays) {
+  return std::make_unique<Hdf5File>(path, arrays);
 }
 
 }  // namespace lapse::apps

@@ -11,6 +11,7 @@
 namespace lapse::apps {
 
 // A data set for each array; a slash in its name begins a group. Throws UsageError where there is no library.
-std::unique_ptr<ArrayFile> make_hdf5_file(const std::string& path, std::vector<ArrayDescription> arrays);
+std::unique_ptr<ArrayFile> make_hdf5_file(const std::string& path,
+                                          const std::vector<ArrayDescription>& arrays);
 
 }  // namespace lapse::apps

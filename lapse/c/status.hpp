@@ -40,7 +40,7 @@ class CallbackFailed : public Error {
 // What a function of the application has returned. Throws CallbackFailed unless 0.
 void check_callback(int result, const char* what);
 
-// The same of a function that calls the library, and may return what has failed there: then the error says why.
+// The same of a function that calls the library, and may return what has failed there: the error says why.
 class CheckedWorker {
  public:
   CheckedWorker() noexcept;

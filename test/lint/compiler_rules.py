@@ -101,7 +101,7 @@ def check_headers(root, compiler="g++", include_folders=(), cache=None, without=
 
         def precompiled(paths):
             used = {path: frozenset(name for part in closure(root, path) for _, bracket, name in includes_of(root, part)
-                                    if bracket == "<") for path in paths}
+                                    if bracket == "<" and not name.endswith(".ipp")) for path in paths}  # .ipp: no guards
             shared = _shared_headers(used)
             names = {headers: pathlib.Path(folder, f"shared{number}.hpp") for number, headers in enumerate(
                 sorted(set(shared.values()), key=sorted)) if headers}

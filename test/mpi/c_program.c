@@ -193,7 +193,7 @@ static int with_intents(lapse_worker* worker, void* context) {
 
 /* Returns what it is given, or what a call has returned. */
 static int one_fails(lapse_worker* worker, void* context) {
-  const program* p = context;
+  const program* p = (const program*)context;
   const uint64_t beyond = 1000;
   if (lapse_worker_index(worker) == 0)
     return p == NULL ? 17 : (int)lapse_localize(worker, p->sums, &beyond, 1);

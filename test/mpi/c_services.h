@@ -30,7 +30,7 @@ static void ask_for_hosts(const lapse_server* server, int32_t ranks) {
 
 /* Works until some rank asks all workers to return, as the last worker does. */
 static int work_until_stopped(lapse_worker* worker, void* context) {
-  const program* const p = context;
+  const program* const p = (const program*)context;
   int stopped = 0;
   EXPECT(lapse_worker_local_count(worker) == 2);
   CHECK(lapse_stop_requested(p->server, &stopped));

@@ -1,5 +1,6 @@
-# Inputs that not every rank can read, as a user gives them to the programs.
-if(LAPSE_BUILD_APPS)
+# Inputs that not every rank can read, as a user gives them to the programs. The launcher of MPICH takes no more of standard
+# input than a pipe holds.
+if(LAPSE_BUILD_APPS AND LAPSE_WITH_OPEN_MPI)
   function(lapse_shared_inputs_test what ranks)
     # The programs wait for MPI to start and end for most of their time.
     lapse_add_test(shared_inputs_program.ranks_${ranks}

@@ -19,6 +19,7 @@
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/transport/mpi/environment.hpp"
+#include "test/mpi/attached_at_any_time.hpp"
 #include "test/mpi/server_expect.hpp"
 
 namespace {
@@ -168,48 +169,6 @@ void attached(Fixture& fixture) {
   server.stop_progress();
 }
 
-// Threads attach when they like, also while the phase ends: it lasts as long as they are attached.
-// On one rank, as the threads are always busy.
-void attached_at_any_time() {
-  constexpr int kPhases = 300;
-  ParameterServer server(MPI_COMM_SELF);
-  std::atomic<bool> ends = false;
-  std::atomic<int> phase = 0;
-  std::atomic<int> outlived = 0;
-  const auto attach_now_and_then = [&] {
-    while (!ends) {
-      try {
-        const AttachedWorker worker = server.attach();
-        const int begin = phase;
-        std::this_thread::yield();
-        if (phase != begin) ++outlived;
-      } catch (const UsageError&) {
-        // There is no phase, or no place.
-      }
-      for (int i = 0; i < 20; ++i) std::this_thread::yield();
-    }
-  };
-  std::array<std::thread, 2> threads;
-  for (std::thread& thread : threads) thread = std::thread(attach_now_and_then);
-  while (phase < kPhases && outlived == 0) {
-    server.start_progress(threads.size());
-    for (bool stopped = false; !stopped;) {
-      try {
-        server.stop_progress();
-        stopped = true;
-      } catch (const UsageError&) {
-        server.progress();
-        std::this_thread::yield();
-      }
-    }
-    ++phase;
-  }
-  ends = true;
-  for (std::thread& thread : threads) thread.join();
-  server.close();
-  expect(outlived == 0, "a phase that lasts until all have detached");
-}
-
 // The application's own messages go round while workers run.
 void own_messages(Fixture& fixture, bool serialized) {
   ParameterServer& server = fixture.server;
@@ -341,7 +300,7 @@ int main(int count, char** arguments) {
     } else {
       mixed(fixture);
       attached(fixture);
-      if (fixture.serialized && fixture.server.rank() == Rank(0)) attached_at_any_time();
+      if (fixture.serialized && fixture.server.rank() == Rank(0)) lapse::test::attached_at_any_time();
       own_messages(fixture, level == "serialized");
       mixed(fixture);
       managed(true);

@@ -23,8 +23,10 @@ run_and_stop() {  # <signal> <epochs> <arguments...>
   exec 4<&-
   # The last of the launcher's processes, or of its helper's: on one host, the last rank.
   target=$launched
-  while read -ra processes <"/proc/$target/task/$target/children" && [[ ${#processes[@]} -gt 0 ]]; do
+  processes=("$launched")
+  while [[ ${#processes[@]} -gt 0 ]]; do
     target=${processes[-1]}
+    read -ra processes <"/proc/$target/task/$target/children"
   done
   builtin kill "-$signal" "$target"
   wait "$launched"

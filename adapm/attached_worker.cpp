@@ -12,4 +12,9 @@ void AttachedWorker::detach() {
   base_.detach();
 }
 
+void AttachedWorker::fail(std::exception_ptr failure) noexcept {
+  worker_.reset();
+  base_.fail(std::move(failure));
+}
+
 }  // namespace adapm

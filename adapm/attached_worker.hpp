@@ -1,6 +1,7 @@
 // A thread of the application as a worker of a parameter manager.
 #pragma once
 
+#include <exception>
 #include <memory>
 
 #include "adapm/intent_handle.hpp"
@@ -19,6 +20,8 @@ class LAPSE_EXPORT AttachedWorker {
   Worker* operator->() const { return worker_.get(); }
   // Ends the worker. Throws as Worker::wait_all.
   void detach();
+  // Ends the worker, and the phase on every rank with the text of `failure`.
+  void fail(std::exception_ptr failure) noexcept;
 
  private:
   lapse::AttachedWorker base_;

@@ -117,26 +117,36 @@ std::optional<std::string> core_sharing_warning(const Topology& topology, std::s
   if (workers <= topology.usable_hardware_threads && topology.usable_hardware_threads > 1)
     return std::nullopt;
   return fmt::format(
-      "{} workers and {} progress thread{} share {} hardware thread{} ({}): bind each rank to more cores "
+      "{} worker{} and {} progress thread{} share {} hardware thread{} ({}): bind each rank to more cores "
       "(mpirun "
       "--bind-to none, or --map-by slot:PE=<n>; srun --cpus-per-task=<n>) or start fewer workers",
-      workers, progress_threads, progress_threads == 1 ? "" : "s", topology.usable_hardware_threads,
-      topology.usable_hardware_threads == 1 ? "" : "s", topology.binding);
+      workers, workers == 1 ? "" : "s", progress_threads, progress_threads == 1 ? "" : "s",
+      topology.usable_hardware_threads, topology.usable_hardware_threads == 1 ? "" : "s", topology.binding);
 }
 
-std::optional<std::string> lone_rank_warning(const SlurmTasks& slurm, std::int32_t job_ranks) {
-  const std::optional<std::string_view> text = slurm.of_step ? slurm.of_step : slurm.of_job;
-  if (!text || job_ranks != 1) return std::nullopt;
-  int tasks = 0;
-  std::from_chars(text->data(), text->data() + text->size(), tasks);
-  if (tasks <= 1) return std::nullopt;
+std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, std::int32_t job_ranks) {
+  if (job_ranks != 1) return std::nullopt;
+  const auto number = [](const LaunchedProcesses::Text& text) {
+    int processes = 0;
+    if (text) std::from_chars(text->data(), text->data() + text->size(), processes);
+    return processes;
+  };
+  if (const int tasks = number(launched.slurm_step ? launched.slurm_step : launched.slurm_job); tasks > 1) {
+    return fmt::format(
+        "Slurm has {} tasks but MPI_COMM_WORLD has 1 rank: if this is not intended, srun and the MPI library "
+        "do not share a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows "
+        "what there is) or with mpirun",
+        tasks);
+  }
+  const bool by_mpich = number(launched.mpich) > 1;
+  const int processes = number(by_mpich ? launched.mpich : launched.open_mpi);
+  if (processes <= 1) return std::nullopt;
   return fmt::format(
-      "Slurm has {} tasks but MPI_COMM_WORLD has 1 rank: if this is not intended, srun and the MPI library "
-      "do not "
-      "share a process manager interface; start the job with srun --mpi=pmix (srun --mpi=list shows what "
-      "there is) "
-      "or with mpirun",
-      tasks);
+      "a launcher of {} has started {} processes but MPI_COMM_WORLD has 1 rank: if this is not intended, the "
+      "program uses another MPI library than the launcher; start it with the mpirun of the library that it "
+      "was "
+      "built with",
+      by_mpich ? "MPICH's family" : "Open MPI", processes);
 }
 
 std::optional<std::string> lone_rank_warning(std::int32_t job_ranks) {
@@ -144,7 +154,10 @@ std::optional<std::string> lone_rank_warning(std::int32_t job_ranks) {
     const char* const text = std::getenv(name);
     return text == nullptr ? std::nullopt : std::optional<std::string_view>(text);
   };
-  return lone_rank_warning({.of_step = variable("SLURM_STEP_NUM_TASKS"), .of_job = variable("SLURM_NTASKS")},
+  return lone_rank_warning({.slurm_step = variable("SLURM_STEP_NUM_TASKS"),
+                            .slurm_job = variable("SLURM_NTASKS"),
+                            .mpich = variable("PMI_SIZE"),
+                            .open_mpi = variable("OMPI_COMM_WORLD_SIZE")},
                            job_ranks);
 }
 

@@ -32,16 +32,20 @@ struct Topology {
 std::optional<std::string> core_sharing_warning(const Topology& topology, std::size_t workers,
                                                 std::size_t progress_threads);
 
-// What Slurm writes into the environment of a task, where it is set.
-struct SlurmTasks {
-  std::optional<std::string_view> of_step =
-      std::nullopt;  // SLURM_STEP_NUM_TASKS: of the srun that started the task
-  std::optional<std::string_view> of_job = std::nullopt;  // SLURM_NTASKS: of the whole job, outside of srun
+// What launchers write into the environment of a process about how many there are, where it is set.
+struct LaunchedProcesses {
+  using Text = std::optional<std::string_view>;
+
+  Text slurm_step = std::nullopt;  // SLURM_STEP_NUM_TASKS: of the srun that started the process
+  Text slurm_job = std::nullopt;   // SLURM_NTASKS: of the whole job, outside of srun
+  Text mpich = std::nullopt;       // PMI_SIZE: of the launchers of MPICH, Intel MPI, MVAPICH and Cray
+  Text open_mpi = std::nullopt;    // OMPI_COMM_WORLD_SIZE: of Open MPI's mpirun
 };
 
-// A warning when Slurm started several tasks but MPI has `job_ranks` = 1 processes in all (MPI_COMM_WORLD):
-// then every task believes that it is alone. The step counts where there is one: a job may have several.
-std::optional<std::string> lone_rank_warning(const SlurmTasks& slurm, std::int32_t job_ranks);
+// A warning when a launcher started several processes but MPI has `job_ranks` = 1 in all (MPI_COMM_WORLD):
+// then every one believes that it is alone. Of Slurm the step counts where there is one: a job may have
+// several.
+std::optional<std::string> lone_rank_warning(const LaunchedProcesses& launched, std::int32_t job_ranks);
 
 // The warning for the environment of this process.
 std::optional<std::string> lone_rank_warning(std::int32_t job_ranks);

@@ -1,6 +1,10 @@
 // The vocabulary of the project as distinct types: a key is not a rank, a rank is not a domain.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "lapse needs C++20: add -std=c++20 to the compiler's options"
+#endif
+
 #include <compare>
 #include <concepts>
 #include <cstdint>

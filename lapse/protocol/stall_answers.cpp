@@ -59,8 +59,12 @@ KeyInquiryAnswer StallInquiry::answer_about_key(TableShard& table, const KeyInqu
 WorkerInquiryAnswer StallInquiry::answer_about_workers(std::uint64_t collective_calls) const {
   WorkerInquiryAnswer answer;
   answer.unsynced = answer_about_sync();
-  for (std::size_t i = 0; i < registry_.workers_of_phase(); ++i) {
-    const WorkerEndpoint& worker = *registry_.workers()[i];
+  const std::span workers = std::span(registry_.workers()).first(registry_.workers_of_phase());
+  const auto attached = [](const auto& worker) { return worker->activity() != WorkerActivity::detached; };
+  if (collective_calls == WorkerInquiryRecord::kDetached && std::ranges::any_of(workers, attached))
+    return answer;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const WorkerEndpoint& worker = *workers[i];
     if (worker.collective_calls() >= collective_calls) continue;
     ++answer.absent;
     if (answer.listed == WorkerInquiryAnswer::kListed) continue;

@@ -80,7 +80,9 @@ void StallInquiry::handle_submission(Submission& submission) {
                     .deadline = now + kPatience,
                     .unanswered = std::vector<std::uint32_t>(static_cast<std::size_t>(registry_.ranks()))});
   Asked& asked = asked_.back();
-  if (question.collective_calls) {
+  if (question.detached) {
+    ask_about_workers(asked, WorkerInquiryRecord::kDetached);
+  } else if (question.collective_calls) {
     take_worker_answer(asked, registry_.self(), answer_about_workers(*question.collective_calls));
     ask_about_workers(asked, *question.collective_calls);
   } else {
@@ -248,9 +250,9 @@ void StallInquiry::finish_some(Clock::time_point now) {
     StallQuestion& question = *asked.question;
     for (std::size_t rank = 0; rank < asked.unanswered.size(); ++rank)
       if (asked.unanswered[rank] > 0) question.silent.emplace_back(static_cast<std::int32_t>(rank));
-    WorkerEndpoint& worker = *question.worker;
+    WorkerEndpoint* const worker = question.worker;  // the question may be gone as soon as it is finished
     question.finished.store(true, std::memory_order_release);
-    worker.bell().ring();
+    if (worker != nullptr) worker->bell().ring();
     return true;
   });
   set_deadline(asked_.empty() ? std::nullopt : std::optional(asked_.front().deadline));

@@ -49,8 +49,10 @@ struct KeyInquiryAnswer {
 static_assert(sizeof(KeyInquiryAnswer) == 40);
 
 // worker_inquiry: which workers have made fewer collective calls? With 0, no worker has: a sign of life is
-// asked for.
+// asked for. With kDetached: which workers are detached, where all of the rank are?
 struct WorkerInquiryRecord {
+  static constexpr std::uint64_t kDetached = UINT64_MAX;
+
   std::uint64_t collective_calls = 0;
 };
 static_assert(sizeof(WorkerInquiryRecord) == 8);
@@ -102,7 +104,8 @@ class StallInquiry final : public ProtocolModule {
   void handle_frame(Rank from, const FrameHeader& header, const std::byte* records) override
       LAPSE_REQUIRES(progress_role);
   void handle_deadline(Clock::time_point now) override LAPSE_REQUIRES(progress_role);
-  // The worker that asks is not idle; if it asks no more, no one needs the answers.
+  // A worker that asks is not idle; if it asks no more, no one needs the answers. Nor does anyone once the
+  // phase has ended whose end is awaited.
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }
 
  private:

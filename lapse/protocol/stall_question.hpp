@@ -69,12 +69,13 @@ struct UnsyncedRank {
 struct StallQuestion : Submission {
   using Clock = std::chrono::steady_clock;
 
-  WorkerEndpoint* worker = nullptr;
+  WorkerEndpoint* worker = nullptr;  // that asks, if one does
   // When it was asked: it may be answered only when the worker waits for something else.
   Clock::time_point asked{};
-  // The question: the keys that the worker waits for, or the workers that have made fewer than so many
-  // collective calls in this phase.
+  // The question: the keys that the worker waits for; or the workers that have made fewer than so many
+  // collective calls in this phase; or, without a worker, the workers of ranks of which none has a thread.
   std::optional<std::uint32_t> collective_calls;
+  bool detached = false;
   bool synced = false;  // it waits, also, until copies are synced: which ranks are not?
 
   // The answers.

@@ -87,4 +87,10 @@ void AttachedWorker::detach() {
   place_.reset();
 }
 
+void AttachedWorker::fail(std::exception_ptr failure) noexcept {
+  if (place_ == nullptr) return;
+  place_->report(std::move(failure));
+  place_.reset();
+}
+
 }  // namespace lapse

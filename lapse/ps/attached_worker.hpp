@@ -1,6 +1,7 @@
 // A thread of the application as a worker.
 #pragma once
 
+#include <exception>
 #include <memory>
 
 #include "lapse/core/export.hpp"
@@ -26,6 +27,9 @@ class LAPSE_EXPORT AttachedWorker {
 
   // Ends the worker. Throws as Worker::wait_all.
   void detach();
+  // Ends the worker, and the phase on every rank with the text of `failure`: for a thread that catches its
+  // exception, as the destructor cannot see which one unwinds it.
+  void fail(std::exception_ptr failure) noexcept;
 
  private:
   std::unique_ptr<AttachedPlace> place_;

@@ -8,7 +8,7 @@
 namespace lapse {
 
 // Logs warnings: of variables LAPSE_* that were ignored, by the first process of the job; and of a process
-// that is the only one of its job although Slurm started several. The first server of a process warns.
+// that is the only one of its job although a launcher started several. The first server of a process warns.
 void warn_of_environment(Logger& logger, const Options& options, const Transport::Job& job);
 
 }  // namespace lapse

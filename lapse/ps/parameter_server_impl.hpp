@@ -17,6 +17,7 @@
 #include "lapse/ps/attached_places.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase.hpp"
+#include "lapse/ps/phase_end_watch.hpp"
 #include "lapse/ps/stall_reports.hpp"
 #include "lapse/ps/table_maker.hpp"
 #include "lapse/ps/thread_support.hpp"
@@ -85,8 +86,14 @@ class ParameterServer::Impl {
   void check_phase(const char* call) const;
   // Throws UsageError unless this thread may call MPI.
   void check_may_call_mpi(const char* call) const;
+  // How this rank begins a phase.
+  struct PhaseCall {
+    const char* name;
+    ThreadSupport needed = ThreadSupport::funneled;
+    std::size_t progress_threads = 1;  // that wait beside the workers
+  };
   // Agrees on the number of workers of each rank; starts the collectives of the phase.
-  Phase agree_on_phase(std::int32_t workers, ThreadSupport needed);
+  Phase agree_on_phase(const PhaseCall& call, std::int32_t workers);
   // What a worker of the phase does, on its thread: f, and what ends it. Reports what f throws.
   void run_worker(const Phase& phase, std::size_t local_index, const std::function<void(Worker&)>& f,
                   FailureReport& report);
@@ -118,6 +125,7 @@ class ParameterServer::Impl {
   TableMaker maker_;
   WorkerPool pool_;
   AttachedPlaces places_;
+  PhaseEndWatch phase_end_watch_{stalls_, protocol_.stall_inquiry(), engine_};
   Submission stop_report_;
   std::atomic<bool> stop_reported_{false};
   // the owner's thread

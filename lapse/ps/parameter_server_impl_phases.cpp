@@ -33,10 +33,10 @@ void ParameterServer::Impl::check_may_call_mpi(const char* call) const {
       call, rank().value()));
 }
 
-Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers, ThreadSupport needed) {
+Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t workers) {
   // One name for all kinds: a rank may begin the phase by any of them.
-  const auto loads = agreement_.exchange("run_workers", [&] {
-    if (threads_ < needed) {
+  const auto loads = agreement_.exchange("run_workers, run_here or start_progress", [&] {
+    if (threads_ < call.needed) {
       throw MpiStateError(
           "MPI was initialised with the thread level MPI_THREAD_SINGLE (MPI_Init asks for it), with which "
           "only "
@@ -49,7 +49,7 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers, ThreadSupport 
           "3 MULTIPLE), MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_SERIALIZED with MPICH");
     }
     if (workers < 0 || workers > kMaxWorkers) {
-      throw UsageError(fmt::format("run_workers with {} workers on rank {}: expected 0 to {}", workers,
+      throw UsageError(fmt::format("{} with {} workers on rank {}: expected 0 to {}", call.name, workers,
                                    rank().value(), kMaxWorkers));
     }
     return RankLoad{.workers = static_cast<std::size_t>(workers), .binding = topology_.binding};
@@ -77,12 +77,12 @@ Phase ParameterServer::Impl::agree_on_phase(std::int32_t workers, ThreadSupport 
   }
   if (phase.workers == 0)
     agreement_.fail_everywhere(
-        UsageError("run_workers without a worker on any rank: at least one is needed"));
+        UsageError(fmt::format("{} without a worker on any rank: at least one is needed", call.name)));
 
   if (rank().value() == 0 && !warned_of_sharing_) {
-    if (const auto warning = core_sharing_warning(topology_, phase.local_workers, 1))
+    if (const auto warning = core_sharing_warning(topology_, phase.local_workers, call.progress_threads))
       logger_.warning("{}", *warning);
-    warned_of_sharing_ = true;
+    warned_of_sharing_ = call.progress_threads > 0;
   }
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
   protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
@@ -126,7 +126,7 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
 void ParameterServer::Impl::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
   check_phase("run_workers");
   const TimedRegion region("lapse run_workers");
-  const Phase phase = agree_on_phase(workers, ThreadSupport::funneled);
+  const Phase phase = agree_on_phase({.name = "run_workers"}, workers);
   std::vector<FailureReport> reports(phase.local_workers);
   std::atomic<std::size_t> working{phase.local_workers};
   const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
@@ -155,7 +155,8 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
 void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
   check_phase("run_here");
   const TimedRegion region("lapse run_here");
-  const Phase phase = agree_on_phase(1, ThreadSupport::single);
+  const Phase phase =
+      agree_on_phase({.name = "run_here", .needed = ThreadSupport::single, .progress_threads = 0}, 1);
   engine_.set_sole_driver(std::this_thread::get_id());
   FailureReport report;
   begin_running();
@@ -170,7 +171,9 @@ void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
 
 void ParameterServer::Impl::start_progress(std::int32_t workers) {
   check_phase("start_progress");
-  attached_phase_.emplace(agree_on_phase(workers, ThreadSupport::funneled));
+  attached_phase_.emplace(agree_on_phase(
+      {.name = "start_progress", .progress_threads = threads_ == ThreadSupport::serialized ? 1U : 0U},
+      workers));
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::detached);
   begin_running();
@@ -266,16 +269,8 @@ void ParameterServer::Impl::begin_running() {
 
 void ParameterServer::Impl::end_phase() {
   const TimedRegion region("lapse end of phase");
-  using SteadyClock = std::chrono::steady_clock;
-  const SteadyClock::time_point start = SteadyClock::now();
-  SteadyClock::time_point reported = start;
-  quiesce(protocol_, engine_, *transport_, [&] {
-    if (options_.stall_report.count() == 0) return;
-    const SteadyClock::time_point now = SteadyClock::now();
-    if (now - reported < options_.stall_report) return;
-    stalls_.report_phase_end(now - start);
-    reported = now;
-  });
+  phase_end_watch_.begin();
+  quiesce(protocol_, engine_, *transport_, [this] { phase_end_watch_.poll(); });
 }
 
 }  // namespace lapse

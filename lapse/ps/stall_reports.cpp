@@ -164,8 +164,18 @@ std::string StallReports::halted_text(std::string_view where, StallDuration wait
   return halted.empty() ? std::string() : halted_stall_text(self_, waited, where, see(halted));
 }
 
-void StallReports::report_phase_end(StallDuration waited) const noexcept {
-  warn(logger_, [&] { return halted_text("at the end of run_workers", waited); });
+void StallReports::report_phase_end(StallDuration waited,
+                                    std::span<const AbsentWorker> unstopped) const noexcept {
+  warn(logger_, [&]() -> std::string {
+    std::vector<SeenRank> seen = see(peers_.halted());
+    for (const AbsentWorker& worker : unstopped) {
+      const std::string name = peers_.name(worker.rank);
+      // An answer lists several workers of a rank, one behind the other.
+      if (seen.empty() || seen.back().name != name)
+        seen.push_back({.name = name, .state = peers_.state(worker.rank), .unstopped = true});
+    }
+    return seen.empty() ? std::string() : halted_stall_text(self_, waited, "at the end of a phase", seen);
+  });
 }
 
 }  // namespace lapse

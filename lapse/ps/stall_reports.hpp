@@ -50,11 +50,11 @@ class StallReports {
                      std::string_view what, StallSubject subject,
                      const std::function<bool()>& ended) noexcept;
 
-  // Without missing ranks, all have come: as for report_phase_end, nothing is reported unless one is halted.
+  // Without missing ranks, all have come: nothing is reported unless one is halted.
   void report_call(std::string_view call, StallDuration waited, std::span<const Rank> missing) const noexcept;
   // Other ranks may have to work longer than this one: nothing is reported unless a rank is stopped or has
-  // ended.
-  void report_phase_end(StallDuration waited) const noexcept;
+  // ended, or one of `unstopped` has not called stop_progress though no thread is attached there.
+  void report_phase_end(StallDuration waited, std::span<const AbsentWorker> unstopped) const noexcept;
   void watch_latches(TableShard& table);
 
  private:

@@ -193,8 +193,10 @@ std::string_view activity_name(WorkerActivity activity) {
 
 void add_ranks(std::string& text, std::span<const SeenRank> ranks) {
   for (const SeenRank& rank : ranks.first(std::min(kNamed, ranks.size()))) {
-    fmt::format_to(std::back_inserter(text), "\n  {}{}: {}", rank.name,
-                   rank.silent ? ", does not answer" : "", process_state_name(rank.state));
+    fmt::format_to(std::back_inserter(text), "\n  {}{}{}: {}", rank.name,
+                   rank.silent ? ", does not answer" : "",
+                   rank.unstopped ? ", has not called stop_progress, and no thread is attached there" : "",
+                   process_state_name(rank.state));
   }
   if (ranks.size() > kNamed)
     fmt::format_to(std::back_inserter(text), "\n  and {}",

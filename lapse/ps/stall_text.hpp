@@ -21,7 +21,8 @@ using StallDuration = std::chrono::steady_clock::duration;
 struct SeenRank {
   std::string name;  // "rank 2, process 4711 on node3"
   ProcessState state = ProcessState::unknown;
-  bool silent = false;  // was asked, and has not answered
+  bool silent = false;     // was asked, and has not answered
+  bool unstopped = false;  // is between start_progress and stop_progress, and no thread is attached
 };
 
 // A wait of a worker.

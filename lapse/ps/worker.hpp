@@ -44,7 +44,7 @@ enum class Locality : std::uint8_t {
 //
 // Keys that are on this rank are read and written in its memory; everything else becomes an asynchronous
 // operation. Per key, a worker's operations take effect in the order of its calls, synchronous or not,
-// wherever the key is and while it moves (I3, I4). Different keys are not ordered against each other.
+// wherever the key is and while it moves. Different keys are not ordered against each other.
 //
 // What each call does where the domain has a copy of the value that is not the main one is a table in
 // docs/adaptive-management.md.

@@ -43,10 +43,13 @@ class WorkerGate {
 
   // The table is one of this server, the worker is free, nothing of it is unanswered, and no rank has failed.
   bool is_open(const TableHandle& table) const {
-    return (table.server() == server_) & unanswered_->is_clear() & (busy_ == Busy::no);
+    // One branch for all: as integers, because compilers warn of & between conditions.
+    return (int{table.server() == server_} & int{unanswered_->is_clear()} & int{busy_ == Busy::no}) != 0;
   }
   // Also, the key is one that the table can have.
-  bool is_open(const TableHandle& table, Key key) const { return is_open(table) & table.has(key); }
+  bool is_open(const TableHandle& table, Key key) const {
+    return (int{is_open(table)} & int{table.has(key)}) != 0;
+  }
   // Nothing of the worker is unanswered, and no rank has failed.
   bool is_clear() const { return unanswered_->is_clear(); }
 

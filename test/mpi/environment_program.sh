@@ -5,6 +5,7 @@
 #   slurm_parts       servers on MPI_COMM_SELF in a job of two Slurm tasks
 #   slurm_alone       two Slurm tasks of which each is an MPI job of its own
 #   slurm_step        a step with one task in a job with two
+#   other_launcher    two processes of the launcher of another MPI library, of which each is a job of its own
 #   plain_init        MPI_Init without a thread level
 #   level_by_variable the same, with the remedy that the error names
 #   after_finalize    every call of a server after MPI_Finalize; before, a lock of another copy of the library
@@ -61,6 +62,13 @@ case $case in
     run servers 1
     ends_well 1 0
     ;;
+  other_launcher)
+    # The launcher of the test sets the one of its own library.
+    export PMI_SIZE=2 OMPI_COMM_WORLD_SIZE=2
+    run servers 1
+    ends_well 1 1
+    check "the warning" [ "$(lines "a launcher of (MPICH's family|Open MPI) has started 2 processes but .* 1 rank")" -eq 1 ]
+    ;;
   plain_init)
     run plain_init 1
     check "a failure" [ "$status" -ne 0 ]
@@ -79,7 +87,8 @@ case $case in
   after_finalize)
     run after_finalize 2
     ends_well 2 4
-    check "reports of MPI_Finalize" [ "$(lines 'error: MPI_Finalize was called on rank .* 1 instance\(s\)')" -eq 2 ]
+    check "reports of MPI_Finalize" \
+      [ "$(lines 'error: MPI_Finalize was called on rank .* 1 parameter server or manager still open')" -eq 2 ]
     check "reports of destructors" [ "$(lines 'destructor of a parameter server on rank .*already finalized')" -eq 2 ]
     ;;
   *)

@@ -160,10 +160,11 @@ void lease_against(const Job& job, bool localizes) {
 // Rank 1 does not call run_workers: it is stopped, or it runs and does something else.
 void call(const Job& job, bool stopped) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
-  StallObserver observer(job.rank.value() == 0,
-                         {"rank 0 has waited for 1 s in run_workers; has not come:", process_of(job, 1),
-                          stopped ? ": stopped" : ": runs"},
-                         [&] { kill(job.processes[1], stopped ? SIGCONT : SIGUSR1); });
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"rank 0 has waited for 1 s in run_workers, run_here or start_progress; has not come:",
+       process_of(job, 1), stopped ? ": stopped" : ": runs"},
+      [&] { kill(job.processes[1], stopped ? SIGCONT : SIGUSR1); });
   if (job.rank.value() == 1) stopped ? stop_here() : idle_here();
   server.run_workers(1, [](Worker& worker) { worker.barrier(); });
   observer.finish();
@@ -236,14 +237,27 @@ void detached(const Job& job) {
 // Rank 1 is stopped, others wait for it at the end of run_workers.
 void phase_end(const Job& job) {
   ParameterServer server(MPI_COMM_WORLD, options({}));
-  StallObserver observer(
-      job.rank.value() == 0,
-      {"rank 0 has waited for 1 s at the end of run_workers", process_of(job, 1), ": stopped"},
-      [&] { kill(job.processes[1], SIGCONT); });
+  StallObserver observer(job.rank.value() == 0,
+                         {"rank 0 has waited for 1 s at the end of a phase", process_of(job, 1), ": stopped"},
+                         [&] { kill(job.processes[1], SIGCONT); });
   server.run_workers(1, [](Worker& worker) {
     worker.barrier();
     if (worker.rank().value() == 1) stop_here();
   });
+  observer.finish();
+  server.close();
+}
+
+// Rank 1 does not call stop_progress, and has no thread attached.
+void not_stopped(const Job& job) {
+  ParameterServer server(MPI_COMM_WORLD, options({}));
+  StallObserver observer(job.rank.value() == 0,
+                         {"rank 0 has waited for 1 s at the end of a phase", process_of(job, 1),
+                          "has not called stop_progress, and no thread is attached there: runs"},
+                         [&] { kill(job.processes[1], SIGUSR1); });
+  server.start_progress(job.rank.value() == 1 ? 12 : 1);
+  if (job.rank.value() == 1) idle_here();
+  server.stop_progress();
   observer.finish();
   server.close();
 }
@@ -287,5 +301,6 @@ int main(int argc, char** argv) {
        {"barrier_apart", barrier_apart},
        {"detached", detached},
        {"phase_end", phase_end},
+       {"not_stopped", not_stopped},
        {"returned", returned}});
 }

@@ -250,15 +250,17 @@ void managed(bool threads) {
   manager.close();
 }
 
-// What ends one worker ends the phase on every rank.
-void failure() {
+// What ends one worker ends the phase on every rank; with its text, where the thread gives it.
+void failure(bool has_text) {
   Fixture fixture;
   ParameterServer& server = fixture.server;
   server.start_progress(2);
   const auto work = [&](bool fails) {
     try {
-      const AttachedWorker worker = server.attach();
-      if (fails) throw std::runtime_error("the application's");
+      AttachedWorker worker = server.attach();
+      const std::runtime_error own("the application's");
+      if (fails && has_text) worker.fail(std::make_exception_ptr(own));
+      if (fails) throw own;
       worker->barrier();
       expect(false, "the barrier has let a worker pass");
     } catch (const PeerFailed&) {
@@ -269,7 +271,8 @@ void failure() {
   };
   const bool last = server.rank().value() == server.ranks() - 1;
   run_threads(server, {[&] { work(last); }, [&] { work(false); }});
-  expect_error<PeerFailed>([&] { server.stop_progress(); }, "exception of the application");
+  expect_error<PeerFailed>([&] { server.stop_progress(); },
+                           has_text ? "the application's" : "an exception of the application");
   server.close();
 }
 
@@ -304,7 +307,7 @@ int main(int count, char** arguments) {
       own_messages(fixture, level == "serialized");
       mixed(fixture);
       managed(true);
-      failure();
+      for (const bool has_text : {false, true}) failure(has_text);
     }
     fixture.server.close();
   } catch (const std::exception& error) {

@@ -89,19 +89,33 @@ TEST_CASE("shared cores are warned about") {
                      .binding = "4",
                      .nearby_nodes = "0",
                      .huge_pages = ""};
-  CHECK(lapse::core_sharing_warning(one, 1, 1));
+  const auto alone = lapse::core_sharing_warning(one, 1, 1);
+  REQUIRE(alone);
+  CHECK_THAT(*alone, Contains("1 worker and 1 progress thread share 1 hardware thread (4)"));
 }
 
 TEST_CASE("a lone rank among several Slurm tasks is warned about") {
   CHECK_FALSE(lapse::lone_rank_warning({}, 1));
-  CHECK_FALSE(lapse::lone_rank_warning({.of_job = "1"}, 1));
-  CHECK_FALSE(lapse::lone_rank_warning({.of_job = "4"}, 4));
-  CHECK_FALSE(lapse::lone_rank_warning({.of_job = "nonsense"}, 1));
+  CHECK_FALSE(lapse::lone_rank_warning({.slurm_job = "1"}, 1));
+  CHECK_FALSE(lapse::lone_rank_warning({.slurm_job = "4"}, 4));
+  CHECK_FALSE(lapse::lone_rank_warning({.slurm_job = "nonsense"}, 1));
   // srun --ntasks=1 in a job with four tasks.
-  CHECK_FALSE(lapse::lone_rank_warning({.of_step = "1", .of_job = "4"}, 1));
-  CHECK(lapse::lone_rank_warning({.of_step = "2", .of_job = "4"}, 1).value_or("").find("2 tasks") !=
+  CHECK_FALSE(lapse::lone_rank_warning({.slurm_step = "1", .slurm_job = "4"}, 1));
+  CHECK(lapse::lone_rank_warning({.slurm_step = "2", .slurm_job = "4"}, 1).value_or("").find("2 tasks") !=
         std::string::npos);
-  const auto warning = lapse::lone_rank_warning({.of_job = "4"}, 1);
+  const auto warning = lapse::lone_rank_warning({.slurm_job = "4"}, 1);
   REQUIRE(warning);
   CHECK_THAT(*warning, Contains("4 tasks") && Contains("srun --mpi=pmix"));
+}
+
+TEST_CASE("a lone rank among several processes of another library's launcher is warned about") {
+  CHECK_FALSE(lapse::lone_rank_warning({.mpich = "1", .open_mpi = "1"}, 1));
+  CHECK_FALSE(lapse::lone_rank_warning({.mpich = "2", .open_mpi = "2"}, 2));
+  CHECK_FALSE(lapse::lone_rank_warning({.mpich = "", .open_mpi = "nonsense"}, 1));
+  CHECK(lapse::lone_rank_warning({.mpich = "3", .open_mpi = "1"}, 1)
+            .value_or("")
+            .starts_with("a launcher of MPICH's family has started 3 processes"));
+  CHECK(lapse::lone_rank_warning({.open_mpi = "4"}, 1)
+            .value_or("")
+            .starts_with("a launcher of Open MPI has started 4 processes"));
 }

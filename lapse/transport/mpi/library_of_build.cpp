@@ -49,10 +49,10 @@ void require_usable_library() {
   MPI_Finalized(&finalized);
   if (!initialized) {
     throw MpiStateError(
-        "MPI is not initialised: call lapse::prepare_mpi_environment() and then "
-        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) first");
+        "MPI is not initialised: call MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) first, "
+        "best after lapse::prepare_mpi_environment() (C and Fortran: lapse_prepare_mpi_environment)");
   }
-  if (finalized) throw MpiStateError("MPI is already finalized: make instances before MPI_Finalize");
+  if (finalized) throw MpiStateError("MPI is already finalized: make parameter servers before MPI_Finalize");
 }
 
 }  // namespace lapse

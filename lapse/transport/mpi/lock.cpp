@@ -126,7 +126,7 @@ void pause_processor() {
 MpiLock& MpiLock::of_process() {
   mpi_role.assert_held();  // No other thread is inside MPI: the caller vouches for it.
   static MpiLock* const lock = find_or_make_lock();
-  if (lock->finalized()) throw MpiStateError("MPI is being finalized: no new instance can be made");
+  if (lock->finalized()) throw MpiStateError("MPI is being finalized: no parameter server can be made");
   return *lock;
 }
 
@@ -153,11 +153,14 @@ void MpiLock::wake_sleeper() {
 void MpiLock::finalize() {
   const int open = open_instances_.load(std::memory_order_relaxed);
   if (open > 0) {
-    log_error(process_,
-              fmt::format("MPI_Finalize was called on rank {} of MPI_COMM_WORLD while {} instance(s) of "
-                          "this process were still open: call close() on every instance first; messages "
-                          "that are in flight are lost",
-                          process_.value(), open));
+    log_error(
+        process_,
+        fmt::format("MPI_Finalize was called on rank {} of MPI_COMM_WORLD while this process had {} still "
+                    "open: call close() (in C and Fortran lapse_server_close) on each first; messages "
+                    "that are in flight are lost",
+                    process_.value(),
+                    open == 1 ? std::string("1 parameter server or manager")
+                              : fmt::format("{} parameter servers or managers", open)));
   }
   finalized_.store(true, std::memory_order_release);
 }

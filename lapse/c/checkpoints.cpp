@@ -57,7 +57,8 @@ lapse_status lapse_checkpoints_create(lapse_server* server, const char* folder, 
     lapse::CheckpointSettings settings{.folder = &given(folder, "folder")};
     if (local_folder != nullptr) settings.local_folder = local_folder;
     if (keep != 0) settings.keep = keep;
-    *checkpoints = new lapse_checkpoints{{owner.server(), std::move(settings)}};
+    *checkpoints = new lapse_checkpoints{lapse::c::CountedHandle(owner.handles.checkpoints),
+                                         {owner.server(), std::move(settings)}};
   });
 }
 

@@ -1,6 +1,7 @@
 // What the handles of the C interface are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -39,10 +40,38 @@ struct lapse_sampler {
       sampler;
 };
 
+namespace lapse::c {
+
+// How many handles of a server the application has that it is to free before it.
+struct HandleCounts {
+  std::atomic<std::size_t> workers{0};
+  std::atomic<std::size_t> operations{0};
+  std::atomic<std::size_t> leases{0};
+  std::atomic<std::size_t> samples{0};
+  std::atomic<std::size_t> checkpoints{0};
+};
+
+// One of them.
+class CountedHandle {
+ public:
+  explicit CountedHandle(std::atomic<std::size_t>& count) : count_(count) {
+    count_.fetch_add(1, std::memory_order_relaxed);
+  }
+  CountedHandle(const CountedHandle&) = delete;
+  CountedHandle& operator=(const CountedHandle&) = delete;
+  ~CountedHandle() { count_.fetch_sub(1, std::memory_order_release); }
+
+ private:
+  std::atomic<std::size_t>& count_;
+};
+
+}  // namespace lapse::c
+
 struct lapse_server {
   std::unique_ptr<lapse::ParameterServer> own;       // or that of the manager
   std::unique_ptr<adapm::ParameterManager> manager;  // null: none
   bool closed = false;
+  lapse::c::HandleCounts handles = {};
   std::vector<std::unique_ptr<lapse_table>> tables;
   std::vector<std::unique_ptr<lapse_function>> functions;
   std::vector<std::unique_ptr<lapse_sampler>> samplers;
@@ -52,29 +81,36 @@ struct lapse_server {
 };
 
 struct lapse_worker {
+  lapse::c::HandleCounts& handles;  // of its server
   lapse::Worker* worker = nullptr;
   adapm::Worker* managed = nullptr;  // the same; null: of a server without a manager
   // Of lapse_attach, one of them.
   std::optional<lapse::AttachedWorker> attached = {};
   std::optional<adapm::AttachedWorker> attached_managed = {};
+  std::optional<lapse::c::CountedHandle> counted = {};
 };
 
+// The rest is counted from the beginning to the end of the handle: `counted` is the first member.
 struct lapse_operation {
+  lapse::c::CountedHandle counted;
   lapse::Operation operation;
 };
 
 struct lapse_lease {
+  lapse::c::CountedHandle counted;
   const lapse_table* table;
   lapse::Lease lease;
 };
 
 struct lapse_sample {
+  lapse::c::CountedHandle counted;
   std::variant<adapm::PreparedSample<float>, adapm::PreparedSample<double>,
                adapm::PreparedSample<std::int32_t>, adapm::PreparedSample<std::int64_t>>
       sample;
 };
 
 struct lapse_checkpoints {
+  lapse::c::CountedHandle counted;
   lapse::Checkpoints checkpoints;
   lapse::LoadedCheckpoint loaded = {};
 };
@@ -122,6 +158,6 @@ adapm::Worker& managed(lapse_worker* worker);
 const adapm::Worker& managed(const lapse_worker* worker);
 
 // Hands the operation to the caller, or lets it go on without a handle.
-void hand_out(Operation operation, lapse_operation** to);
+void hand_out(const lapse_worker* worker, Operation operation, lapse_operation** to);
 
 }  // namespace lapse::c

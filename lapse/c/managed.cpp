@@ -148,7 +148,8 @@ lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sam
     given(sample, "sample");
     *sample = std::visit(
         [&](const auto& typed) {
-          return new lapse_sample{caller.prepare_sample(typed, keys, clock_of(start), clock_of(end))};
+          return new lapse_sample{lapse::c::CountedHandle(worker->handles.samples),
+                                  caller.prepare_sample(typed, keys, clock_of(start), clock_of(end))};
         },
         given(sampler, "sampler").sampler);
   });

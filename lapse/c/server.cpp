@@ -67,15 +67,21 @@ void change_hooks(Change&& change) {
 // Of another MPI library, the number cannot be made a communicator.
 lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, std::size_t count,
                             bool managed, lapse_server** server) {
-  const lapse_status usable = guarded([] { lapse::require_usable_library(); });
-  return usable == LAPSE_OK ? create(MPI_Comm_f2c(communicator), options, count, managed, server) : usable;
+  MPI_Comm converted{};
+  const lapse_status usable = guarded([&] {
+    lapse::require_usable_library();
+    converted = MPI_Comm_f2c(communicator);
+    // Open MPI's for a number that is no communicator.
+    if (converted == MPI_Comm{})
+      throw UsageError(fmt::format("{} is no communicator of Fortran", communicator));
+  });
+  return usable == LAPSE_OK ? create(converted, options, count, managed, server) : usable;
 }
 
 // Runs the application's function as a worker.
 template <class W>
-void work(W& worker, lapse_worker_function function, void* context) {
-  lapse_worker handle;
-  handle.worker = &worker;
+void work(lapse_server& server, W& worker, lapse_worker_function function, void* context) {
+  lapse_worker handle{.handles = server.handles, .worker = &worker};
   if constexpr (std::is_same_v<W, adapm::Worker>) handle.managed = &worker;
   const lapse::c::CheckedWorker checked;
   checked.check(function(&handle, context));
@@ -86,9 +92,24 @@ lapse_status phase(lapse_server* server, lapse_worker_function function, void* c
   return guarded([&] {
     lapse_server& given_server = given(server, "server");
     if (function == nullptr) throw UsageError("function is NULL");
-    const auto f = [&](auto& worker) { work(worker, function, context); };
+    const auto f = [&](auto& worker) { work(given_server, worker, function, context); };
     given_server.manager ? run(*given_server.manager, f) : run(*given_server.own, f);
   });
+}
+
+// "2 operations, 1 of checkpoints"; empty: none.
+std::string left_handles(const lapse::c::HandleCounts& handles) {
+  std::string text;
+  const auto add = [&text](const std::atomic<std::size_t>& count, const char* kind) {
+    if (const std::size_t left = count.load(std::memory_order_acquire); left > 0)
+      text += fmt::format("{}{} of lapse_{}", text.empty() ? "" : ", ", left, kind);
+  };
+  add(handles.workers, "worker");
+  add(handles.operations, "operation");
+  add(handles.leases, "lease");
+  add(handles.samples, "sample");
+  add(handles.checkpoints, "checkpoints");
+  return text;
 }
 
 }  // namespace
@@ -126,6 +147,8 @@ lapse_status lapse_server_free(lapse_server* server) {
   return guarded([&] {
     if (server == nullptr) return;
     if (!server->closed) throw UsageError("lapse_server_free before lapse_server_close");
+    if (const std::string left = left_handles(server->handles); !left.empty())
+      throw UsageError(fmt::format("lapse_server_free while these of the server are not freed: {}", left));
     const std::unique_ptr<lapse_server> freed(server);
   });
 }
@@ -242,7 +265,8 @@ lapse_status lapse_attach(lapse_server* server, int32_t place, lapse_worker** wo
     lapse_server& attaching = given(server, "server");
     given(worker, "worker");
     const auto wanted = place < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(place));
-    auto made = std::make_unique<lapse_worker>();
+    auto made = std::unique_ptr<lapse_worker>(new lapse_worker{.handles = attaching.handles});
+    made->counted.emplace(attaching.handles.workers);
     if (attaching.manager) {
       made->attached_managed.emplace(attaching.manager->attach(wanted));
       made->managed = &**made->attached_managed;

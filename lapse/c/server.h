@@ -38,7 +38,8 @@ LAPSE_C_API lapse_status lapse_manager_create_fortran(MPI_Fint communicator, con
 /* Collective. */
 LAPSE_C_API lapse_status lapse_server_close(lapse_server* server);
 /* Not collective, after lapse_server_close: the memory of the handle and of its tables. NULL is fine. A server
- * that is not closed stays as it is: LAPSE_ERROR_USAGE. */
+ * that is not closed, or of which operations, leases, samples, checkpoints or attached workers are not freed,
+ * stays as it is: LAPSE_ERROR_USAGE. */
 LAPSE_C_API lapse_status lapse_server_free(lapse_server* server);
 LAPSE_C_API lapse_status lapse_server_rank(const lapse_server* server, int32_t* rank, int32_t* ranks);
 /* Collective. What all ranks have counted, as JSON; *json is released by lapse_free. */
@@ -85,7 +86,8 @@ LAPSE_C_API lapse_status lapse_attach(lapse_server* server, int32_t place, lapse
 /* Ends the worker of lapse_attach; the handle is gone, also when a failure is returned. */
 LAPSE_C_API lapse_status lapse_detach(lapse_worker* worker);
 LAPSE_C_API lapse_status lapse_progress(lapse_server* server, int64_t microseconds);
-/* Between the two, no thread of a server is inside MPI; both by one thread. */
+/* Between the two, no thread of a server is inside MPI; both by one thread, which calls no server in between:
+ * LAPSE_ERROR_USAGE where that would wait for itself, but workers are not looked at. */
 LAPSE_C_API lapse_status lapse_mpi_lock(lapse_server* server);
 LAPSE_C_API lapse_status lapse_mpi_unlock(lapse_server* server);
 

@@ -44,14 +44,15 @@ LAPSE_C_API const char* lapse_version(int* major, int* minor, int* patch);
 
 /* --- handles --- */
 
-typedef struct lapse_server lapse_server;           /* valid until lapse_server_free */
-typedef struct lapse_table lapse_table;             /* as long as its server */
-typedef struct lapse_function lapse_function;       /* as long as its server */
-typedef struct lapse_worker lapse_worker;           /* of one thread, as long as that works */
+typedef struct lapse_server lapse_server;     /* valid until lapse_server_free */
+typedef struct lapse_table lapse_table;       /* as long as its server */
+typedef struct lapse_function lapse_function; /* as long as its server */
+typedef struct lapse_sampler lapse_sampler;   /* as long as its server */
+typedef struct lapse_worker lapse_worker;     /* of one thread, as long as that works */
+/* The rest before their server: lapse_server_free refuses otherwise. */
 typedef struct lapse_operation lapse_operation;     /* until lapse_wait or lapse_operation_free */
 typedef struct lapse_lease lapse_lease;             /* until lapse_lease_release */
 typedef struct lapse_checkpoints lapse_checkpoints; /* until lapse_checkpoints_free */
-typedef struct lapse_sampler lapse_sampler;         /* as long as its server */
 typedef struct lapse_sample lapse_sample;           /* until lapse_sample_finish */
 
 #ifdef __cplusplus

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "lapse/c/handles.hpp"
+#include "lapse/protocol/table_shard.hpp"
 
 namespace lapse::c {
 
@@ -109,6 +111,8 @@ ElementType type_of(lapse_element element) {
 
 template <class T>
 Initialiser initialiser_of(const lapse_table_spec& spec) {
+  if (spec.initialise != nullptr && spec.initialiser != LAPSE_INITIALISE)
+    throw ConfigurationError("a function initialise without LAPSE_INITIALISE");
   switch (spec.initialiser) {
     case LAPSE_ZERO:
       return Initialiser::zero();
@@ -140,6 +144,14 @@ HomeMapKind home_of(lapse_home home) {
   throw ConfigurationError(fmt::format("a home map of number {}", static_cast<int>(home)));
 }
 
+// Nothing for LAPSE_DEFAULT.
+std::optional<bool> choice_of(int given, const char* name) {
+  if (given == LAPSE_DEFAULT) return std::nullopt;
+  if (given == LAPSE_ON || given == LAPSE_OFF) return given == LAPSE_ON;
+  throw ConfigurationError(
+      fmt::format("{} is {}: expected LAPSE_DEFAULT, LAPSE_OFF or LAPSE_ON", name, given));
+}
+
 template <class T>
 TableOptions options_of(const lapse_table_spec& spec) {
   TableOptions options;
@@ -163,9 +175,10 @@ TableOptions options_of(const lapse_table_spec& spec) {
     };
   }
   options.update_rule = rule_of(spec.rule, element_type<T>());
-  if (spec.location_caches != LAPSE_DEFAULT) options.location_caches = spec.location_caches == LAPSE_ON;
-  if (spec.eventual != LAPSE_DEFAULT)
-    options.consistency = spec.eventual == LAPSE_ON ? Consistency::eventual : Consistency::sequential;
+  if (const auto caches = choice_of(spec.location_caches, "location_caches"))
+    options.location_caches = *caches;
+  if (const auto eventual = choice_of(spec.eventual, "eventual"))
+    options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
   return options;
 }
 
@@ -288,7 +301,14 @@ lapse_status lapse_table_memory_use(const lapse_server* server, const lapse_tabl
 }
 
 lapse_status lapse_table_length(const lapse_table* table, uint64_t key, size_t* length) {
-  return guarded([&] { given(length, "length") = given(table, "table").handle().length(lapse::Key(key)); });
+  return guarded([&] {
+    const lapse::TableHandle& handle = given(table, "table").handle();
+    // C++ does not look where all keys have one length.
+    if (!handle.has(lapse::Key(key)))
+      throw lapse::KeyOutOfRange(handle.name(), lapse::Key(key), handle.keys(),
+                                 handle.state().definition().rank);
+    given(length, "length") = handle.length(lapse::Key(key));
+  });
 }
 
 lapse_status lapse_function_register(lapse_server* server, const char* name, lapse_element element,

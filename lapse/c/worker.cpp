@@ -8,8 +8,9 @@
 
 namespace lapse::c {
 
-void hand_out(Operation operation, lapse_operation** to) {
-  if (to != nullptr) *to = new lapse_operation{std::move(operation)};
+void hand_out(const lapse_worker* worker, Operation operation, lapse_operation** to) {
+  if (to != nullptr)
+    *to = new lapse_operation{CountedHandle(worker->handles.operations), std::move(operation)};
 }
 
 namespace {
@@ -145,31 +146,33 @@ lapse_status lapse_pull_begin(lapse_worker* worker, const lapse_table* table, co
                               size_t count, void* values, size_t elements, lapse_operation** operation) {
   return guarded([&] {
     given(operation, "operation");
-    hand_out(lapse::c::begin_pull(worker, table, keys, count, values, elements), operation);
+    hand_out(worker, lapse::c::begin_pull(worker, table, keys, count, values, elements), operation);
   });
 }
 lapse_status lapse_push_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                               size_t count, const void* updates, size_t elements, float scale,
                               lapse_operation** operation) {
   return guarded([&] {
-    hand_out(lapse::c::begin_push(worker, table, keys, count, updates, elements, scale), operation);
+    hand_out(worker, lapse::c::begin_push(worker, table, keys, count, updates, elements, scale), operation);
   });
 }
 lapse_status lapse_set_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                              size_t count, const void* values, size_t elements, lapse_operation** operation) {
-  return guarded(
-      [&] { hand_out(lapse::c::begin_set(worker, table, keys, count, values, elements), operation); });
+  return guarded([&] {
+    hand_out(worker, lapse::c::begin_set(worker, table, keys, count, values, elements), operation);
+  });
 }
 lapse_status lapse_localize_begin(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
                                   size_t count, lapse_operation** operation) {
-  return guarded([&] { hand_out(lapse::c::begin_localize(worker, table, keys, count), operation); });
+  return guarded([&] { hand_out(worker, lapse::c::begin_localize(worker, table, keys, count), operation); });
 }
 lapse_status lapse_call_begin(lapse_worker* worker, const lapse_table* table, const lapse_function* function,
                               const uint64_t* keys, size_t count, const void* arguments, void* results,
                               lapse_operation** operation) {
   return guarded([&] {
     if (given(function, "function").function->result_bytes > 0) given(operation, "operation");
-    hand_out(lapse::c::begin_call(worker, table, function, keys, count, arguments, results), operation);
+    hand_out(worker, lapse::c::begin_call(worker, table, function, keys, count, arguments, results),
+             operation);
   });
 }
 
@@ -259,7 +262,7 @@ lapse_status lapse_lease_keys(lapse_worker* worker, const lapse_table* table, co
     given(lease, "lease");
     lapse::Lease held = visit(given(table, "table"),
                               [&](const auto& typed) { return caller.lease(typed, as_keys(keys, count)); });
-    *lease = new lapse_lease{table, std::move(held)};
+    *lease = new lapse_lease{lapse::c::CountedHandle(worker->handles.leases), table, std::move(held)};
   });
 }
 
@@ -272,7 +275,7 @@ void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
   visit(*held.table, [&](const auto& typed) {
     const auto values = held.lease.values(typed);
     if (i >= values.size())
-      throw lapse::UsageError(fmt::format("value {} of a lease of {} keys", i, values.size()));
+      throw lapse::UsageError(fmt::format("index {}, from 0, of a lease of {} keys", i, values.size()));
     f(values);
   });
 }

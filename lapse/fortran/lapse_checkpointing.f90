@@ -34,6 +34,7 @@ contains
     integer, intent(in), optional :: keep
     integer, intent(out), optional :: ierr
     integer(c_size_t) :: kept
+    if (.not. unused(checkpoints%handle, 'set of checkpoints', ierr)) return
     kept = 0
     if (present(keep)) kept = int(keep, c_size_t)
     if (present(local_folder)) then

@@ -120,6 +120,11 @@ contains
     integer(int64), intent(in) :: begin, end
     type(lapse_sample), intent(inout) :: sample
     integer, intent(out), optional :: ierr
+    if (.not. unused(sample%handle, 'sample', ierr)) return
+    if (keys < 0) then
+      call refuse(lapse_error_usage, 'a sample of fewer than 0 keys', ierr)
+      return
+    end if
     sample%element = sampler%element
     call finish(c_sample_prepare(worker%handle, sampler%handle, int(keys, c_size_t), begin, end, &
                                  sample%handle), ierr)

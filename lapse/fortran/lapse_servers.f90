@@ -105,6 +105,7 @@ contains
         options(i)%value = c_loc(characters(equal + 1, i))
       end do
     end if
+    if (.not. unused(server%handle, 'server', ierr)) return
     if (managed) then
       call finish(c_manager_create(int(communicator, c_int), options, int(count, c_size_t), server%handle), ierr)
     else
@@ -257,6 +258,7 @@ contains
     integer, intent(in), optional :: place
     integer, intent(out), optional :: ierr
     integer(c_int32_t) :: wanted
+    if (.not. unused(worker%handle, 'worker', ierr)) return
     wanted = -1
     if (present(place)) wanted = int(place, c_int32_t)
     call finish(c_attach(server%handle, wanted, worker%handle), ierr)

@@ -54,6 +54,7 @@ contains
     type(lapse_rule), target :: rule
     character(:, kind=c_char), allocatable, target :: name
     integer(c_int) :: status
+    if (.not. is_sized(spec, ierr)) return
     rule = spec%rule
     name = name_of(spec)
     status = c_table_create(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), table%handle)
@@ -69,10 +70,23 @@ contains
     integer, intent(out), optional :: ierr
     type(lapse_rule), target :: rule
     character(:, kind=c_char), allocatable, target :: name
+    if (.not. is_sized(spec, ierr)) return
     rule = spec%rule
     name = name_of(spec)
     call finish(c_estimate_memory(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), bytes), ierr)
   end subroutine lapse_estimate_memory
+
+  !> Fortran has no integers without a sign.
+  logical function is_sized(spec, ierr)
+    type(lapse_table_spec), intent(in) :: spec
+    integer, intent(out), optional :: ierr
+    character(160) :: text
+    is_sized = spec%keys >= 0 .and. spec%length >= 0 .and. spec%max_keys >= 0 .and. spec%memory_limit_bytes >= 0
+    if (is_sized) return
+    write (text, '(4(a, i0), a)') 'a table of ', spec%keys, ' keys of length ', spec%length, ', at most ', &
+      spec%max_keys, ' keys and ', spec%memory_limit_bytes, ' bytes: expected none below 0'
+    call refuse(lapse_error_configuration, trim(text), ierr)
+  end function is_sized
 
   function name_of(spec) result(name)
     type(lapse_table_spec), intent(in) :: spec

@@ -8,7 +8,7 @@ module lapse_types
 
   public :: lapse_server, lapse_table, lapse_function, lapse_worker, lapse_operation, lapse_lease
   public :: lapse_checkpoints, lapse_sampler, lapse_sample
-  public :: lapse_last_error, lapse_version, finish, refuse, to_c, from_c, address_of_keys
+  public :: lapse_last_error, lapse_version, finish, refuse, unused, to_c, from_c, address_of_keys
 
   ! What a handle is, and how long it is valid: lapse/c/status.h.
   type :: lapse_server
@@ -79,6 +79,15 @@ contains
       call stop_with(text)
     end if
   end subroutine refuse
+
+  !> Whether the handle is free for a new one; refuses the call else, as nothing could end the old one.
+  logical function unused(handle, kind, ierr)
+    type(c_ptr), intent(in) :: handle
+    character(*), intent(in) :: kind
+    integer, intent(out), optional :: ierr
+    unused = .not. c_associated(handle)
+    if (.not. unused) call refuse(lapse_error_usage, 'a variable whose '//kind//' has not been ended, or freed', ierr)
+  end function unused
 
   subroutine stop_with(text)
     character(*), intent(in) :: text

@@ -54,6 +54,7 @@ contains
     type(lapse_operation), intent(inout), optional :: operation
     integer, intent(out), optional :: ierr
     if (present(operation)) then
+      if (.not. unused(operation%handle, 'operation', ierr)) return
       call finish(c_localize_begin(worker%handle, table%handle, address_of_keys(keys), &
                                    size(keys, kind=c_size_t), operation%handle), ierr)
     else
@@ -146,6 +147,7 @@ contains
     type(lapse_lease), intent(inout) :: lease
     integer, intent(out), optional :: ierr
     integer(c_int) :: status
+    if (.not. unused(lease%handle, 'lease', ierr)) return
     status = c_lease_keys(worker%handle, table%handle, address_of_keys(keys), size(keys, kind=c_size_t), &
                           lease%handle)
     if (status == lapse_ok) lease%element = table%element

@@ -159,6 +159,11 @@ void ParameterServer::Impl::report_start() {
 
 void ParameterServer::Impl::throw_if_closed(const char* call) const {
   if (closed_) throw ClosedError(fmt::format("{} on rank {} after close()", call, rank().value()));
+  if (MpiCalls::held_here()) {
+    throw UsageError(
+        fmt::format("{} on rank {} by a thread that has mpi_calls(): the server would wait for it", call,
+                    rank().value()));
+  }
   transport_->throw_if_ended(call);
 }
 

@@ -42,6 +42,7 @@ typedef struct program {
   lapse_table* means; /* doubles, by a rule of this program, with state */
   lapse_table* words; /* sparse int64, of a length for each key */
   lapse_function* clear_above;
+  lapse_operation* left; /* at the end of the last phase */
   const char* folder;
   int managed;
 } program;
@@ -53,6 +54,10 @@ static int initial(void* context, uint64_t key, void* value, size_t length) {
   (void)context;
   for (i = 0; i < length; ++i) ((float*)value)[i] = (float)key + (float)i / 4;
   return key == KEYS + 7 ? 3 : 0;
+}
+static int32_t home_of_key(void* context, uint64_t key) {
+  (void)context;
+  return (int32_t)(key % 1);
 }
 static size_t length_of(void* context, uint64_t key) {
   return key % 2 == 0 ? 1 : *(const size_t*)context;

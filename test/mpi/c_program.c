@@ -216,6 +216,7 @@ static void make_tables(program* p) {
   spec.home = LAPSE_HOME_RANGE;
   make_estimated(p->server, &spec, &p->sums);
   REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "sums");
+  refuse_specifications(p, &spec);
 
   lapse_rule_init(&rule, LAPSE_CUSTOM);
   rule.name = "mean";
@@ -271,6 +272,8 @@ static void attached(program* p) {
   REFUSED(lapse_stop_progress(p->server), LAPSE_ERROR_USAGE, "1 of 1");
   CHECK(lapse_progress(p->server, 0));
   CHECK(lapse_mpi_lock(p->server));
+  REFUSED(lapse_mpi_lock(p->server), LAPSE_ERROR_USAGE, "has mpi_calls");
+  REFUSED(lapse_server_close(p->server), LAPSE_ERROR_USAGE, "has mpi_calls");
   CHECK(lapse_mpi_unlock(p->server));
   REFUSED(lapse_mpi_unlock(p->server), LAPSE_ERROR_USAGE, "without lapse_mpi_lock");
   CHECK(lapse_barrier(worker));
@@ -283,6 +286,7 @@ static void use(const char* folder, int managed) {
   const lapse_option options[2] = {{"lapse.log_level", "warning"}, {"lapse.stall_report", "30"}};
   const lapse_option unknown[1] = {{"lapse.stall_rebort", "30"}};
   char* json = NULL;
+  lapse_checkpoints* checkpoints = NULL;
   int32_t rank = -1;
   int32_t ranks = 0;
   memset(&p, 0, sizeof p);
@@ -311,6 +315,8 @@ static void use(const char* folder, int managed) {
   EXPECT(strstr(json, "\"sums\"") != NULL);
   lapse_free(json);
   REFUSED(lapse_server_free(p.server), LAPSE_ERROR_USAGE, "before lapse_server_close");
+  CHECK(lapse_run_here(p.server, leave_operation, &p));
+  if (!managed) CHECK(lapse_checkpoints_create(p.server, folder, NULL, 0, &checkpoints));
   {
     int lines = 0;
     CHECK(lapse_set_hooks(count_line, NULL, &lines));
@@ -322,7 +328,7 @@ static void use(const char* folder, int managed) {
   CHECK(lapse_server_close(p.server));
   refused_when_closed(&p);
   REFUSED(lapse_run_workers(p.server, 1, access_values, &p), LAPSE_ERROR_CLOSED, "close");
-  CHECK(lapse_server_free(p.server));
+  free_in_order(&p, checkpoints);
 }
 
 int main(int argc, char** argv) {
@@ -333,6 +339,7 @@ int main(int argc, char** argv) {
   if (argc != 2) fail("arguments", __LINE__, "expected a folder");
   prepare_mpi();
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  refuse_communicator();
   use(argv[1], 0);
   use(argv[1], 1);
   MPI_Finalize();

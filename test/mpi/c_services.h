@@ -61,6 +61,53 @@ static void set_frequencies(const program* p) {
   REFUSED(lapse_set_frequencies(p->server, p->sums, NULL, KEYS), LAPSE_ERROR_USAGE, "counts is NULL");
 }
 
+/* Mistakes of the specification that none of its parts shows alone. */
+static void refuse_specifications(program* p, const lapse_table_spec* right) {
+  lapse_table_spec spec = *right;
+  size_t length = 0;
+  spec.name = "refused";
+  spec.eventual = (lapse_choice)5;
+  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "eventual is 5");
+  spec.eventual = LAPSE_DEFAULT;
+  spec.location_caches = (lapse_choice)7;
+  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "location_caches is 7");
+  spec.location_caches = LAPSE_DEFAULT;
+  spec.initialiser = LAPSE_ZERO;
+  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "LAPSE_INITIALISE");
+  spec.initialiser = LAPSE_INITIALISE;
+  spec.home_function = home_of_key;
+  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "home function");
+  REFUSED(lapse_table_length(p->sums, KEYS, &length), LAPSE_ERROR_KEY, "key 50 of table 'sums'");
+}
+
+/* An integer that was never a communicator: with some libraries it is no error that a call could return. */
+static void refuse_communicator(void) {
+  lapse_server* server = NULL;
+  char name[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(name, &length);
+  if (strstr(name, "Open MPI") == NULL) return;
+  REFUSED(lapse_server_create_fortran(9999, NULL, 0, &server), LAPSE_ERROR_USAGE, "9999 is no communicator");
+  REFUSED(lapse_manager_create_fortran(9999, NULL, 0, &server), LAPSE_ERROR_USAGE, "9999 is no communicator");
+}
+
+/* Handles that are left keep their server. */
+static int leave_operation(lapse_worker* worker, void* context) {
+  program* const p = (program*)context;
+  const uint64_t key = 1;
+  return (int)lapse_localize_begin(worker, p->sums, &key, 1, &p->left);
+}
+
+static void free_in_order(program* p, lapse_checkpoints* checkpoints) {
+  REFUSED(lapse_server_free(p->server), LAPSE_ERROR_USAGE,
+          checkpoints == NULL ? "not freed: 1 of lapse_operation"
+                              : "not freed: 1 of lapse_operation, 1 of lapse_checkpoints");
+  EXPECT(lapse_operation_done(p->left) == 1);
+  CHECK(lapse_wait(p->left));
+  lapse_checkpoints_free(checkpoints);
+  CHECK(lapse_server_free(p->server));
+}
+
 static void refused_when_closed(const program* p) {
   uint64_t bytes = 0;
   REFUSED(lapse_table_memory_use(p->server, p->sums, &bytes), LAPSE_ERROR_CLOSED, "close");

@@ -61,6 +61,8 @@ contains
     call lapse_barrier(worker)
     if (lapse_worker_index(worker) == 0) call lapse_set(worker, p%ints, keys(1:1), [8_int32])
     call lapse_set_begin(worker, p%doubles, keys(1:2), [2.0_real64, 3.0_real64], operation)
+    call lapse_pull_begin(worker, p%ints, keys(1:1), ints(1:1), operation, status)
+    call expect_error(status, lapse_error_usage, 'operation has not been ended')
     call lapse_wait(operation)
     call lapse_sync_barrier(worker)
     call lapse_pull(worker, p%ints, keys(1:1), ints(1:1))
@@ -116,6 +118,12 @@ contains
     call c_f_pointer(context, p)
     if (.not. p%managed) then
       call lapse_lease_keys(worker, p%floats, [40_int64, 41_int64], lease)
+      call lapse_lease_value(lease, 0, value, ierr=status)
+      call expect_error(status, lapse_error_usage, 'below 1')
+      call lapse_lease_value(lease, 3, value, ierr=status)
+      call expect_error(status, lapse_error_usage, 'of a lease of 2 keys')
+      call lapse_lease_keys(worker, p%floats, [42_int64], lease, status)
+      call expect_error(status, lapse_error_usage, 'lease has not been ended')
       call lapse_lease_value(lease, 2, value)
       call expect(size(value) == row, 'a leased value')
       value = 4
@@ -285,6 +293,10 @@ contains
     call ask_for_hosts(p%server, ranks)
     call lapse_table_create(p%server, spec, p%doubles, status)
     call expect_error(status, lapse_error_configuration, 'floats')
+    call lapse_table_create(p%server, lapse_table_spec(name='few', keys=-3_int64), p%doubles, status)
+    call expect_error(status, lapse_error_configuration, '-3 keys')
+    call lapse_server_create(MPI_COMM_WORLD, p%server, ierr=status)
+    call expect_error(status, lapse_error_usage, 'server has not been ended')
     call lapse_rule_init(rule, lapse_sgd)
     rule%learning_rate = 1
     spec = lapse_table_spec(name='doubles', element=lapse_double, keys=int(key_count, int64), rule=rule)

@@ -47,17 +47,17 @@ constexpr const char* element_name() {
   return "int64";
 }
 
+// An array as it is, or one of what is no array: `written` in its memory. Throws what Python raises, TypeError
+// above all.
+py::array array_of(const py::object& given, const char* what, const py::dtype& type, bool written);
+// The same for keys: an integer, or a list of integers, is copied.
+py::array key_array_of(const py::object& given);
+// Throws ValueError for several dimensions of which the first is not the keys.
+void check_rows(const py::array& values, const char* what, std::size_t keys);
+
 // Keys: an array of uint64 or int64 as it is; an integer, or a list of integers, is copied.
 inline HeldArray keys_of(const py::object& given) {
-  py::array array;
-  if (py::isinstance<py::array>(given)) {
-    array = py::reinterpret_borrow<py::array>(given);
-  } else {
-    const py::module_ numpy = py::module_::import("numpy");
-    const py::object plain = py::hasattr(given, "__dlpack__") ? numpy.attr("from_dlpack")(given) : given;
-    array = numpy.attr("atleast_1d")(plain);
-    if (array.size() == 0) array = py::array_t<std::uint64_t>(0);
-  }
+  py::array array = key_array_of(given);
   if (!has_elements<std::uint64_t>(array) && !has_elements<std::int64_t>(array))
     throw py::type_error("keys of " + describe(array) + ": expected uint64 or int64");
   if (array.ndim() != 1)
@@ -66,24 +66,21 @@ inline HeldArray keys_of(const py::object& given) {
   return {std::move(array)};
 }
 
+// One key.
+inline Key key_of(const py::object& given) {
+  const HeldArray keys = keys_of(given);
+  if (keys.size() != 1) throw py::value_error(std::to_string(keys.size()) + " keys: expected 1");
+  return *reinterpret_cast<const Key*>(keys.data());
+}
+
 inline std::span<const Key> key_span(const HeldArray& keys) {
   return {reinterpret_cast<const Key*>(keys.data()), keys.size()};
 }
 
-// Values of the table: an array of its element type, or what exports one by DLPack.
+// Values of the table: an array of its element type, what exports one by DLPack, or a list of numbers that it has.
 template <class T>
 HeldArray values_of(const py::object& given, const char* what, bool written) {
-  py::array array;
-  if (py::isinstance<py::array>(given)) {
-    array = py::reinterpret_borrow<py::array>(given);
-  } else if (py::hasattr(given, "__dlpack__")) {
-    array = py::module_::import("numpy").attr(written ? "asarray" : "from_dlpack")(given);
-  } else if (written) {
-    throw py::type_error(std::string(what) + ": expected an array that can be written to");
-  } else {
-    array = py::array_t<T>::ensure(given);
-    if (!array) throw py::error_already_set();
-  }
+  py::array array = array_of(given, what, py::dtype::of<T>(), written);
   if (!has_elements<T>(array))
     throw py::type_error(std::string(what) + " of " + describe(array) + ": expected " + element_name<T>());
   if (!is_plain(array))

@@ -10,6 +10,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/python/arrays.hpp"
+#include "lapse/python/raised.hpp"
 #include "lapse/store/initialiser.hpp"
 #include "lapse/store/update_rule.hpp"
 
@@ -30,8 +31,8 @@ class SharedObject {
     const py::gil_scoped_acquire locked;
     try {
       f(*object_);
-    } catch (const py::error_already_set& error) {
-      throw Error(error.what());
+    } catch (py::error_already_set& error) {
+      throw Error(text_of(exception_of(error)));
     } catch (const py::builtin_exception& error) {
       throw Error(error.what());
     }

@@ -17,6 +17,7 @@
 #include "lapse/ps/checkpoints.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/python/arrays.hpp"
+#include "lapse/python/raised.hpp"
 
 namespace lapse::python {
 
@@ -31,6 +32,7 @@ struct ServerState {
   std::unique_ptr<ParameterServer> own;              // or that of the manager
   std::unique_ptr<adapm::ParameterManager> manager;  // null: none
   bool closed = false;
+  RaisedHere raised = {};  // by attached workers
 
   ServerState() = default;
   ServerState(const ServerState&) = delete;

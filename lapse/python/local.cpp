@@ -60,10 +60,11 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
 
 // --- only where the value is in memory
 
-const char* locality(WorkerState& worker, const TableHandleOf& table, std::uint64_t key) {
+const char* locality(WorkerState& worker, const TableHandleOf& table, const py::object& of) {
   Worker& base = worker.base();
+  const Key key = key_of(of);
   const py::gil_scoped_release released;
-  switch (std::visit([&](const auto& typed) { return base.locality(typed, Key(key)); }, table.table)) {
+  switch (std::visit([&](const auto& typed) { return base.locality(typed, key); }, table.table)) {
     case Locality::local:
       return "local";
     case Locality::not_local:
@@ -74,9 +75,10 @@ const char* locality(WorkerState& worker, const TableHandleOf& table, std::uint6
   return "not_local";
 }
 
-bool update_if_local(WorkerState& worker, const TableHandleOf& table, std::uint64_t key,
+bool update_if_local(WorkerState& worker, const TableHandleOf& table, const py::object& of,
                      const py::object& function) {
   Worker& base = worker.base();
+  const Key key = key_of(of);
   const SharedObject shared(function);
   // What the function raises goes to the caller as it is.
   std::optional<py::error_already_set> raised;
@@ -86,7 +88,7 @@ bool update_if_local(WorkerState& worker, const TableHandleOf& table, std::uint6
     done = std::visit(
         [&](const auto& typed) {
           using T = ElementOf<decltype(typed)>;
-          return base.update_if_local(typed, Key(key), [&](std::span<T> value) {
+          return base.update_if_local(typed, key, [&](std::span<T> value) {
             const py::gil_scoped_acquire locked;
             const auto bytes = reinterpret_cast<std::byte*>(value.data());
             try {

@@ -19,33 +19,6 @@ using namespace pybind11::literals;
 
 // --- workers
 
-// What a Python function of a worker has raised: the first one on this rank.
-class RaisedHere {
- public:
-  // With the interpreter's lock.
-  void keep(py::error_already_set& error) {
-    if (!error_) error_ = error.value();
-  }
-  // With the lock: makes the exception the cause of what is thrown.
-  template <class F>
-  void run(F&& phase) {
-    try {
-      const py::gil_scoped_release released;
-      phase();
-    } catch (const PeerFailed& failure) {
-      if (!error_) throw;
-      const py::object type = py::module_::import("lapse.errors").attr("PeerFailed");
-      const py::object raised = type(failure.what());
-      raised.attr("__cause__") = error_;
-      PyErr_SetObject(type.ptr(), raised.ptr());
-      throw py::error_already_set();
-    }
-  }
-
- private:
-  py::object error_;
-};
-
 // Ends the worker of a Python function, however that ends.
 class WorkerScope {
  public:
@@ -72,8 +45,9 @@ void work(const SharedServer& server, const py::object& function, RaisedHere& ra
   try {
     function(scope.state());
   } catch (py::error_already_set& error) {
-    raised.keep(error);
-    throw Error(error.what());
+    const py::object exception = exception_of(error);
+    raised.keep(exception);
+    throw Error(text_of(exception));
   }
 }
 
@@ -121,7 +95,8 @@ class Attachment {
   void exit(const py::object& type, const py::object& value, const py::object&) {
     if (!scope_) throw UsageError("this worker is not attached: use it in a with block");
     scope_.reset();
-    const std::string failure = type.is_none() ? std::string() : py::repr(value).cast<std::string>();
+    if (!type.is_none()) server_->raised.keep(value);
+    const std::string failure = type.is_none() ? std::string() : text_of(value);
     const py::gil_scoped_release released;
     managed_ ? leave(std::move(managed_), failure) : leave(std::move(plain_), failure);
   }
@@ -129,16 +104,7 @@ class Attachment {
  private:
   template <class W>
   static void leave(std::unique_ptr<W> worker, const std::string& failure) {
-    if (failure.empty()) {
-      worker->detach();
-      return;
-    }
-    // What unwinds an attached worker ends the phase.
-    try {
-      const std::unique_ptr<W> unwound = std::move(worker);
-      throw Error(failure);
-    } catch (const Error&) {
-    }
+    failure.empty() ? worker->detach() : worker->fail(std::make_exception_ptr(Error(failure)));
   }
 
   SharedServer server_;
@@ -247,18 +213,17 @@ PYBIND11_MODULE(_native, module) {
            [](const SharedServer& server, const py::object& function) {
              run_phase(server, function, [](auto& runner, const auto& f) { runner.run_here(f); });
            })
-      .def(
-          "start_progress",
-          [](ServerState& server, std::int32_t workers) {
-            server.manager ? server.manager->start_progress(workers) : server.own->start_progress(workers);
-          },
-          py::call_guard<py::gil_scoped_release>())
-      .def(
-          "stop_progress",
-          [](ServerState& server) {
-            server.manager ? server.manager->stop_progress() : server.own->stop_progress();
-          },
-          py::call_guard<py::gil_scoped_release>())
+      .def("start_progress",
+           [](ServerState& server, std::int32_t workers) {
+             server.raised.begin();
+             const py::gil_scoped_release released;
+             server.manager ? server.manager->start_progress(workers) : server.own->start_progress(workers);
+           })
+      .def("stop_progress",
+           [](ServerState& server) {
+             server.raised.run(
+                 [&] { server.manager ? server.manager->stop_progress() : server.own->stop_progress(); });
+           })
       .def("attach",
            [](const SharedServer& server, std::optional<std::size_t> place) {
              return std::make_unique<Attachment>(server, place);

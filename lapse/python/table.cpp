@@ -62,7 +62,8 @@ UpdateRule rule_of(const std::string& name, Parameters given) {
                              "': expected add, assign, sgd, adagrad, rowwise_adagrad, adam or ftrl");
   }
   if (!given.empty())
-    throw ConfigurationError("the rule '" + name + "' has no parameter '" + given.begin()->first + "'");
+    throw ConfigurationError("the rule '" + name + "' has no parameter '" + given.begin()->first +
+                             "', nor has create_table such an argument");
   return rule;
 }
 

@@ -30,6 +30,7 @@ PendingOperation begin_pull(WorkerState& worker, const TableHandleOf& table, con
   return visit(table, [&](const auto& typed) {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
     HeldArray values = out.is_none() ? new_values(typed, key_span(keys)) : values_of<T>(out, "values", true);
+    check_rows(values.array, "values", keys.size());
     const std::span<T> to = value_span<T>(values);
     const std::span<const Key> span = key_span(keys);
     Operation operation;
@@ -48,6 +49,7 @@ py::object pull(WorkerState& worker, const TableHandleOf& table, const py::objec
   return visit(table, [&](const auto& typed) -> py::object {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
     HeldArray values = out.is_none() ? new_values(typed, key_span(held)) : values_of<T>(out, "values", true);
+    check_rows(values.array, "values", held.size());
     const std::span<T> to = value_span<T>(values);
     const std::span<const Key> span = key_span(held);
     {
@@ -66,7 +68,9 @@ PendingOperation begin_write(WorkerState& worker, Write what, const TableHandleO
   const HeldArray held = keys_of(keys);
   return visit(table, [&](const auto& typed) {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    const HeldArray values = values_of<T>(given, what == Write::push ? "updates" : "values", false);
+    const char* const name = what == Write::push ? "updates" : "values";
+    const HeldArray values = values_of<T>(given, name, false);
+    check_rows(values.array, name, held.size());
     const std::span<const T> from = value_span<const T>(values);
     const std::span<const Key> span = key_span(held);
     Operation operation;
@@ -97,16 +101,17 @@ void finish(PendingOperation pending) {
   pending.operation.wait();
 }
 
-py::object pull_if_local(WorkerState& worker, const TableHandleOf& table, std::uint64_t key) {
+py::object pull_if_local(WorkerState& worker, const TableHandleOf& table, const py::object& of) {
   Worker& base = worker.base();
+  const Key key = key_of(of);
   return visit(table, [&](const auto& typed) -> py::object {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    py::array_t<T> value(static_cast<py::ssize_t>(typed.length(Key(key))));
+    py::array_t<T> value(static_cast<py::ssize_t>(typed.length(key)));
     const std::span<T> to(value.mutable_data(), static_cast<std::size_t>(value.size()));
     bool done = false;
     {
       const py::gil_scoped_release released;
-      done = base.pull_if_local(typed, Key(key), to);
+      done = base.pull_if_local(typed, key, to);
     }
     return done ? py::object(value) : py::none();
   });

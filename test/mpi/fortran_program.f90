@@ -79,6 +79,7 @@ contains
       call lapse_pull_if_local(worker, p%floats, 20_int64, values(:, 2:2), done)
       if (done) call expect(all(values(:, 2) == values(:, 1)), 'a local value as a matrix')
     end if
+    call lapse_barrier(worker)  ! then it changes
     call lapse_localize_begin(worker, p%floats, keys, operation)
     call lapse_wait(operation)
     call lapse_update_if_local(worker, p%floats, 20_int64, c_funloc(add_one), done)

@@ -24,7 +24,6 @@ def functions(server):
         numpy.maximum(value, scale * update, out=value)
     rule = lapse.Rule("largest", largest, state=1, initialise=lambda value, state: state.fill(10), merge="none")
     ruled = server.create_table("ruled", KEYS, length=3, rule=rule)
-    refused(lapse.ConfigurationError, "'sum'", server.create_table, "bad", KEYS, rule=lapse.Rule("bad", largest, merge="sum"))
     refused(lapse.ConfigurationError, "a lapse.Rule", server.create_table, "bad", KEYS, rule=largest)
 
     def work(worker):

@@ -13,6 +13,7 @@ try:
     import lapse
     lapse.prepare_mpi()
     from mpi4py import MPI
+    from arguments import conversions, refused_arguments
     from by_key import lengths_and_homes
     from functions import functions, tensors
     from services import alone, hooks, hooks_at_exit, loads, memory, stops
@@ -84,6 +85,7 @@ def access(server, tables, workers):
         refused(lapse.LengthMismatch, "floats", worker.pull, floats, keys, out=numpy.zeros(1, numpy.float32))
         refused(TypeError, "float64: expected float32", worker.push, floats, keys, numpy.ones((4, LENGTH)))
         refused(TypeError, "keys of float64", worker.pull, floats, numpy.ones(2))
+        conversions(worker, tables, keys)
         refused(ValueError, "gaps", worker.pull, floats, numpy.arange(8)[::2])
         refused(ValueError, "gaps", worker.push, floats, keys, numpy.ones((LENGTH, 4), numpy.float32).T)
         constant = numpy.zeros((4, LENGTH), numpy.float32)
@@ -127,6 +129,19 @@ def lock_is_released(server):
     server.run_workers(2, work)
     other.join()
     assert not met.broken
+
+
+def attachment_fails(server):
+    """What an attached worker has raised is named on every rank, and is the cause on its own, with its traceback."""
+    def leave(place):
+        with server.start_progress(1):
+            if server.rank == place:
+                with server.attach():
+                    raise LookupError("in an attached worker")
+    failure = refused(lapse.PeerFailed, "LookupError: in an attached worker (", leave, 0)
+    if server.rank == 0:
+        assert "in leave)" in str(failure) and isinstance(failure.__cause__, LookupError), repr(failure.__cause__)
+        assert "in leave" in "".join(traceback.format_exception(failure.__cause__))
 
 
 def attached(server, table):
@@ -199,6 +214,8 @@ def failing_worker(server):
         refused(lapse.PeerFailed, "no such thing", worker.barrier)
     failure = refused(lapse.PeerFailed, "no such thing", server.run_workers, 2, work)
     assert isinstance(failure.__cause__, LookupError) == (server.rank == 0), failure.__cause__
+    assert "test_package.py" in str(failure) and "in work)" in str(failure), str(failure)
+    assert server.rank != 0 or "in work" in "".join(traceback.format_exception(failure.__cause__))
 
 
 def garbage():
@@ -227,6 +244,7 @@ def make_tables(server):
     refused(ValueError, "floats", server.create_table, "floats", KEYS)
     refused(lapse.ConfigurationError, "expected float32", server.create_table, "bad", KEYS, numpy.int8)
     refused(lapse.ConfigurationError, "'epsilon'", server.create_table, "bad", KEYS, rule="sgd", epsilon=1)
+    refused_arguments(server.create_table)
     return [floats, server.create_table("doubles", KEYS, numpy.float64, rule="add"),
             server.create_table("ints", KEYS, numpy.int32, length=2),
             server.create_table("longs", dtype=numpy.int64, sparse=True)]
@@ -264,6 +282,8 @@ def main():
         attached(manager, tables[0])
     with lapse.Server(options=OPTIONS) as server:
         hooks(server, failing_worker)
+    with lapse.Server(options=OPTIONS) as server:
+        attachment_fails(server)
     garbage()
     if MPI.COMM_WORLD.rank == 0:
         low_thread_level()

@@ -1,0 +1,41 @@
+"""What is no array of NumPy as keys and values: called by lapse/python/arrays.cpp."""
+import numpy
+
+_NUMBERS = (list, tuple, int, float, numpy.generic)  # have no element type of their own
+
+
+def values(given, what, dtype):
+    """An array of dtype with what the list, number or buffer has. TypeError, ValueError where that has no such values."""
+    array = numpy.from_dlpack(given) if hasattr(given, "__dlpack__") else numpy.asarray(given)
+    if array.dtype == dtype:
+        return array
+    if not isinstance(given, _NUMBERS):
+        raise TypeError(f"{what} of {array.dtype}: expected {dtype}")
+    if array.size == 0:
+        return numpy.empty(array.shape, dtype)
+    if array.dtype.kind not in ("iu" if dtype.kind == "i" else "iuf"):
+        raise TypeError(f"{what} of {array.dtype}: expected numbers that {dtype} has")
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        converted = array.astype(dtype)
+    wrong = converted != array if dtype.kind == "i" else numpy.isinf(converted) & ~numpy.isinf(array)
+    if wrong.any():
+        raise ValueError(f"{what}: {array[wrong].flat[0]} is outside of {dtype}")
+    return converted
+
+
+def written(given, what):
+    """An array in the memory of what exports one. TypeError where NumPy could only copy it."""
+    if not hasattr(given, "__dlpack__"):
+        raise TypeError(f"{what} are a {type(given).__name__}: expected an array that can be written to")
+    array, exported = numpy.asarray(given), numpy.from_dlpack(given)
+    if array.size > 0 and array.__array_interface__["data"][0] != exported.__array_interface__["data"][0]:
+        raise TypeError(f"{what} are a {type(given).__name__}, of which NumPy makes a copy: expected an array of NumPy, or "
+                        "what numpy.asarray shows in place")
+    return array
+
+
+def plain(given, what):
+    """An array whose subclass means no more than its elements."""
+    if isinstance(given, numpy.ma.MaskedArray):
+        raise TypeError(f"{what} are a masked array, whose mask would be lost: expected an array")
+    return given

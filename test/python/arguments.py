@@ -1,0 +1,70 @@
+"""What cannot be the keys, the values or the specification of a table."""
+import array
+
+import lapse
+import numpy
+
+from support import KEYS, LENGTH, refused
+
+
+class Copied:
+    """Exports its memory, and gives NumPy a copy of it."""
+
+    def __init__(self):
+        self.values = numpy.zeros((4, LENGTH), numpy.float32)
+
+    def __dlpack__(self, stream=None):
+        return self.values.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values.copy()
+
+
+def conversions(worker, tables, keys):
+    """Lists are numbers of the table's type; nothing is rounded, cut off or written to a copy."""
+    floats, _, ints, _ = tables
+    rows = numpy.zeros((4, LENGTH), numpy.float32)
+    refused(TypeError, "float64: expected numbers that int32 has", worker.push, ints, 3, [1.5, 2])
+    refused(TypeError, "expected numbers that int32 has", worker.push, ints, 3, ["2", "3"])
+    refused(TypeError, "expected numbers that int32 has", worker.push, ints, 3, [None, 1])
+    refused(TypeError, "expected numbers that float32 has", worker.push, floats, 3, [1j, 0, 0])
+    refused(TypeError, "expected numbers that int32 has", worker.push, ints, 3, [2**70, 0])
+    refused(ValueError, "1099511627776 is outside of int32", worker.push, ints, 3, [2**40, 0])
+    refused(ValueError, "1e+300 is outside of float32", worker.push, floats, 3, [1e300, 0, 0])
+    refused(TypeError, "float64: expected float32", worker.push, floats, 3, array.array("d", [1, 2, 3]))
+    worker.push(floats, 3, array.array("f", [0, 0, 0]))
+    worker.push(floats, 3, [0, numpy.float64(0), 0])
+    refused(TypeError, "masked", worker.push, floats, keys, numpy.ma.masked_array(rows, mask=rows == 0))
+    refused(TypeError, "NumPy makes a copy", worker.pull, floats, keys, out=Copied())
+    refused(TypeError, "values are a list", worker.pull, floats, keys, out=[0.0] * 12)
+    refused(ValueError, "updates of shape (3, 4) for 4 keys", worker.push, floats, keys, rows.reshape(LENGTH, 4))
+    refused(ValueError, "values of shape (2, 6) for 4 keys", worker.pull, floats, keys, out=rows.reshape(2, 6))
+    worker.push(floats, keys, rows.reshape(4, LENGTH, 1))
+    worker.push(floats, 3, rows[:1].reshape(LENGTH, 1))  # of one key there is no doubt
+    for call in worker.pull, worker.pull_if_local, worker.locality:
+        refused(lapse.KeyOutOfRange, "of table 'floats'", call, floats, -1)
+
+
+def refused_arguments(create_table):
+    def no(kind, part, *arguments, **named):
+        refused(kind, part, create_table, "bad", *arguments, **named)
+    refused(TypeError, "the name of a table is 5", create_table, 5)
+    no(lapse.ConfigurationError, "keys of table 'bad' is -1", keys=-1)
+    no(lapse.ConfigurationError, "keys of table 'bad'", keys=2**70)
+    no(TypeError, "keys of table 'bad' is 1.5: expected a whole number", keys=1.5)
+    no(lapse.ConfigurationError, "length of table 'bad' is -1", KEYS, length=-1)
+    no(TypeError, "length of table 'bad' is 1.5", KEYS, length=1.5)
+    no(lapse.ConfigurationError, "initial values of table 'bad'", KEYS, initial=("uniform", 1))
+    no(TypeError, "initial values of table 'bad' is 'zero': expected a number", KEYS, initial="zero")
+    no(TypeError, "eventual of table 'bad' is 'x': expected a bool", KEYS, eventual="x")
+    no(TypeError, "seed of table 'bad'", KEYS, seed="1")
+    no(TypeError, "max_keys of table 'bad'", sparse=True, max_keys="many")
+    no(TypeError, "the parameter learning_rate of the rule of table 'bad'", KEYS, rule="sgd", learning_rate="fast")
+    no(lapse.ConfigurationError, "nor has create_table", KEYS, len=4)
+    refused(TypeError, "apply of the rule 'r' is None", lapse.Rule, "r", None)
+    refused(TypeError, "the name of a rule is 3", lapse.Rule, 3, print)
+    refused(lapse.ConfigurationError, "state of the rule 'r' is -1", lapse.Rule, "r", print, state=-1)
+    refused(lapse.ConfigurationError, "merge of the rule 'r'", lapse.Rule, "r", print, merge="sum")

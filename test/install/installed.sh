@@ -114,6 +114,19 @@ fi
 tr -s ' \n' ' ' <log | grep -q "lapse was built with .* (libmpi.*), this project uses the MPI library libmpich.so.12" ||
   fail "this is no clear message for another MPI library: $(cat log)"
 
+if command -v mpicxx.mpich mpicc.mpich >/dev/null; then
+  if configure other_c -DLANGUAGES="C;CXX" -DCOMPONENTS=c -DMPI_C_COMPILER=mpicc.mpich >log 2>&1; then
+    fail "a project whose C has another MPI library finds the package"
+  fi
+  tr -s ' \n' ' ' <log | grep -q "the MPI library libmpich.so.12: both must use one MPI. Choose the other with -DMPI_C_COMPILER" ||
+    fail "this is no clear message for another MPI library in C: $(cat log)"
+  # shellcheck disable=SC2046
+  if mpicxx.mpich -std=c++20 -fsyntax-only test/install/consumer/openmp.cpp $(flags --cflags lapse) 2>log; then
+    fail "the compiler of another MPI library compiles a program"
+  fi
+  grep -q '#error "lapse was built with Open MPI .*, and <mpi.h> is that of another MPI library' log || fail "no clear message: $(cat log)"
+fi
+
 step "consumer with CMake, shared"
 # The packages that the library is made of are none of a consumer's business.
 configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON \
@@ -161,7 +174,7 @@ step "consumer with pkg-config, shared, and a plugin with CMake, static"
 "${launcher[@]}" 1 ./c_program || fail "the program in C"
 if [[ -n $has_fortran ]]; then
   # shellcheck disable=SC2046
-  "${FC:-gfortran}" test/install/consumer/program.f90 -o fortran_program $(flags --cflags --libs lapse-fortran) -Wl,-rpath,"$libraries"
+  mpifort test/install/consumer/program.f90 -o fortran_program $(flags --cflags --libs lapse-fortran) -Wl,-rpath,"$libraries"
   "${launcher[@]}" 1 ./fortran_program || fail "the program in Fortran"
 fi
 configure static_plugin -DFORM=static >log 2>&1 || fail "$(cat log)"
@@ -175,4 +188,14 @@ rm "$libraries"/lib*.so*
 "$compiler" -std=c++20 -fPIC -shared -I. test/install/consumer/plugin.cpp -o plugin.so $(flags --cflags lapse) $(flags --static --libs lapse) \
   -Wl,--no-undefined
 ldd plugin.so | grep -q liblapse && fail "the plugin needs a shared library"
+# Drivers of other languages know nothing of the library of C++.
+# shellcheck disable=SC2046
+mpicc -std=c99 test/install/consumer/program.c -o static_c $(flags --cflags lapse-c) $(flags --static --libs lapse-c)
+"${launcher[@]}" 1 ./static_c || fail "the program in C with archives"
+if [[ -n $has_fortran ]]; then
+  # shellcheck disable=SC2046
+  mpifort test/install/consumer/program.f90 -o static_fortran $(flags --cflags lapse-fortran) $(flags --static --libs lapse-fortran)
+  "${launcher[@]}" 1 ./static_fortran || fail "the program in Fortran with archives"
+fi
+ldd static_* | grep -q liblapse && fail "a program with archives needs a shared library"
 step "done"

@@ -219,3 +219,10 @@ install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
   REGEX "/examples/CMakeLists.txt$" EXCLUDE)
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/package/examples.cmake" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
+  RENAME CMakeLists.txt COMPONENT documentation)
+configure_file("${CMAKE_CURRENT_LIST_DIR}/package/installed_pages.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/installed_pages.cmake" @ONLY)
+install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"\${CMAKE_COMMAND}\"
+  \"-DCMAKE_INSTALL_PREFIX=\${CMAKE_INSTALL_PREFIX}\" -P \"${PROJECT_BINARY_DIR}/package/installed_pages.cmake\")"
+  COMPONENT documentation)

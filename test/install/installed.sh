@@ -33,6 +33,9 @@ grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and librar
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
 
+python3 "$sources/../links.py" "$prefix" || fail "links of the pages that were installed"
+! grep -rn "build/release/\(apps\|examples\)" "$prefix/share/doc/lapse" || fail "pages name programs of the build folder"
+
 # Of the interfaces to other languages, those that were built.
 python=$(sed -n 's/^LAPSE_PYTHON_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
 packages=$(find "$prefix" -type d -name site-packages)
@@ -154,6 +157,16 @@ if [[ -n $has_python ]]; then
   PYTHONPATH=$packages "${launcher[@]}" 2 "$python" -B test/install/consumer/program.py "$libraries" | tee output
   [[ $(grep -cx "Python works" output) -eq 2 ]] || fail "the program in Python has printed something else"
 fi
+
+step "examples, and the program of the guide"
+cmake -S "$prefix/share/doc/lapse/examples" -B examples -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >log 2>&1 || fail "$(cat log)"
+cmake --build examples --parallel 2 >log || fail "$(cat log)"
+"${launcher[@]}" 2 examples/example_counters || fail "an example"
+"${launcher[@]}" 1 examples/example_plain_loop_step_3 || fail "an example"
+"${python:-python3}" -B "$sources/../../docs/examples.py" program "$prefix/share/doc/lapse/guide.md" guide_example.cpp
+# shellcheck disable=SC2046
+mpicxx -std=c++20 guide_example.cpp -o guide_example $(flags --cflags --libs lapse) -Wl,-rpath,"$libraries" || fail "the program of the guide"
+"${launcher[@]}" 2 ./guide_example || fail "the program of the guide"
 
 step "OpenMP"
 wait "$openmp_gcc" || fail "the program with OpenMP"

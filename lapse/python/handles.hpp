@@ -27,11 +27,15 @@ using AnySampler = std::variant<adapm::Sampler<float>, adapm::Sampler<double>, a
 using AnySample = std::variant<adapm::PreparedSample<float>, adapm::PreparedSample<double>,
                                adapm::PreparedSample<std::int32_t>, adapm::PreparedSample<std::int64_t>>;
 
+struct AttachedHere;
+
 // Shared by all handles of a server.
 struct ServerState {
   std::unique_ptr<ParameterServer> own;              // or that of the manager
   std::unique_ptr<adapm::ParameterManager> manager;  // null: none
   bool closed = false;
+  // Attached workers that the collector of garbage has taken from their threads.
+  std::vector<std::shared_ptr<AttachedHere>> left = {};
   RaisedHere raised = {};  // by attached workers
 
   ServerState() = default;
@@ -78,6 +82,7 @@ struct WorkerState {
   SharedServer server;
   lapse::Worker* worker = nullptr;   // null: it has ended
   adapm::Worker* managed = nullptr;  // the same, of a manager
+  bool is_left = false;              // its attachment is gone: it ends soon
   std::thread::id thread = std::this_thread::get_id();
   // What the collector of garbage has ended in another thread, under the lock of the interpreter.
   std::vector<PendingOperation> orphans = {};
@@ -111,7 +116,7 @@ struct WorkerState {
 
  private:
   void check() const {
-    if (worker == nullptr) throw UsageError("this worker has ended");
+    if (worker == nullptr || is_left) throw UsageError("this worker has ended");
     if (std::this_thread::get_id() != thread) throw UsageError("a worker is used by its own thread alone");
   }
 };
@@ -183,11 +188,14 @@ void declare_worker(py::module_& module);
 // What they do where a key is.
 void declare_local(py::class_<WorkerState, SharedWorker>& worker);
 void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
+// What those of a manager announce.
+void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>& worker);
 // Declares functions of the application.
 void declare_functions(py::module_& module);
 // Declares tables and samplers.
 void declare_table(py::module_& module);
 void declare_checkpoints(py::module_& module);
+void declare_jobs(py::module_& module);
 // Declares what the application takes over from the library.
 void declare_hooks(py::module_& module);
 // Turns exceptions of the library into those of lapse/errors.py.

@@ -1,7 +1,8 @@
-// Log lines and fatal ends, for functions of Python.
+// Log lines, fatal ends and regions, for functions of Python.
 #include "lapse/core/hooks.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -80,7 +81,14 @@ py::str text_of(std::string_view text) {
       PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
 }
 
-void set_hooks(const py::object& log, const py::object& fatal) {
+// Of what takes a thread's time; called with the name.
+std::function<void(const char*)> region_hook(const py::object& function) {
+  if (function.is_none()) return {};
+  return [f = shared(function)](const char* name) { gate().enter([&] { (*f)(name); }); };
+}
+
+void set_hooks(const py::object& log, const py::object& fatal, const py::object& begin_region,
+               const py::object& end_region) {
   Hooks hooks;
   if (!log.is_none()) {
     hooks.log = [f = shared(log)](LogLevel level, Rank rank, std::string_view message) {
@@ -92,13 +100,15 @@ void set_hooks(const py::object& log, const py::object& fatal) {
       gate().enter([&] { (*f)(rank.value(), text_of(reason)); });
     };
   }
+  hooks.begin_region = region_hook(begin_region);
+  hooks.end_region = region_hook(end_region);
   const py::gil_scoped_release released;
   lapse::set_hooks(std::move(hooks));
 }
 
 // Messages go to standard error again, and no thread calls Python.
 void end_hooks() {
-  set_hooks(py::none(), py::none());
+  set_hooks(py::none(), py::none(), py::none(), py::none());
   gate().close();
 }
 

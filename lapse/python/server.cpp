@@ -6,7 +6,7 @@
 
 #include "lapse/core/option_sources.hpp"
 #include "lapse/core/version.hpp"
-#include "lapse/python/handles.hpp"
+#include "lapse/python/attachment.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
@@ -18,24 +18,6 @@ namespace {
 using namespace pybind11::literals;
 
 // --- workers
-
-// Ends the worker of a Python function, however that ends.
-class WorkerScope {
- public:
-  template <class W>
-  WorkerScope(const SharedServer& server, W& worker) : state_(std::make_shared<WorkerState>()) {
-    state_->server = server;
-    state_->worker = &worker;
-    if constexpr (std::is_same_v<W, adapm::Worker>) state_->managed = &worker;
-  }
-  WorkerScope(const WorkerScope&) = delete;
-  WorkerScope& operator=(const WorkerScope&) = delete;
-  ~WorkerScope() { state_->end(); }
-  const SharedWorker& state() const { return state_; }
-
- private:
-  SharedWorker state_;
-};
 
 // Runs the function as a worker, on a thread without the interpreter's lock.
 template <class W>
@@ -58,61 +40,7 @@ void run_phase(const SharedServer& server, const py::object& function, Run&& run
   raised.run([&] { server->manager ? run(*server->manager, f) : run(*server->own, f); });
 }
 
-// --- threads of the application
-
-// A thread as a worker, between enter and exit.
-class Attachment {
- public:
-  Attachment(SharedServer server, std::optional<std::size_t> place)
-      : server_(std::move(server)), place_(place) {}
-
-  Attachment(const Attachment&) = delete;
-  Attachment& operator=(const Attachment&) = delete;
-  ~Attachment() {
-    if (!scope_) return;
-    // Ending the worker would wait.
-    (void)managed_.release();
-    (void)plain_.release();
-    (void)PyErr_WarnEx(PyExc_ResourceWarning, "an attached worker was not detached: use it in a with block",
-                       1);
-    PyErr_Clear();
-  }
-
-  SharedWorker enter() {
-    if (scope_) throw UsageError("this thread is attached already");
-    if (server_->manager) {
-      const py::gil_scoped_release released;
-      managed_ = std::make_unique<adapm::AttachedWorker>(server_->manager->attach(place_));
-    } else {
-      const py::gil_scoped_release released;
-      plain_ = std::make_unique<AttachedWorker>(server_->own->attach(place_));
-    }
-    managed_ ? scope_.emplace(server_, **managed_) : scope_.emplace(server_, **plain_);
-    return scope_->state();
-  }
-
-  // With the exception that ends the block, or None.
-  void exit(const py::object& type, const py::object& value, const py::object&) {
-    if (!scope_) throw UsageError("this worker is not attached: use it in a with block");
-    scope_.reset();
-    if (!type.is_none()) server_->raised.keep(value);
-    const std::string failure = type.is_none() ? std::string() : text_of(value);
-    const py::gil_scoped_release released;
-    managed_ ? leave(std::move(managed_), failure) : leave(std::move(plain_), failure);
-  }
-
- private:
-  template <class W>
-  static void leave(std::unique_ptr<W> worker, const std::string& failure) {
-    failure.empty() ? worker->detach() : worker->fail(std::make_exception_ptr(Error(failure)));
-  }
-
-  SharedServer server_;
-  std::optional<std::size_t> place_;
-  std::unique_ptr<AttachedWorker> plain_;
-  std::unique_ptr<adapm::AttachedWorker> managed_;
-  std::optional<WorkerScope> scope_;
-};
+// --- calls of MPI
 
 // Between enter and exit, no thread of a server of this process is inside MPI.
 class MpiSection {
@@ -183,6 +111,7 @@ PYBIND11_MODULE(_native, module) {
   declare_worker(module);
   declare_table(module);
   declare_checkpoints(module);
+  declare_jobs(module);
   declare_hooks(module);
   module.def("prepare_mpi", [] { prepare_mpi_environment(); });
   py::class_<Attachment>(module, "Attachment")
@@ -221,6 +150,7 @@ PYBIND11_MODULE(_native, module) {
            })
       .def("stop_progress",
            [](ServerState& server) {
+             Attachment::end_left(server);
              server.raised.run(
                  [&] { server.manager ? server.manager->stop_progress() : server.own->stop_progress(); });
            })

@@ -158,14 +158,17 @@ void set_frequencies(const SharedServer& server, const TableHandleOf& table, con
   std::visit([&](const auto& typed) { server->manager->set_frequencies(typed, span); }, table.table);
 }
 
-std::unique_ptr<SamplerHandle> create_sampler(const SharedServer& server, const TableHandleOf& table,
-                                              std::uint64_t first, std::uint64_t count,
-                                              const std::string& distribution,
-                                              const std::vector<double>& weights, const std::string& scheme,
-                                              bool replacement) {
+std::unique_ptr<SamplerHandle> create_sampler(
+    const SharedServer& server, const TableHandleOf& table, std::uint64_t first, std::uint64_t count,
+    const std::string& distribution, const std::vector<double>& weights, const std::string& scheme,
+    bool replacement, std::optional<bool> postpone, std::optional<std::uint32_t> pool_keys,
+    std::optional<std::uint32_t> pool_uses, std::optional<std::uint64_t> seed) {
   if (!server->manager) throw UsageError("a sampler of a server: use lapse.Manager");
-  adapm::SamplingOptions options;
-  options.with_replacement = replacement;
+  adapm::SamplingOptions options{.with_replacement = replacement,
+                                 .postpone = postpone,
+                                 .pool_keys = pool_keys,
+                                 .pool_uses = pool_uses,
+                                 .seed = seed};
   for (const adapm::SamplingScheme known : adapm::kSamplingSchemes)
     if (to_string(known) == scheme) options.scheme = known;
   if (!scheme.empty() && !options.scheme)

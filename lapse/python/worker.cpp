@@ -161,68 +161,6 @@ py::object broadcast(WorkerState& worker, const py::array& values, std::size_t r
   return values;
 }
 
-// --- managers
-
-Clock clock_of(std::int64_t clock) {
-  return Clock(static_cast<Clock::representation>(clock));
-}
-
-void intent(WorkerState& worker, const TableHandleOf& table, const py::object& keys, std::int64_t start,
-            std::int64_t end) {
-  adapm::Worker& caller = worker.adaptive();
-  const py::object range_type = py::module_::import("builtins").attr("range");
-  if (py::isinstance(keys, range_type)) {
-    if (keys.attr("step").cast<std::int64_t>() != 1)
-      throw py::value_error("a range of keys with a step: expected one without");
-    const adapm::KeyRange range{.first = Key(keys.attr("start").cast<std::uint64_t>()),
-                                .end = Key(keys.attr("stop").cast<std::uint64_t>())};
-    const py::gil_scoped_release released;
-    visit(table, [&](const auto& typed) { caller.intent(typed, range, clock_of(start), clock_of(end)); });
-    return;
-  }
-  const HeldArray held = keys_of(keys);
-  const std::span<const Key> span = key_span(held);
-  const py::gil_scoped_release released;
-  visit(table, [&](const auto& typed) { caller.intent(typed, span, clock_of(start), clock_of(end)); });
-}
-
-std::unique_ptr<PreparedHandle> prepare_sample(const SharedWorker& worker, const SamplerHandle& sampler,
-                                               std::size_t keys, std::int64_t start, std::int64_t end) {
-  adapm::Worker& caller = worker->adaptive();
-  const py::gil_scoped_release released;
-  return std::visit(
-      [&](const auto& typed) {
-        return std::make_unique<PreparedHandle>(
-            worker, caller.prepare_sample(typed, keys, clock_of(start), clock_of(end)));
-      },
-      sampler.sampler);
-}
-
-// The next keys of the sample, with their values where these are wanted.
-py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::size_t count, bool values) {
-  adapm::Worker& caller = worker.adaptive();
-  py::array_t<std::uint64_t> keys(static_cast<py::ssize_t>(count));
-  const std::span<Key> to(reinterpret_cast<Key*>(keys.mutable_data()), count);
-  return std::visit(
-      [&](auto& typed) -> py::object {
-        using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
-        if (!values) {
-          const py::gil_scoped_release released;
-          caller.take_keys(typed, to);
-        }
-        if (!values) return keys;
-        py::array_t<T> drawn(
-            {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(typed.table().length())});
-        const std::span<T> rows(drawn.mutable_data(), static_cast<std::size_t>(drawn.size()));
-        {
-          const py::gil_scoped_release released;
-          caller.pull_sample(typed, to, rows).wait();
-        }
-        return py::make_tuple(keys, drawn);
-      },
-      prepared.sample);
-}
-
 }  // namespace
 
 void declare_worker(py::module_& module) {
@@ -233,11 +171,11 @@ void declare_worker(py::module_& module) {
   py::class_<OperationHandle>(module, "Operation", "Something that a worker began.")
       .def_property_readonly("done", &OperationHandle::done)
       .def("wait", &OperationHandle::wait, "Waits. Returns the values of a pull, else None.");
-  const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
   py::class_<WorkerState, SharedWorker> declared(module, "Worker",
                                                  "A thread's access to the tables of a server.");
   declare_local(declared);
   declare_leases(module, declared);
+  declare_intents(module, declared);
   declared.def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
       .def_property_readonly("count", [](const WorkerState& worker) { return worker.base().count(); })
       .def_property_readonly("local_index",
@@ -305,26 +243,7 @@ void declare_worker(py::module_& module) {
           "sync_barrier", [](WorkerState& worker) { worker.base().sync_barrier(); },
           py::call_guard<py::gil_scoped_release>())
       .def("all_reduce", &all_reduce, "values"_a, "reduce"_a = "sum")
-      .def("broadcast", &broadcast, "values"_a, "root"_a = 0)
-      .def("intent", &intent, "table"_a, "keys"_a, "start"_a, "end"_a)
-      .def(
-          "advance_clock", [](WorkerState& worker) { worker.adaptive().advance_clock(); },
-          py::call_guard<py::gil_scoped_release>())
-      .def_property_readonly(
-          "clock", [](const WorkerState& worker) { return worker.adaptive().current_clock().value(); })
-      .def("prepare_sample", &prepare_sample, "sampler"_a, "keys"_a, "start"_a, "end"_a)
-      .def(
-          "pull_sample",
-          [](WorkerState& worker, PreparedHandle& sample, std::size_t count) {
-            return next_of_sample(worker, sample, count, true);
-          },
-          "sample"_a, "count"_a)
-      .def(
-          "take_keys",
-          [](WorkerState& worker, PreparedHandle& sample, std::size_t count) {
-            return next_of_sample(worker, sample, count, false);
-          },
-          "sample"_a, "count"_a);
+      .def("broadcast", &broadcast, "values"_a, "root"_a = 0);
 }
 
 }  // namespace lapse::python

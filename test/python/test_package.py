@@ -14,8 +14,10 @@ try:
     lapse.prepare_mpi()
     from mpi4py import MPI
     from arguments import conversions, refused_arguments
+    from announcing import announcing
     from by_key import lengths_and_homes
     from functions import functions, tensors
+    from jobs import dropped_attachments, intervals, regions, signals
     from services import alone, hooks, hooks_at_exit, loads, memory, stops
     from support import KEYS, LENGTH, refused
 except ImportError as missing:
@@ -261,6 +263,8 @@ def main():
         lock_is_released(server)
         attached(server, tables[0])
         own_calls(server)
+        dropped_attachments(server, tables[0])
+        regions(server)
         functions(server)
         lengths_and_homes(server)
         memory(server, tables[0])
@@ -279,11 +283,15 @@ def main():
         refused(lapse.ConfigurationError, "49 numbers", manager.set_frequencies, tables[0], numpy.arange(KEYS - 1))
         refused(lapse.ConfigurationError, "-1 for key 0", manager.set_frequencies, tables[0], numpy.arange(KEYS) - 1)
         managed(manager, tables[0])
+        announcing(manager, tables[0])
+        dropped_attachments(manager, tables[0])
         attached(manager, tables[0])
     with lapse.Server(options=OPTIONS) as server:
         hooks(server, failing_worker)
     with lapse.Server(options=OPTIONS) as server:
         attachment_fails(server)
+    signals(OPTIONS)
+    intervals(OPTIONS)
     garbage()
     if MPI.COMM_WORLD.rank == 0:
         low_thread_level()

@@ -8,15 +8,16 @@ import warnings
 
 import numpy
 
-from . import _native, errors, hooks
-from ._native import Checkpoints, Function, Lease, Operation, Sample, Sampler, Table, Worker, __version__
+from . import _native, arguments, errors, hooks
+from ._native import Checkpoints, Function, Lease, Loader, Operation, Sample, Sampler, Table, Worker, __version__
 from .errors import *  # noqa: F403
 from .hooks import set_hooks
+from .jobs import JobControl
 from .results import LoadedCheckpoint, MemoryUse, TableLoad
 from .specification import Rule, table_specification, whole_numbers
 
-__all__ = ["Checkpoints", "Function", "Lease", "LoadedCheckpoint", "Manager", "MemoryUse", "Operation", "Rule", "Sample",
-           "Sampler", "Server", "Table", "TableLoad", "Worker", "errors", "prepare_mpi", "set_hooks",
+__all__ = ["Checkpoints", "Function", "JobControl", "Lease", "LoadedCheckpoint", "Loader", "Manager", "MemoryUse",
+           "Operation", "Rule", "Sample", "Sampler", "Server", "Table", "TableLoad", "Worker", "errors", "prepare_mpi", "set_hooks",
            *(name for name in vars(errors) if not name.startswith("_"))]
 
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
@@ -162,13 +163,21 @@ class Manager(Server):
         counts = whole_numbers(counts, f"frequencies of table '{table.name}'", table.keys, 0, numpy.iinfo(numpy.int64).max)
         _native.set_frequencies(self._native, table, counts)
 
-    def create_sampler(self, table, distribution="uniform", first=0, count=None, *, weights=(), scheme="", replacement=True):
+    def create_sampler(self, table, distribution="uniform", first=0, count=None, *, weights=(), scheme="", replacement=True,
+                       postpone=None, pool_keys=None, pool_uses=None, seed=None):
         """Collective. distribution: uniform, log_uniform or weighted, over count keys from first on.
 
-        scheme: naive, prelocalised, pool or local; "": as the options of the manager say.
+        scheme: naive, prelocalised, pool or local. postpone: a key that is not local comes after later ones of its sample.
+        pool_keys: of one pool; pool_uses: of each of its keys. What is not given is as the options of the manager say.
+        seed: of all draws; else the number of the sampler.
         """
         if distribution not in ("uniform", "log_uniform", "weighted"):
             raise errors.ConfigurationError(f"distribution '{distribution}': expected uniform, log_uniform or weighted")
-        if count is None:
-            count = len(weights) or table.keys - first
-        return _native.create_sampler(self._native, table, first, count, distribution, list(weights), scheme, replacement)
+        first = arguments.whole(first, "first", 0, 2**64 - 1)
+        count = arguments.whole(count if count is not None else len(weights) or table.keys - first, "count", 0, 2**64 - 1)
+        options = [arguments.of_kind(bool, replacement, "replacement"),
+                   arguments.optional(lambda given: arguments.of_kind(bool, given, "postpone"), postpone),
+                   arguments.optional(arguments.whole, pool_keys, "pool_keys", 1, 2**32 - 1),
+                   arguments.optional(arguments.whole, pool_uses, "pool_uses", 1, 2**32 - 1),
+                   arguments.optional(arguments.whole, seed, "seed", 0, 2**64 - 1)]
+        return _native.create_sampler(self._native, table, first, count, distribution, list(weights), scheme, *options)

@@ -1,4 +1,4 @@
-"""Log lines and fatal ends, as docs/hooks.md has them."""
+"""Log lines and fatal ends, as docs/hooks.md has them, and regions, as docs/regions.md has them."""
 import atexit
 import sys
 import traceback
@@ -8,19 +8,21 @@ from . import _native
 _hooks = {"log": None, "fatal": None}
 
 
-def set_hooks(log=None, fatal=None):
+def set_hooks(log=None, fatal=None, begin_region=None, end_region=None):
     """For all servers of this process; replaces those that were set before. None: as without hooks.
 
     log(level, rank, message) gets each message in place of standard error; level is error, warning, info or debug.
-    fatal(rank, reason) is called when the job is about to be ended by MPI_Abort. Any thread calls them: they return soon
-    and call nothing of the library. What they raise goes to sys.unraisablehook.
+    fatal(rank, reason) is called when the job is about to be ended by MPI_Abort. begin_region(name) and end_region(name)
+    are called around what takes a thread's time. Any thread calls them: they return soon and call nothing of the library.
+    What they raise goes to sys.unraisablehook.
     """
-    for name, hook, arguments in (("log", log, "level, rank, message"), ("fatal", fatal, "rank, reason")):
+    for name, hook, arguments in (("log", log, "level, rank, message"), ("fatal", fatal, "rank, reason"),
+                                  ("begin_region", begin_region, "name"), ("end_region", end_region, "name")):
         if hook is not None and not callable(hook):
             raise TypeError(f"the hook {name} is a {type(hook).__name__}: expected a function({arguments}), or None")
     atexit.unregister(_native.end_hooks)
     atexit.register(_native.end_hooks)
-    _native.set_hooks(log, fatal)
+    _native.set_hooks(log, fatal, begin_region, end_region)
     _hooks.update(log=log, fatal=fatal)
 
 

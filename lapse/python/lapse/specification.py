@@ -1,43 +1,8 @@
 """What create_table and estimate_memory take, as lapse/python/table.cpp reads it."""
-import operator
-
 import numpy
 
 from . import errors
-
-
-def _a(kind, given, what):
-    if not isinstance(given, kind):
-        raise TypeError(f"{what} is {given!r}: expected a {kind.__name__}")
-    return given
-
-
-def _whole(given, what, least, most):
-    try:
-        number = operator.index(given)
-    except TypeError:
-        raise TypeError(f"{what} is {given!r}: expected a whole number") from None
-    if not least <= number <= most:
-        raise errors.ConfigurationError(f"{what} is {number}: expected {least} to {most}")
-    return number
-
-
-def _number(given, what):
-    try:
-        return float(given)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} is {given!r}: expected a number") from None
-
-
-def _function(given, what):
-    if not callable(given):
-        raise TypeError(f"{what} is {given!r}: expected a function")
-    return given
-
-
-def _optional(check, given, *arguments):
-    return None if given is None else check(given, *arguments)
-
+from .arguments import function, number, of_kind, optional, whole
 
 _LARGEST = 2**64 - 1
 
@@ -51,10 +16,10 @@ class Rule:
     """
 
     def __init__(self, name, apply, state=0, initialise=None, merge="gradient"):
-        self.name = _a(str, name, "the name of a rule")
-        self.apply = _function(apply, f"apply of the rule '{name}'")
-        self.state = _whole(state, f"state of the rule '{name}'", 0, 2**31 - 1)
-        self.initialise = _optional(_function, initialise, f"initialise of the rule '{name}'")
+        self.name = of_kind(str, name, "the name of a rule")
+        self.apply = function(apply, f"apply of the rule '{name}'")
+        self.state = whole(state, f"state of the rule '{name}'", 0, 2**31 - 1)
+        self.initialise = optional(function, initialise, f"initialise of the rule '{name}'")
         if merge not in ("gradient", "additive", "none"):
             raise errors.ConfigurationError(f"merge of the rule '{name}' is {merge!r}: expected gradient, additive or none")
         self.merge = merge
@@ -87,20 +52,20 @@ def _initial(given, what):
     if callable(given):
         return given
     if not isinstance(given, tuple):
-        return "constant", _number(given, what), 0.0
+        return "constant", number(given, what), 0.0
     if len(given) != 3 or given[0] not in ("uniform", "normal"):
         raise errors.ConfigurationError(
             f'{what} are {given!r}: expected a number, ("uniform", low, high), ("normal", mean, deviation) or a function')
-    return given[0], _number(given[1], what), _number(given[2], what)
+    return given[0], number(given[1], what), number(given[2], what)
 
 
 def table_specification(name="", keys=0, dtype=numpy.float32, *, length=1, lengths=None, sparse=False, initial=0.0, seed=0,
                         rule="add", home="hash", max_keys=None, memory_limit_bytes=None, location_caches=None, eventual=None,
                         **parameters):
     """The type of the elements, and everything else."""
-    what = f"table '{_a(str, name, 'the name of a table')}'" if name else "a table"
-    keys = _whole(keys, f"keys of {what}", 0, _LARGEST)
-    length = _whole(length, f"length of {what}", 1, 2**31 - 1)
+    what = f"table '{of_kind(str, name, 'the name of a table')}'" if name else "a table"
+    keys = whole(keys, f"keys of {what}", 0, _LARGEST)
+    length = whole(length, f"length of {what}", 1, 2**31 - 1)
     if isinstance(home, str) and home not in ("hash", "range"):
         raise errors.ConfigurationError(
             f"home '{home}' of {what}: expected hash, range, an array of ranks or a function of the key")
@@ -115,11 +80,11 @@ def table_specification(name="", keys=0, dtype=numpy.float32, *, length=1, lengt
     if parameters and isinstance(rule, Rule):
         raise errors.ConfigurationError(f"the parameter {next(iter(parameters))!r}: a lapse.Rule has its own")
     return numpy.dtype(dtype), {
-        "name": name, "keys": keys, "length": length, "lengths": lengths, "sparse": _a(bool, sparse, f"sparse of {what}"),
-        "initial": _initial(initial, f"initial values of {what}"), "seed": _whole(seed, f"seed of {what}", 0, _LARGEST),
-        "rule": rule, "home": home, "max_keys": _optional(_whole, max_keys, f"max_keys of {what}", 0, _LARGEST),
-        "memory_limit_bytes": _optional(_whole, memory_limit_bytes, f"memory_limit_bytes of {what}", 0, _LARGEST),
-        "location_caches": _optional(lambda given: _a(bool, given, f"location_caches of {what}"), location_caches),
-        "eventual": _optional(lambda given: _a(bool, given, f"eventual of {what}"), eventual),
-        "parameters": {key: _number(value, f"the parameter {key} of the rule of {what}")
+        "name": name, "keys": keys, "length": length, "lengths": lengths, "sparse": of_kind(bool, sparse, f"sparse of {what}"),
+        "initial": _initial(initial, f"initial values of {what}"), "seed": whole(seed, f"seed of {what}", 0, _LARGEST),
+        "rule": rule, "home": home, "max_keys": optional(whole, max_keys, f"max_keys of {what}", 0, _LARGEST),
+        "memory_limit_bytes": optional(whole, memory_limit_bytes, f"memory_limit_bytes of {what}", 0, _LARGEST),
+        "location_caches": optional(lambda given: of_kind(bool, given, f"location_caches of {what}"), location_caches),
+        "eventual": optional(lambda given: of_kind(bool, given, f"eventual of {what}"), eventual),
+        "parameters": {key: number(value, f"the parameter {key} of the rule of {what}")
                        for key, value in parameters.items()}}

@@ -1,0 +1,147 @@
+// Intents and samples of the Python package: by a worker, or by another thread on its behalf.
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "adapm/intent_handle.hpp"
+#include "lapse/python/handles.hpp"
+
+namespace lapse::python {
+
+namespace {
+
+Clock clock_of(std::int64_t clock) {
+  return Clock(static_cast<Clock::representation>(clock));
+}
+
+adapm::IntentType intent_type_of(const std::string& name) {
+  if (name == "read_write") return adapm::IntentType::read_write;
+  if (name == "read_only") return adapm::IntentType::read_only;
+  throw ConfigurationError("an intent of the type '" + name + "': expected read_write or read_only");
+}
+
+void signal(const adapm::IntentHandle& intents, const TableHandleOf& table, const py::object& keys,
+            std::int64_t start, std::int64_t end, const std::string& type) {
+  const Clock from = clock_of(start);
+  const Clock to = clock_of(end);
+  const adapm::IntentType kind = intent_type_of(type);
+  const py::object range_type = py::module_::import("builtins").attr("range");
+  if (py::isinstance(keys, range_type)) {
+    if (keys.attr("step").cast<std::int64_t>() != 1)
+      throw py::value_error("a range of keys with a step: expected one without");
+    if (py::object(keys.attr("start")) < py::int_(0))
+      throw UsageError("an intent of " + py::repr(keys).cast<std::string>() + ": expected keys from 0 on");
+    const adapm::KeyRange range{.first = key_of(keys.attr("start")), .end = key_of(keys.attr("stop"))};
+    const py::gil_scoped_release released;
+    std::visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); }, table.table);
+    return;
+  }
+  const HeldArray held = keys_of(keys);
+  const std::span<const Key> span = key_span(held);
+  const py::gil_scoped_release released;
+  std::visit([&](const auto& typed) { intents.intent(typed, span, from, to, kind); }, table.table);
+}
+
+std::unique_ptr<PreparedHandle> prepare(const adapm::IntentHandle& intents, const SharedWorker& worker,
+                                        const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
+                                        std::int64_t end) {
+  const Clock from = clock_of(start);
+  const Clock to = clock_of(end);
+  return std::visit(
+      [&](const auto& typed) {
+        const auto made = [&] {
+          const py::gil_scoped_release released;
+          return intents.prepare_sample(typed, keys, from, to);
+        };
+        return std::make_unique<PreparedHandle>(worker, made());
+      },
+      sampler.sampler);
+}
+
+// The next keys of the sample, with their values where these are wanted.
+py::object next_of_sample(WorkerState& worker, PreparedHandle& prepared, std::size_t count, bool values) {
+  adapm::Worker& caller = worker.adaptive();
+  py::array_t<std::uint64_t> keys(static_cast<py::ssize_t>(count));
+  const std::span<Key> to(reinterpret_cast<Key*>(keys.mutable_data()), count);
+  return std::visit(
+      [&](auto& typed) -> py::object {
+        using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
+        if (!values) {
+          const py::gil_scoped_release released;
+          caller.take_keys(typed, to);
+        }
+        if (!values) return keys;
+        py::array_t<T> drawn(
+            {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(typed.table().length())});
+        const std::span<T> rows(drawn.mutable_data(), static_cast<std::size_t>(drawn.size()));
+        {
+          const py::gil_scoped_release released;
+          caller.pull_sample(typed, to, rows).wait();
+        }
+        return py::make_tuple(keys, drawn);
+      },
+      prepared.sample);
+}
+
+// Of any thread, also after the worker has ended.
+struct LoaderHandle {
+  SharedWorker worker;
+  adapm::IntentHandle intents;
+};
+
+}  // namespace
+
+void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>& worker) {
+  using namespace py::literals;
+  const py::class_<PreparedHandle> prepared(module, "Sample", "Keys that were prepared for a worker.");
+  py::class_<LoaderHandle>(module, "Loader", "Announces what a worker will access, in any thread.")
+      .def(
+          "intent",
+          [](const LoaderHandle& loader, const TableHandleOf& table, const py::object& keys,
+             std::int64_t start, std::int64_t end,
+             const std::string& type) { signal(loader.intents, table, keys, start, end, type); },
+          "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write")
+      .def(
+          "prepare_sample",
+          [](const LoaderHandle& loader, const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
+             std::int64_t end) { return prepare(loader.intents, loader.worker, sampler, keys, start, end); },
+          "sampler"_a, "keys"_a, "start"_a, "end"_a)
+      .def_property_readonly(
+          "clock", [](const LoaderHandle& loader) { return loader.intents.current_clock().value(); });
+  worker
+      .def(
+          "intent",
+          [](WorkerState& self, const TableHandleOf& table, const py::object& keys, std::int64_t start,
+             std::int64_t end,
+             const std::string& type) { signal(self.adaptive(), table, keys, start, end, type); },
+          "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write",
+          "The keys, or a range of them, will be accessed while the clock is at least start and below end.")
+      .def("loader",
+           [](const SharedWorker& self) {
+             return std::make_unique<LoaderHandle>(LoaderHandle{self, self->adaptive().loader()});
+           })
+      .def(
+          "advance_clock", [](WorkerState& self) { self.adaptive().advance_clock(); },
+          py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("clock",
+                             [](const WorkerState& self) { return self.adaptive().current_clock().value(); })
+      .def(
+          "prepare_sample",
+          [](const SharedWorker& self, const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
+             std::int64_t end) { return prepare(self->adaptive(), self, sampler, keys, start, end); },
+          "sampler"_a, "keys"_a, "start"_a, "end"_a)
+      .def(
+          "pull_sample",
+          [](WorkerState& self, PreparedHandle& sample, std::size_t count) {
+            return next_of_sample(self, sample, count, true);
+          },
+          "sample"_a, "count"_a)
+      .def(
+          "take_keys",
+          [](WorkerState& self, PreparedHandle& sample, std::size_t count) {
+            return next_of_sample(self, sample, count, false);
+          },
+          "sample"_a, "count"_a);
+}
+
+}  // namespace lapse::python

@@ -1,0 +1,37 @@
+"""Checks of arguments; an error names the argument."""
+import operator
+
+from . import errors
+
+
+def of_kind(kind, given, what):
+    if not isinstance(given, kind):
+        raise TypeError(f"{what} is {given!r}: expected a {kind.__name__}")
+    return given
+
+
+def whole(given, what, least, most):
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{what} is {given!r}: expected a whole number") from None
+    if not least <= number <= most:
+        raise errors.ConfigurationError(f"{what} is {number}: expected {least} to {most}")
+    return number
+
+
+def number(given, what):
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is {given!r}: expected a number") from None
+
+
+def function(given, what):
+    if not callable(given):
+        raise TypeError(f"{what} is {given!r}: expected a function")
+    return given
+
+
+def optional(check, given, *arguments):
+    return None if given is None else check(given, *arguments)

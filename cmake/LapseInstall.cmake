@@ -166,11 +166,17 @@ function(lapse_pc PC_NAME PC_LIBRARY PC_DESCRIPTION)
     COMPONENT development)
 endfunction()
 set(mpi_libraries ${MPI_CXX_LIBRARIES})  # Without the C++ bindings of MPI 2.
-list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE mpi_includes)
+# Behind those of a wrapper of another MPI library: its header is found then, and refused.
+list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND "-idirafter " OUTPUT_VARIABLE mpi_includes)
+# For drivers of C and Fortran that link archives.
+set(cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+list(REMOVE_DUPLICATES cxx_libraries)
+list(TRANSFORM cxx_libraries PREPEND "-l")
 list(FILTER mpi_libraries EXCLUDE REGEX "libmpi_?(cxx|chcxx)\\.")
 lapse_pc(lapse lapse "${PROJECT_DESCRIPTION}" CFLAGS ${mpi_includes}
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -pthread LIBS ${mpi_libraries} -pthread
-  PRIVATE_LIBS -lboost_serialization -lfmt -lhwloc -lxxhash -ldl)
+  PRIVATE_LIBS -lboost_serialization -lfmt -lhwloc -lxxhash -ldl ${cxx_libraries})
 lapse_pc(adapm adapm "Parameter manager by intents, over lapse" REQUIRES "lapse = ${PROJECT_VERSION}"
   PRIVATE_LIBS -lboost_serialization -lfmt)
 lapse_pc(lapse-io lapse_io "Readers and writers of data files, of lapse" REQUIRES "lapse = ${PROJECT_VERSION}"
@@ -178,9 +184,9 @@ lapse_pc(lapse-io lapse_io "Readers and writers of data files, of lapse" REQUIRE
 lapse_pc(lapse-c lapse_c "Parameter servers and managers for programs in C, of lapse" REQUIRES "adapm = ${PROJECT_VERSION}"
   PRIVATE_LIBS -lfmt)
 if(LAPSE_FORTRAN_FOUND)
-  list(TRANSFORM MPI_Fortran_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE mpi_includes)
+  # The modules of MPI are those of its wrapper.
   lapse_pc(lapse-fortran lapse_fortran "Module for Fortran, of lapse" REQUIRES "lapse-c = ${PROJECT_VERSION}"
-    CFLAGS "-I\${prefix}/${LAPSE_FORTRAN_FOLDER}" ${mpi_includes} LIBS ${MPI_Fortran_LIBRARIES})
+    CFLAGS "-I\${prefix}/${LAPSE_FORTRAN_FOLDER}" LIBS ${MPI_Fortran_LIBRARIES})
 endif()
 
 # Programs, which contain the libraries, and what comes with them.
@@ -213,3 +219,10 @@ install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
   REGEX "/examples/CMakeLists.txt$" EXCLUDE)
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/package/examples.cmake" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
+  RENAME CMakeLists.txt COMPONENT documentation)
+configure_file("${CMAKE_CURRENT_LIST_DIR}/package/installed_pages.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/installed_pages.cmake" @ONLY)
+install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"\${CMAKE_COMMAND}\"
+  \"-DCMAKE_INSTALL_PREFIX=\${CMAKE_INSTALL_PREFIX}\" -P \"${PROJECT_BINARY_DIR}/package/installed_pages.cmake\")"
+  COMPONENT documentation)

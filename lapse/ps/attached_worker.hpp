@@ -27,8 +27,7 @@ class LAPSE_EXPORT AttachedWorker {
 
   // Ends the worker. Throws as Worker::wait_all.
   void detach();
-  // Ends the worker, and the phase on every rank with the text of `failure`: for a thread that catches its
-  // exception, as the destructor cannot see which one unwinds it.
+  // Ends the worker, and the phase on every rank with the text of `failure`, which the destructor cannot see.
   void fail(std::exception_ptr failure) noexcept;
 
  private:

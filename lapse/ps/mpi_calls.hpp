@@ -10,8 +10,8 @@ namespace lapse {
 class MpiLock;
 
 // While it lives, no thread of a server of this process is inside MPI. The thread that has it makes calls
-// that do not wait for other ranks, such as MPI_Isend and MPI_Test, and calls no server: where a server would
-// wait for itself, UsageError; the calls of a worker are not looked at.
+// that do not wait for other ranks, such as MPI_Isend and MPI_Test, and calls no server: UsageError, but for
+// calls of workers, which are not looked at.
 class LAPSE_EXPORT MpiCalls {
  public:
   // Null: the server uses no MPI, and nothing is held.
@@ -19,7 +19,6 @@ class LAPSE_EXPORT MpiCalls {
   MpiCalls(MpiCalls&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
   MpiCalls& operator=(MpiCalls&&) = delete;
   ~MpiCalls();
-
   // Whether this thread has one.
   static bool held_here();
 

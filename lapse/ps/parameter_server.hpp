@@ -107,8 +107,7 @@ class LAPSE_EXPORT ParameterServer {
   // MpiStateError where MPI was initialised with MPI_THREAD_SINGLE.
   void run_workers(std::int32_t workers, const std::function<void(Worker&)>& f);
 
-  // --- in place of run_workers, as each rank likes: threads of the application ---
-  // (docs/application-threads.md)
+  // --- in place of run_workers, as each rank likes (docs/application-threads.md) ---
 
   // Collective. The calling thread is this rank's only worker. Its waits handle the messages of the rank;
   // while it computes, this rank answers no other, see progress().

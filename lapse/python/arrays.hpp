@@ -47,8 +47,7 @@ constexpr const char* element_name() {
   return "int64";
 }
 
-// An array as it is, or one of what is no array: `written` in its memory. Throws what Python raises,
-// TypeError above all.
+// An array as it is, or one of what is no array: `written` in its memory. Throws what Python raises.
 py::array array_of(const py::object& given, const char* what, const py::dtype& type, bool written);
 // The same for keys: an integer, or a list of integers, is copied.
 py::array key_array_of(const py::object& given);
@@ -77,8 +76,7 @@ inline std::span<const Key> key_span(const HeldArray& keys) {
   return {reinterpret_cast<const Key*>(keys.data()), keys.size()};
 }
 
-// Values of the table: an array of its element type, what exports one by DLPack, or a list of numbers that it
-// has.
+// Values of the table: an array of its element type, what exports one by DLPack, or a list of numbers.
 template <class T>
 HeldArray values_of(const py::object& given, const char* what, bool written) {
   py::array array = array_of(given, what, py::dtype::of<T>(), written);

@@ -33,6 +33,9 @@ grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and librar
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
 
+python3 "$sources/../links.py" "$prefix" || fail "links of the pages that were installed"
+! grep -rn "build/release/\(apps\|examples\)" "$prefix/share/doc/lapse" || fail "pages name programs of the build folder"
+
 # Of the interfaces to other languages, those that were built.
 python=$(sed -n 's/^LAPSE_PYTHON_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
 packages=$(find "$prefix" -type d -name site-packages)
@@ -114,6 +117,19 @@ fi
 tr -s ' \n' ' ' <log | grep -q "lapse was built with .* (libmpi.*), this project uses the MPI library libmpich.so.12" ||
   fail "this is no clear message for another MPI library: $(cat log)"
 
+if command -v mpicxx.mpich mpicc.mpich >/dev/null; then
+  if configure other_c -DLANGUAGES="C;CXX" -DCOMPONENTS=c -DMPI_C_COMPILER=mpicc.mpich >log 2>&1; then
+    fail "a project whose C has another MPI library finds the package"
+  fi
+  tr -s ' \n' ' ' <log | grep -q "the MPI library libmpich.so.12: both must use one MPI. Choose the other with -DMPI_C_COMPILER" ||
+    fail "this is no clear message for another MPI library in C: $(cat log)"
+  # shellcheck disable=SC2046
+  if mpicxx.mpich -std=c++20 -fsyntax-only test/install/consumer/openmp.cpp $(flags --cflags lapse) 2>log; then
+    fail "the compiler of another MPI library compiles a program"
+  fi
+  grep -q '#error "lapse was built with Open MPI .*, and <mpi.h> is that of another MPI library' log || fail "no clear message: $(cat log)"
+fi
+
 step "consumer with CMake, shared"
 # The packages that the library is made of are none of a consumer's business.
 configure with_cmake -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON \
@@ -142,6 +158,16 @@ if [[ -n $has_python ]]; then
   [[ $(grep -cx "Python works" output) -eq 2 ]] || fail "the program in Python has printed something else"
 fi
 
+step "examples, and the program of the guide"
+cmake -S "$prefix/share/doc/lapse/examples" -B examples -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >log 2>&1 || fail "$(cat log)"
+cmake --build examples --parallel 2 >log || fail "$(cat log)"
+"${launcher[@]}" 2 examples/example_counters || fail "an example"
+"${launcher[@]}" 1 examples/example_plain_loop_step_3 || fail "an example"
+"${python:-python3}" -B "$sources/../../docs/examples.py" program "$prefix/share/doc/lapse/guide.md" guide_example.cpp
+# shellcheck disable=SC2046
+mpicxx -std=c++20 guide_example.cpp -o guide_example $(flags --cflags --libs lapse) -Wl,-rpath,"$libraries" || fail "the program of the guide"
+"${launcher[@]}" 2 ./guide_example || fail "the program of the guide"
+
 step "OpenMP"
 wait "$openmp_gcc" || fail "the program with OpenMP"
 "${launcher[@]}" 2 ./openmp_gcc || fail "the program with OpenMP of $compiler"
@@ -161,7 +187,7 @@ step "consumer with pkg-config, shared, and a plugin with CMake, static"
 "${launcher[@]}" 1 ./c_program || fail "the program in C"
 if [[ -n $has_fortran ]]; then
   # shellcheck disable=SC2046
-  "${FC:-gfortran}" test/install/consumer/program.f90 -o fortran_program $(flags --cflags --libs lapse-fortran) -Wl,-rpath,"$libraries"
+  mpifort test/install/consumer/program.f90 -o fortran_program $(flags --cflags --libs lapse-fortran) -Wl,-rpath,"$libraries"
   "${launcher[@]}" 1 ./fortran_program || fail "the program in Fortran"
 fi
 configure static_plugin -DFORM=static >log 2>&1 || fail "$(cat log)"
@@ -175,4 +201,14 @@ rm "$libraries"/lib*.so*
 "$compiler" -std=c++20 -fPIC -shared -I. test/install/consumer/plugin.cpp -o plugin.so $(flags --cflags lapse) $(flags --static --libs lapse) \
   -Wl,--no-undefined
 ldd plugin.so | grep -q liblapse && fail "the plugin needs a shared library"
+# Drivers of other languages know nothing of the library of C++.
+# shellcheck disable=SC2046
+mpicc -std=c99 test/install/consumer/program.c -o static_c $(flags --cflags lapse-c) $(flags --static --libs lapse-c)
+"${launcher[@]}" 1 ./static_c || fail "the program in C with archives"
+if [[ -n $has_fortran ]]; then
+  # shellcheck disable=SC2046
+  mpifort test/install/consumer/program.f90 -o static_fortran $(flags --cflags lapse-fortran) $(flags --static --libs lapse-fortran)
+  "${launcher[@]}" 1 ./static_fortran || fail "the program in Fortran with archives"
+fi
+ldd static_* | grep -q liblapse && fail "a program with archives needs a shared library"
 step "done"

@@ -108,9 +108,6 @@ contains
     type(c_ptr), intent(in) :: context
     integer, intent(inout) :: ierr
     type(tables_of_program), pointer :: p
-    type(lapse_lease) :: lease
-    real(real32), pointer :: value(:), matrix(:, :)
-    real(real64), pointer :: wrong(:)
     real(real32), target :: limits(2)
     integer(int32), target :: cleared(2)
     integer(int64), target :: visits
@@ -118,29 +115,7 @@ contains
     integer :: status
     call c_f_pointer(context, p)
     if (.not. p%managed) then
-      call lapse_lease_keys(worker, p%floats, [40_int64, 41_int64], lease)
-      call lapse_lease_value(lease, 0, value, ierr=status)
-      call expect_error(status, lapse_error_usage, 'below 1')
-      call lapse_lease_value(lease, 3, value, ierr=status)
-      call expect_error(status, lapse_error_usage, 'of a lease of 2 keys')
-      call lapse_lease_keys(worker, p%floats, [42_int64], lease, status)
-      call expect_error(status, lapse_error_usage, 'lease has not been ended')
-      call lapse_lease_value(lease, 2, value)
-      call expect(size(value) == row, 'a leased value')
-      value = 4
-      call lapse_lease_apply(lease, 2, [1.0_real32, 2.0_real32, 3.0_real32])
-      call expect(all(value == [5, 6, 7]), 'an update of a leased value')
-      call lapse_lease_value(lease, 2, matrix, rows=1)
-      call expect(all(shape(matrix) == [1, row]), 'a leased matrix')
-      call lapse_lease_apply(lease, 2, matrix)
-      call expect(all(value == [10, 12, 14]), 'an update by a matrix')
-      call lapse_lease_value(lease, 2, matrix, rows=2, ierr=status)
-      call expect_error(status, lapse_error_length, 'a value of 3 elements as a matrix of rows 2')
-      call lapse_lease_value(lease, 1, wrong, ierr=status)
-      call expect_error(status, lapse_error_usage, 'real(real32)')
-      call lapse_lease_value(lease, 3, value, ierr=status)
-      call expect_error(status, lapse_error_usage, '2 keys')
-      call lapse_lease_release(lease)
+      call use_lease(worker, p%floats)
     end if
     call lapse_barrier(worker)
     if (lapse_worker_index(worker) == 0) then

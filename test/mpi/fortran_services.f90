@@ -1,4 +1,4 @@
-!> What fortran_program.f90 does beside accesses: memory, hosts, hooks, stops, parts of checkpoints.
+!> What fortran_program.f90 does beside accesses: memory, hosts, hooks, stops, leases, parts of checkpoints.
 module fortran_services
   use fortran_functions
   implicit none
@@ -6,6 +6,36 @@ module fortran_services
   integer :: lines = 0, regions_begun = 0, regions_ended = 0
 
 contains
+
+  recursive subroutine use_lease(worker, table)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    type(lapse_lease) :: lease
+    real(real32), pointer :: value(:), matrix(:, :)
+    real(real64), pointer :: wrong(:)
+    integer :: status
+    call lapse_lease_keys(worker, table, [40_int64, 41_int64], lease)
+    call lapse_lease_value(lease, 0, value, ierr=status)
+    call expect_error(status, lapse_error_usage, 'below 1')
+    call lapse_lease_value(lease, 3, value, ierr=status)
+    call expect_error(status, lapse_error_usage, 'of a lease of 2 keys')
+    call lapse_lease_keys(worker, table, [42_int64], lease, status)
+    call expect_error(status, lapse_error_usage, 'lease has not been ended')
+    call lapse_lease_value(lease, 2, value)
+    call expect(size(value) == row, 'a leased value')
+    value = 4
+    call lapse_lease_apply(lease, 2, [1.0_real32, 2.0_real32, 3.0_real32])
+    call expect(all(value == [5, 6, 7]), 'an update of a leased value')
+    call lapse_lease_value(lease, 2, matrix, rows=1)
+    call expect(all(shape(matrix) == [1, row]), 'a leased matrix')
+    call lapse_lease_apply(lease, 2, matrix)
+    call expect(all(value == [10, 12, 14]), 'an update by a matrix')
+    call lapse_lease_value(lease, 2, matrix, rows=2, ierr=status)
+    call expect_error(status, lapse_error_length, 'a value of 3 elements as a matrix of rows 2')
+    call lapse_lease_value(lease, 1, wrong, ierr=status)
+    call expect_error(status, lapse_error_usage, 'real(real32)')
+    call lapse_lease_release(lease)
+  end subroutine use_lease
 
   subroutine ask_for_memory(server, table, spec, before)
     type(lapse_server), intent(in) :: server

@@ -20,24 +20,15 @@ lapse::CheckpointContent content_of(const void* blob, std::size_t bytes) {
   return content;
 }
 
-// Throws unless the structure is of this version.
-template <class S>
-void check_size(const S& given_structure, const char* name) {
-  if (given_structure.size == sizeof(S)) return;
-  throw lapse::ConfigurationError(
-      fmt::format("a {} of {} bytes, expected {}: call {}_init, and compile with the header of this version",
-                  name, given_structure.size, sizeof(S), name));
-}
-
 lapse::LoadRequest request_of(const lapse_load_request& wanted) {
-  check_size(wanted, "lapse_load_request");
+  lapse::c::check_size(wanted, "lapse_load_request");
   lapse::LoadRequest request;
   if (wanted.step != nullptr) request.step = *wanted.step;
   if (wanted.folder != nullptr) request.folder = wanted.folder;
   request.is_fallback = wanted.is_fallback != 0;
   if (wanted.table_count > 0) given(wanted.tables, "tables");
   for (const lapse_table_load& load : std::span(wanted.tables, wanted.table_count)) {
-    check_size(load, "lapse_table_load");
+    lapse::c::check_size(load, "lapse_table_load");
     request.tables.push_back({.table = &given(load.table, "the table of a lapse_table_load"),
                               .first_key = load.first_key,
                               .last_key = load.last_key,

@@ -49,6 +49,7 @@ struct HandleCounts {
   std::atomic<std::size_t> leases{0};
   std::atomic<std::size_t> samples{0};
   std::atomic<std::size_t> checkpoints{0};
+  std::atomic<std::size_t> jobs{0};
 };
 
 // One of them.

@@ -41,24 +41,65 @@ adapm::KeyRange range_of(std::uint64_t first, std::uint64_t count) {
   return {.first = Key(first), .end = Key(first + count)};
 }
 
-lapse_status make_sampler(lapse_server* server, const lapse_table* table, lapse_scheme scheme,
-                          int with_replacement, lapse_sampler** sampler, auto&& distribution) {
+adapm::SamplingOptions options_of(const lapse_sampler_options& wanted) {
+  adapm::SamplingOptions options;
+  options.with_replacement = wanted.with_replacement != 0;
+  if (wanted.scheme < LAPSE_SCHEME_DEFAULT || wanted.scheme > LAPSE_LOCAL_SCHEME)
+    throw UsageError(fmt::format("a scheme of number {}", static_cast<int>(wanted.scheme)));
+  if (wanted.scheme != LAPSE_SCHEME_DEFAULT)
+    options.scheme = adapm::kSamplingSchemes[static_cast<std::size_t>(wanted.scheme)];
+  options.postpone = choice_of(wanted.postpone, "postpone");
+  if (wanted.pool_keys != 0) options.pool_keys = wanted.pool_keys;
+  if (wanted.pool_uses != 0) options.pool_uses = wanted.pool_uses;
+  if (wanted.seed != nullptr) options.seed = *wanted.seed;
+  return options;
+}
+
+lapse_sampler_options options_with(lapse_scheme scheme, int with_replacement) {
+  lapse_sampler_options options;
+  lapse_sampler_options_init(&options);
+  options.scheme = scheme;
+  options.with_replacement = with_replacement;
+  return options;
+}
+
+lapse_status make_sampler(lapse_server* server, const lapse_table* table,
+                          const lapse_sampler_options* options, lapse_sampler** sampler,
+                          auto&& distribution) {
   return guarded([&] {
     lapse_server& owner = given(server, "server");
     const lapse_table& of = given(table, "table");
     given(sampler, "sampler");
     if (!owner.manager) throw UsageError("a sampler of a server: make it by lapse_manager_create");
-    adapm::SamplingOptions options;
-    options.with_replacement = with_replacement != 0;
-    if (scheme < LAPSE_SCHEME_DEFAULT || scheme > LAPSE_LOCAL_SCHEME)
-      throw UsageError(fmt::format("a scheme of number {}", static_cast<int>(scheme)));
-    if (scheme != LAPSE_SCHEME_DEFAULT)
-      options.scheme = adapm::kSamplingSchemes[static_cast<std::size_t>(scheme)];
+    if (options != nullptr) check_size(*options, "lapse_sampler_options");
+    const adapm::SamplingOptions wanted =
+        options_of(options == nullptr ? options_with(LAPSE_SCHEME_DEFAULT, 1) : *options);
     owner.samplers.push_back(visit(of, [&](const auto& typed) {
       return std::make_unique<lapse_sampler>(
-          lapse_sampler{owner.manager->create_sampler(typed, distribution(), options)});
+          lapse_sampler{owner.manager->create_sampler(typed, distribution(), wanted)});
     }));
     *sampler = owner.samplers.back().get();
+  });
+}
+
+lapse_status signal(lapse_worker* worker, const lapse_table* table, const std::uint64_t* keys,
+                    std::size_t count, std::int64_t start, std::int64_t end, adapm::IntentType type) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    visit(given(table, "table"), [&](const auto& typed) {
+      caller.intent(typed, as_keys(keys, count), clock_of(start), clock_of(end), type);
+    });
+  });
+}
+
+lapse_status signal_range(lapse_worker* worker, const lapse_table* table, std::uint64_t first,
+                          std::uint64_t past, std::int64_t start, std::int64_t end, adapm::IntentType type) {
+  return guarded([&] {
+    adapm::Worker& caller = managed(worker);
+    visit(given(table, "table"), [&](const auto& typed) {
+      caller.intent(typed, adapm::KeyRange{.first = Key(first), .end = Key(past)}, clock_of(start),
+                    clock_of(end), type);
+    });
   });
 }
 
@@ -75,23 +116,19 @@ using lapse::c::visit;
 
 lapse_status lapse_intent(lapse_worker* worker, const lapse_table* table, const uint64_t* keys, size_t count,
                           int64_t start, int64_t end) {
-  return guarded([&] {
-    adapm::Worker& caller = managed(worker);
-    visit(given(table, "table"), [&](const auto& typed) {
-      caller.intent(typed, as_keys(keys, count), clock_of(start), clock_of(end));
-    });
-  });
+  return lapse::c::signal(worker, table, keys, count, start, end, adapm::IntentType::read_write);
 }
-
+lapse_status lapse_intent_read(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
+                               size_t count, int64_t start, int64_t end) {
+  return lapse::c::signal(worker, table, keys, count, start, end, adapm::IntentType::read_only);
+}
 lapse_status lapse_intent_range(lapse_worker* worker, const lapse_table* table, uint64_t first, uint64_t past,
                                 int64_t start, int64_t end) {
-  return guarded([&] {
-    adapm::Worker& caller = managed(worker);
-    visit(given(table, "table"), [&](const auto& typed) {
-      caller.intent(typed, adapm::KeyRange{.first = lapse::Key(first), .end = lapse::Key(past)},
-                    clock_of(start), clock_of(end));
-    });
-  });
+  return lapse::c::signal_range(worker, table, first, past, start, end, adapm::IntentType::read_write);
+}
+lapse_status lapse_intent_range_read(lapse_worker* worker, const lapse_table* table, uint64_t first,
+                                     uint64_t past, int64_t start, int64_t end) {
+  return lapse::c::signal_range(worker, table, first, past, start, end, adapm::IntentType::read_only);
 }
 
 lapse_status lapse_advance_clock(lapse_worker* worker) {
@@ -121,23 +158,48 @@ lapse_status lapse_set_frequencies(lapse_server* server, const lapse_table* tabl
 lapse_status lapse_sampler_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
                                    uint64_t count, lapse_scheme scheme, int with_replacement,
                                    lapse_sampler** sampler) {
-  return lapse::c::make_sampler(server, table, scheme, with_replacement, sampler, [&] {
+  const lapse_sampler_options options = lapse::c::options_with(scheme, with_replacement);
+  return lapse::c::make_sampler(server, table, &options, sampler, [&] {
     return adapm::Distribution::uniform(lapse::c::range_of(first, count));
   });
 }
 lapse_status lapse_sampler_log_uniform(lapse_server* server, const lapse_table* table, uint64_t first,
                                        uint64_t count, lapse_scheme scheme, int with_replacement,
                                        lapse_sampler** sampler) {
-  return lapse::c::make_sampler(server, table, scheme, with_replacement, sampler, [&] {
+  const lapse_sampler_options options = lapse::c::options_with(scheme, with_replacement);
+  return lapse::c::make_sampler(server, table, &options, sampler, [&] {
     return adapm::Distribution::log_uniform(lapse::c::range_of(first, count));
   });
 }
 lapse_status lapse_sampler_weighted(lapse_server* server, const lapse_table* table, uint64_t first,
                                     const double* weights, size_t count, lapse_scheme scheme,
                                     int with_replacement, lapse_sampler** sampler) {
-  return lapse::c::make_sampler(server, table, scheme, with_replacement, sampler, [&] {
+  const lapse_sampler_options options = lapse::c::options_with(scheme, with_replacement);
+  return lapse::c::make_sampler(server, table, &options, sampler, [&] {
     if (count > 0) given(weights, "weights");
     return adapm::Distribution::weighted(std::span<const double>(weights, count), lapse::Key(first));
+  });
+}
+
+void lapse_sampler_options_init(lapse_sampler_options* options) {
+  if (options == nullptr) return;
+  *options = {};
+  options->size = sizeof *options;
+  options->scheme = LAPSE_SCHEME_DEFAULT;
+  options->with_replacement = 1;
+  options->postpone = LAPSE_DEFAULT;
+}
+
+lapse_status lapse_sampler_create(lapse_server* server, const lapse_table* table, uint64_t first,
+                                  uint64_t count, int log_uniform, const double* weights,
+                                  const lapse_sampler_options* options, lapse_sampler** sampler) {
+  return lapse::c::make_sampler(server, table, options, sampler, [&] {
+    if (weights != nullptr && log_uniform != 0)
+      throw lapse::UsageError("a sampler with weights that is log_uniform: expected one of them");
+    if (weights != nullptr)
+      return adapm::Distribution::weighted(std::span<const double>(weights, count), lapse::Key(first));
+    return log_uniform != 0 ? adapm::Distribution::log_uniform(lapse::c::range_of(first, count))
+                            : adapm::Distribution::uniform(lapse::c::range_of(first, count));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lapse/c/status.h"
+#include "lapse/c/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,11 @@ LAPSE_C_API lapse_status lapse_intent(lapse_worker* worker, const lapse_table* t
 /* The keys from `first` to before `past`. */
 LAPSE_C_API lapse_status lapse_intent_range(lapse_worker* worker, const lapse_table* table, uint64_t first,
                                             uint64_t past, int64_t start, int64_t end);
+/* The same for keys that are read and not written: their copies send nothing. Not bound by it. */
+LAPSE_C_API lapse_status lapse_intent_read(lapse_worker* worker, const lapse_table* table,
+                                           const uint64_t* keys, size_t count, int64_t start, int64_t end);
+LAPSE_C_API lapse_status lapse_intent_range_read(lapse_worker* worker, const lapse_table* table,
+                                                 uint64_t first, uint64_t past, int64_t start, int64_t end);
 LAPSE_C_API lapse_status lapse_advance_clock(lapse_worker* worker);
 LAPSE_C_API lapse_status lapse_current_clock(const lapse_worker* worker, int64_t* clock);
 
@@ -47,6 +53,24 @@ LAPSE_C_API lapse_status lapse_sampler_weighted(lapse_server* server, const laps
                                                 uint64_t first, const double* weights, size_t count,
                                                 lapse_scheme scheme, int with_replacement,
                                                 lapse_sampler** sampler);
+
+/* What else a sampler may have; lapse_sampler_options_init: nothing, so that the options of the manager say it. */
+typedef struct lapse_sampler_options {
+  size_t size; /* sizeof(lapse_sampler_options): set by lapse_sampler_options_init */
+  lapse_scheme scheme;
+  int with_replacement;  /* 0: the keys of one sample are different */
+  lapse_choice postpone; /* a key that is not local is used after later ones of its sample */
+  uint32_t pool_keys;    /* of one pool; 0: as the manager says */
+  uint32_t pool_uses;    /* of each key of a pool; 0: as the manager says */
+  const uint64_t* seed;  /* of all draws; NULL: the number of the sampler on its manager */
+} lapse_sampler_options;
+LAPSE_C_API void lapse_sampler_options_init(lapse_sampler_options* options);
+/* Collective. weights: NULL for keys that are all alike, or, with log_uniform not 0, as in a list by falling
+ * frequency; else of key first + i. */
+LAPSE_C_API lapse_status lapse_sampler_create(lapse_server* server, const lapse_table* table, uint64_t first,
+                                              uint64_t count, int log_uniform, const double* weights,
+                                              const lapse_sampler_options* options, lapse_sampler** sampler);
+
 LAPSE_C_API lapse_status lapse_sample_prepare(lapse_worker* worker, const lapse_sampler* sampler, size_t keys,
                                               int64_t start, int64_t end, lapse_sample** sample);
 /* The next keys of the sample, and their values. */

@@ -109,6 +109,7 @@ std::string left_handles(const lapse::c::HandleCounts& handles) {
   add(handles.leases, "lease");
   add(handles.samples, "sample");
   add(handles.checkpoints, "checkpoints");
+  add(handles.jobs, "job");
   return text;
 }
 

@@ -38,7 +38,7 @@ LAPSE_C_API lapse_status lapse_manager_create_fortran(MPI_Fint communicator, con
 /* Collective. */
 LAPSE_C_API lapse_status lapse_server_close(lapse_server* server);
 /* Not collective, after lapse_server_close: the memory of the handle and of its tables. NULL is fine. A server
- * that is not closed, or of which operations, leases, samples, checkpoints or attached workers are not freed,
+ * that is not closed, or of which operations, leases, samples, checkpoints, jobs or attached workers are not freed,
  * stays as it is: LAPSE_ERROR_USAGE. */
 LAPSE_C_API lapse_status lapse_server_free(lapse_server* server);
 LAPSE_C_API lapse_status lapse_server_rank(const lapse_server* server, int32_t* rank, int32_t* ranks);

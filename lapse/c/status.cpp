@@ -64,6 +64,20 @@ lapse_status status_of_exception() noexcept {
   }
 }
 
+void check_size(std::size_t given, std::size_t expected, const char* name) {
+  if (given == expected) return;
+  throw ConfigurationError(
+      fmt::format("a {} of {} bytes, expected {}: call {}_init, and compile with the header of this version",
+                  name, given, expected, name));
+}
+
+std::optional<bool> choice_of(int given, const char* name) {
+  if (given == LAPSE_DEFAULT) return std::nullopt;
+  if (given == LAPSE_ON || given == LAPSE_OFF) return given == LAPSE_ON;
+  throw ConfigurationError(
+      fmt::format("{} is {}: expected LAPSE_DEFAULT, LAPSE_OFF or LAPSE_ON", name, given));
+}
+
 void check_callback(int result, const char* what) {
   if (result != 0) throw CallbackFailed(fmt::format("{} of the application returned {}", what, result));
 }

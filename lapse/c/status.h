@@ -54,6 +54,7 @@ typedef struct lapse_operation lapse_operation;     /* until lapse_wait or lapse
 typedef struct lapse_lease lapse_lease;             /* until lapse_lease_release */
 typedef struct lapse_checkpoints lapse_checkpoints; /* until lapse_checkpoints_free */
 typedef struct lapse_sample lapse_sample;           /* until lapse_sample_finish */
+typedef struct lapse_job lapse_job;                 /* until lapse_job_free */
 
 #ifdef __cplusplus
 } /* extern "C" */

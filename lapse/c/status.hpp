@@ -1,7 +1,9 @@
 // How exceptions become statuses of the C interface.
 #pragma once
 
+#include <cstddef>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,6 +32,16 @@ T& given(T* pointer, const char* what) {
   if (pointer == nullptr) throw UsageError(std::string(what) + " is NULL");
   return *pointer;
 }
+
+// Throws ConfigurationError for a structure of the application that is of another version.
+void check_size(std::size_t given, std::size_t expected, const char* name);
+template <class S>
+void check_size(const S& structure, const char* name) {
+  check_size(structure.size, sizeof(S), name);
+}
+
+// Nothing for LAPSE_DEFAULT.
+std::optional<bool> choice_of(int given, const char* name);
 
 // LAPSE_ERROR_USER_CODE, where no other error is made of it.
 class CallbackFailed : public Error {

@@ -61,12 +61,7 @@ UpdateRule custom_rule(const lapse_rule& rule, ElementType type) {
 UpdateRule rule_of(const lapse_rule* given_rule, ElementType type) {
   if (given_rule == nullptr) return UpdateRule::add();
   const lapse_rule& rule = *given_rule;
-  if (rule.size != sizeof(lapse_rule)) {
-    throw ConfigurationError(
-        fmt::format("a lapse_rule of {} bytes, expected {}: call lapse_rule_init, and "
-                    "compile with the header of this version",
-                    rule.size, sizeof(lapse_rule)));
-  }
+  check_size(rule, "lapse_rule");
   switch (rule.kind) {
     case LAPSE_ADD:
       return UpdateRule::add();
@@ -144,14 +139,6 @@ HomeMapKind home_of(lapse_home home) {
   throw ConfigurationError(fmt::format("a home map of number {}", static_cast<int>(home)));
 }
 
-// Nothing for LAPSE_DEFAULT.
-std::optional<bool> choice_of(int given, const char* name) {
-  if (given == LAPSE_DEFAULT) return std::nullopt;
-  if (given == LAPSE_ON || given == LAPSE_OFF) return given == LAPSE_ON;
-  throw ConfigurationError(
-      fmt::format("{} is {}: expected LAPSE_DEFAULT, LAPSE_OFF or LAPSE_ON", name, given));
-}
-
 template <class T>
 TableOptions options_of(const lapse_table_spec& spec) {
   TableOptions options;
@@ -193,12 +180,7 @@ std::uint64_t estimate_table(const lapse_server& server, const lapse_table_spec&
 // Throws unless the structure is of this version.
 const lapse_table_spec& checked(const lapse_table_spec* spec) {
   const lapse_table_spec& wanted = given(spec, "spec");
-  if (wanted.size != sizeof(lapse_table_spec)) {
-    throw ConfigurationError(fmt::format(
-        "a lapse_table_spec of {} bytes, expected {}: call lapse_table_spec_init, and compile with the "
-        "header of this version",
-        wanted.size, sizeof(lapse_table_spec)));
-  }
+  check_size(wanted, "lapse_table_spec");
   return wanted;
 }
 

@@ -24,6 +24,7 @@ module lapse
   use lapse_workers
   use lapse_managers
   use lapse_checkpointing
+  use lapse_jobs
   use lapse_access_float
   use lapse_access_double
   use lapse_access_int32

@@ -15,25 +15,43 @@ module lapse_managers
 
 contains
 
-  !> The worker will access the keys while its clock is at least `begin` and below `end`.
-  subroutine lapse_intent(worker, table, keys, begin, end, ierr)
+  !> The worker will access the keys while its clock is at least `begin` and below `end`. read_only: their copies
+  !> send nothing.
+  subroutine lapse_intent(worker, table, keys, begin, end, read_only, ierr)
     type(lapse_worker), intent(in) :: worker
     type(lapse_table), intent(in) :: table
     integer(int64), intent(in), contiguous, target :: keys(:)
     integer(int64), intent(in) :: begin, end
+    logical, intent(in), optional :: read_only
     integer, intent(out), optional :: ierr
-    call finish(c_intent(worker%handle, table%handle, address_of_keys(keys), size(keys, kind=c_size_t), &
-                         begin, end), ierr)
+    integer(c_size_t) :: count
+    count = size(keys, kind=c_size_t)
+    if (is_set(read_only)) then
+      call finish(c_intent_read(worker%handle, table%handle, address_of_keys(keys), count, begin, end), ierr)
+    else
+      call finish(c_intent(worker%handle, table%handle, address_of_keys(keys), count, begin, end), ierr)
+    end if
   end subroutine lapse_intent
 
   !> The keys from `first` to before `past`.
-  subroutine lapse_intent_range(worker, table, first, past, begin, end, ierr)
+  subroutine lapse_intent_range(worker, table, first, past, begin, end, read_only, ierr)
     type(lapse_worker), intent(in) :: worker
     type(lapse_table), intent(in) :: table
     integer(int64), intent(in) :: first, past, begin, end
+    logical, intent(in), optional :: read_only
     integer, intent(out), optional :: ierr
-    call finish(c_intent_range(worker%handle, table%handle, first, past, begin, end), ierr)
+    if (is_set(read_only)) then
+      call finish(c_intent_range_read(worker%handle, table%handle, first, past, begin, end), ierr)
+    else
+      call finish(c_intent_range(worker%handle, table%handle, first, past, begin, end), ierr)
+    end if
   end subroutine lapse_intent_range
+
+  logical function is_set(flag)
+    logical, intent(in), optional :: flag
+    is_set = .false.
+    if (present(flag)) is_set = flag
+  end function is_set
 
   subroutine lapse_advance_clock(worker, ierr)
     type(lapse_worker), intent(in) :: worker
@@ -59,59 +77,100 @@ contains
 
   ! --- samples ---
 
+  ! Keys are drawn as the optional arguments say, else as the options of the manager do: lapse/c/manager.h has them.
+
   !> Collective. Keys first to first + count - 1, all alike.
-  subroutine lapse_sampler_uniform(server, table, first, count, sampler, scheme, replacement, ierr)
-    type(lapse_server), intent(in) :: server
-    type(lapse_table), intent(in) :: table
-    integer(int64), intent(in) :: first, count
-    type(lapse_sampler), intent(inout) :: sampler
-    integer(c_int), intent(in), optional :: scheme
-    logical, intent(in), optional :: replacement
-    integer, intent(out), optional :: ierr
-    call finish(c_sampler_uniform(server%handle, table%handle, first, count, scheme_of(scheme), &
-                                  flag_of(replacement), sampler%handle), ierr)
-    sampler%element = table%element
-  end subroutine lapse_sampler_uniform
-
-  !> Collective. These keys as in a list by falling frequency.
-  subroutine lapse_sampler_log_uniform(server, table, first, count, sampler, scheme, replacement, ierr)
-    type(lapse_server), intent(in) :: server
-    type(lapse_table), intent(in) :: table
-    integer(int64), intent(in) :: first, count
-    type(lapse_sampler), intent(inout) :: sampler
-    integer(c_int), intent(in), optional :: scheme
-    logical, intent(in), optional :: replacement
-    integer, intent(out), optional :: ierr
-    call finish(c_sampler_log_uniform(server%handle, table%handle, first, count, scheme_of(scheme), &
-                                      flag_of(replacement), sampler%handle), ierr)
-    sampler%element = table%element
-  end subroutine lapse_sampler_log_uniform
-
-  !> Collective. Key first + i - 1 with weights(i).
-  subroutine lapse_sampler_weighted(server, table, first, weights, sampler, scheme, replacement, ierr)
+  subroutine lapse_sampler_uniform(server, table, first, count, sampler, scheme, replacement, postpone, &
+                                  pool_keys, pool_uses, seed, ierr)
     type(lapse_server), intent(in) :: server
     type(lapse_table), intent(in) :: table
     integer(int64), intent(in) :: first
-    real(real64), intent(in), contiguous :: weights(:)
+    integer(int64), intent(in) :: count
     type(lapse_sampler), intent(inout) :: sampler
     integer(c_int), intent(in), optional :: scheme
-    logical, intent(in), optional :: replacement
+    logical, intent(in), optional :: replacement, postpone
+    integer, intent(in), optional :: pool_keys, pool_uses
+    integer(int64), intent(in), optional :: seed
     integer, intent(out), optional :: ierr
-    call finish(c_sampler_weighted(server%handle, table%handle, first, weights, size(weights, kind=c_size_t), &
-                                   scheme_of(scheme), flag_of(replacement), sampler%handle), ierr)
-    sampler%element = table%element
+    call create_sampler(server, table, first, count, 0_c_int, c_null_ptr, sampler, scheme, replacement, postpone, pool_keys, &
+                        pool_uses, seed, ierr)
+  end subroutine lapse_sampler_uniform
+
+  !> Collective. These keys as in a list by falling frequency.
+  subroutine lapse_sampler_log_uniform(server, table, first, count, sampler, scheme, replacement, postpone, &
+                                  pool_keys, pool_uses, seed, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in) :: first
+    integer(int64), intent(in) :: count
+    type(lapse_sampler), intent(inout) :: sampler
+    integer(c_int), intent(in), optional :: scheme
+    logical, intent(in), optional :: replacement, postpone
+    integer, intent(in), optional :: pool_keys, pool_uses
+    integer(int64), intent(in), optional :: seed
+    integer, intent(out), optional :: ierr
+    call create_sampler(server, table, first, count, 1_c_int, c_null_ptr, sampler, scheme, replacement, postpone, pool_keys, &
+                        pool_uses, seed, ierr)
+  end subroutine lapse_sampler_log_uniform
+
+  !> Collective. Key first + i - 1 with weights(i).
+  subroutine lapse_sampler_weighted(server, table, first, weights, sampler, scheme, replacement, postpone, &
+                                  pool_keys, pool_uses, seed, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in) :: first
+    real(real64), intent(in), contiguous, target :: weights(:)
+    type(lapse_sampler), intent(inout) :: sampler
+    integer(c_int), intent(in), optional :: scheme
+    logical, intent(in), optional :: replacement, postpone
+    integer, intent(in), optional :: pool_keys, pool_uses
+    integer(int64), intent(in), optional :: seed
+    integer, intent(out), optional :: ierr
+    call create_sampler(server, table, first, size(weights, kind=int64), 0_c_int, address_of(weights), sampler, &
+                        scheme, replacement, postpone, pool_keys, pool_uses, seed, ierr)
   end subroutine lapse_sampler_weighted
 
-  integer(c_int) function scheme_of(scheme)
+  subroutine create_sampler(server, table, first, count, log_uniform, weights, sampler, scheme, replacement, &
+                            postpone, pool_keys, pool_uses, seed, ierr)
+    type(lapse_server), intent(in) :: server
+    type(lapse_table), intent(in) :: table
+    integer(int64), intent(in) :: first, count
+    integer(c_int), intent(in) :: log_uniform
+    type(c_ptr), intent(in) :: weights
+    type(lapse_sampler), intent(inout) :: sampler
     integer(c_int), intent(in), optional :: scheme
-    scheme_of = lapse_scheme_default
-    if (present(scheme)) scheme_of = scheme
-  end function scheme_of
-  integer(c_int) function flag_of(replacement)
-    logical, intent(in), optional :: replacement
-    flag_of = 1
-    if (present(replacement)) flag_of = merge(1_c_int, 0_c_int, replacement)
-  end function flag_of
+    logical, intent(in), optional :: replacement, postpone
+    integer, intent(in), optional :: pool_keys, pool_uses
+    integer(int64), intent(in), optional :: seed
+    integer, intent(out), optional :: ierr
+    type(c_sampler_options) :: options
+    integer(int64), target :: chosen
+    call c_sampler_options_init(options)
+    if (present(scheme)) options%scheme = scheme
+    if (present(replacement)) options%with_replacement = merge(1_c_int, 0_c_int, replacement)
+    if (present(postpone)) options%postpone = merge(lapse_on, lapse_off, postpone)
+    if (present(pool_keys)) options%pool_keys = int(pool_keys, c_int32_t)
+    if (present(pool_uses)) options%pool_uses = int(pool_uses, c_int32_t)
+    if (min(options%pool_keys, options%pool_uses) < 0) then
+      call refuse(lapse_error_usage, 'a sampler with pool_keys or pool_uses below 0', ierr)
+      return
+    end if
+    if (present(seed)) then
+      chosen = seed
+      options%seed = c_loc(chosen)
+    end if
+    call finish(c_sampler_create(server%handle, table%handle, first, count, log_uniform, weights, options, &
+                                 sampler%handle), ierr)
+    sampler%element = table%element
+  end subroutine create_sampler
+
+  function address_of(weights) result(address)
+    real(real64), intent(in), contiguous, target :: weights(:)
+    real(real64), target, save :: none(1) = 0
+    type(c_ptr) :: address
+    address = c_loc(none)  ! no weights are weights, too: the library refuses them
+    if (size(weights) > 0) address = c_loc(weights(1))
+  end function address_of
 
   subroutine lapse_sample_prepare(worker, sampler, keys, begin, end, sample, ierr)
     type(lapse_worker), intent(in) :: worker

@@ -5,6 +5,16 @@ module lapse_worker_c
   public
 
   ! --- worker.h ---
+  type, bind(C) :: c_sampler_options
+    integer(c_size_t) :: size
+    integer(c_int) :: scheme
+    integer(c_int) :: with_replacement
+    integer(c_int) :: postpone
+    integer(c_int32_t) :: pool_keys
+    integer(c_int32_t) :: pool_uses
+    type(c_ptr) :: seed
+  end type c_sampler_options
+
   interface
     integer(c_size_t) function c_worker_index(worker) bind(C, name="lapse_worker_index")
       import
@@ -184,12 +194,24 @@ module lapse_worker_c
       integer(c_size_t), value :: count
       integer(c_int64_t), value :: begin, end
     end function c_intent
+    integer(c_int) function c_intent_read(worker, table, keys, count, begin, end) bind(C, name="lapse_intent_read")
+      import
+      type(c_ptr), value :: worker, table, keys
+      integer(c_size_t), value :: count
+      integer(c_int64_t), value :: begin, end
+    end function c_intent_read
     integer(c_int) function c_intent_range(worker, table, first, past, begin, end) &
         bind(C, name="lapse_intent_range")
       import
       type(c_ptr), value :: worker, table
       integer(c_int64_t), value :: first, past, begin, end
     end function c_intent_range
+    integer(c_int) function c_intent_range_read(worker, table, first, past, begin, end) &
+        bind(C, name="lapse_intent_range_read")
+      import
+      type(c_ptr), value :: worker, table
+      integer(c_int64_t), value :: first, past, begin, end
+    end function c_intent_range_read
     integer(c_int) function c_advance_clock(worker) bind(C, name="lapse_advance_clock")
       import
       type(c_ptr), value :: worker
@@ -205,32 +227,19 @@ module lapse_worker_c
       integer(c_int64_t), intent(in) :: counts(*)
       integer(c_size_t), value :: count
     end function c_set_frequencies
-    integer(c_int) function c_sampler_uniform(server, table, first, count, scheme, replacement, sampler) &
-        bind(C, name="lapse_sampler_uniform")
+    subroutine c_sampler_options_init(options) bind(C, name="lapse_sampler_options_init")
       import
-      type(c_ptr), value :: server, table
+      type(c_sampler_options), intent(out) :: options
+    end subroutine c_sampler_options_init
+    integer(c_int) function c_sampler_create(server, table, first, count, log_uniform, weights, options, sampler) &
+        bind(C, name="lapse_sampler_create")
+      import
+      type(c_ptr), value :: server, table, weights
       integer(c_int64_t), value :: first, count
-      integer(c_int), value :: scheme, replacement
+      integer(c_int), value :: log_uniform
+      type(c_sampler_options), intent(in) :: options
       type(c_ptr), intent(inout) :: sampler
-    end function c_sampler_uniform
-    integer(c_int) function c_sampler_log_uniform(server, table, first, count, scheme, replacement, &
-        sampler) bind(C, name="lapse_sampler_log_uniform")
-      import
-      type(c_ptr), value :: server, table
-      integer(c_int64_t), value :: first, count
-      integer(c_int), value :: scheme, replacement
-      type(c_ptr), intent(inout) :: sampler
-    end function c_sampler_log_uniform
-    integer(c_int) function c_sampler_weighted(server, table, first, weights, count, scheme, replacement, &
-        sampler) bind(C, name="lapse_sampler_weighted")
-      import
-      type(c_ptr), value :: server, table
-      integer(c_int64_t), value :: first
-      real(c_double), intent(in) :: weights(*)
-      integer(c_size_t), value :: count
-      integer(c_int), value :: scheme, replacement
-      type(c_ptr), intent(inout) :: sampler
-    end function c_sampler_weighted
+    end function c_sampler_create
     integer(c_int) function c_sample_prepare(worker, sampler, keys, begin, end, sample) &
         bind(C, name="lapse_sample_prepare")
       import

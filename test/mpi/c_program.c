@@ -176,6 +176,8 @@ static int with_intents(lapse_worker* worker, void* context) {
     lapse_sample* sample;
     CHECK(lapse_intent(worker, p->sums, &key, 1, batch, batch + 2));
     CHECK(lapse_intent_range(worker, p->sums, 10, 15, batch, batch + 1));
+    CHECK(lapse_intent_read(worker, p->sums, &key, 1, batch + 1, batch + 2));
+    CHECK(lapse_intent_range_read(worker, p->sums, 30, 35, batch, batch + 1));
     CHECK(lapse_push(worker, p->sums, &key, 1, ones, LENGTH));
     CHECK(lapse_sample_prepare(worker, samplers[batch % 3], 4, batch, batch + 3, &sample));
     CHECK(lapse_sample_pull(worker, sample, drawn, 2, values, 2 * LENGTH));
@@ -258,6 +260,7 @@ static void with_manager(program* p) {
   CHECK(lapse_sampler_uniform(p->server, p->sums, 0, KEYS, LAPSE_SCHEME_DEFAULT, 1, &samplers[0]));
   CHECK(lapse_sampler_log_uniform(p->server, p->sums, 0, KEYS, LAPSE_NAIVE, 0, &samplers[1]));
   CHECK(lapse_sampler_weighted(p->server, p->sums, 20, weights, 4, LAPSE_POOL, 1, &samplers[2]));
+  make_samplers(p, weights, samplers);
   REFUSED(lapse_sampler_uniform(p->server, p->sums, 0, KEYS + 1, LAPSE_NAIVE, 1, &samplers[0]),
           LAPSE_ERROR_KEY, "50");
   CHECK(lapse_run_workers(p->server, 2, with_intents, context));
@@ -342,6 +345,7 @@ int main(int argc, char** argv) {
   refuse_communicator();
   use(argv[1], 0);
   use(argv[1], 1);
+  control_job();
   MPI_Finalize();
   return 0;
 }

@@ -2,6 +2,8 @@
 #ifndef TEST_MPI_C_SERVICES_H
 #define TEST_MPI_C_SERVICES_H
 
+#include <signal.h>
+
 #include "test/mpi/c_functions.h"
 
 static void ask_for_memory(const program* p) {
@@ -111,6 +113,82 @@ static void free_in_order(program* p, lapse_checkpoints* checkpoints) {
 static void refused_when_closed(const program* p) {
   uint64_t bytes = 0;
   REFUSED(lapse_table_memory_use(p->server, p->sums, &bytes), LAPSE_ERROR_CLOSED, "close");
+}
+
+/* --- jobs --- */
+
+static int signal_to_oneself(lapse_worker* worker, void* context) {
+  const lapse_job* const job = (const lapse_job*)context;
+  int requested = 0;
+  CHECK(lapse_barrier(worker));
+  if (lapse_worker_index(worker) == lapse_worker_count(worker) - 1) EXPECT(raise(SIGUSR1) == 0);
+  while (requested == 0) {
+    CHECK(lapse_wait_all(worker));
+    CHECK(lapse_job_stop_requested(job, &requested));
+  }
+  return 0;
+}
+
+/* Of a server of its own: requests to stop are never rolled back. */
+static void control_job(void) {
+  lapse_server* server = NULL;
+  const int signals[1] = {SIGUSR1};
+  lapse_job_options options;
+  lapse_job* job = NULL;
+  const char* reason = NULL;
+  int answer = -1;
+  lapse_job_options_init(&options);
+  options.signals = signals;
+  options.signal_count = 1;
+  options.epochs = 2;
+  CHECK(lapse_server_create(MPI_COMM_WORLD, NULL, 0, &server));
+  CHECK(lapse_job_create(server, &options, &job));
+  CHECK(lapse_job_need_checkpoint(job, 1, 0, &answer));
+  EXPECT(answer == 0);
+  CHECK(lapse_job_need_checkpoint(job, 2, 0, &answer));
+  EXPECT(answer == 1);
+  CHECK(lapse_job_begin_interval(job, 3, 0));
+  CHECK(lapse_job_need_checkpoint(job, 4, 0, &answer));
+  EXPECT(answer == 0);
+  CHECK(lapse_job_checkpoint_due(job, &answer));
+  EXPECT(answer == 0);
+  CHECK(lapse_job_should_stop(job, &answer));
+  EXPECT(answer == 0);
+  CHECK(lapse_run_workers(server, 1, signal_to_oneself, job));
+  CHECK(lapse_job_should_stop(job, &answer));
+  CHECK(lapse_job_stop_reason(job, &reason));
+  EXPECT(answer == 1 && strstr(reason, "SIGUSR1 on rank") == reason);
+  lapse_job_free(job);
+  lapse_job_free(NULL);
+  options.size -= 8;
+  REFUSED(lapse_job_create(server, &options, &job), LAPSE_ERROR_CONFIGURATION, "lapse_job_options_init");
+  lapse_job_options_init(&options);
+  options.deadline = -1;
+  REFUSED(lapse_job_create(server, &options, &job), LAPSE_ERROR_CONFIGURATION, "deadline");
+  REFUSED(lapse_job_create(server, NULL, NULL), LAPSE_ERROR_USAGE, "job is NULL");
+  REFUSED(lapse_job_should_stop(NULL, &answer), LAPSE_ERROR_USAGE, "job is NULL");
+  CHECK(lapse_server_close(server));
+  CHECK(lapse_server_free(server));
+}
+
+/* Everything that a sampler may have. */
+static void make_samplers(program* p, const double* weights, lapse_sampler** samplers) {
+  lapse_sampler_options options;
+  const uint64_t seed = 7;
+  lapse_sampler_options_init(&options);
+  options.scheme = LAPSE_POOL;
+  options.pool_keys = 8;
+  options.pool_uses = 2;
+  options.postpone = LAPSE_ON;
+  options.seed = &seed;
+  CHECK(lapse_sampler_create(p->server, p->sums, 20, 4, 0, weights, &options, &samplers[2]));
+  CHECK(lapse_sampler_create(p->server, p->sums, 0, KEYS, 1, NULL, NULL, &samplers[0]));
+  CHECK(lapse_sampler_create(p->server, p->sums, 0, KEYS, 0, NULL, NULL, &samplers[0]));
+  REFUSED(lapse_sampler_create(p->server, p->sums, 0, 4, 1, weights, NULL, &samplers[0]), LAPSE_ERROR_USAGE,
+          "log_uniform");
+  options.postpone = (lapse_choice)9;
+  REFUSED(lapse_sampler_create(p->server, p->sums, 0, 4, 0, NULL, &options, &samplers[0]),
+          LAPSE_ERROR_CONFIGURATION, "postpone is 9");
 }
 
 /* --- checkpoints --- */

@@ -172,6 +172,8 @@ contains
     do clock = begin, begin + 19
       call lapse_intent(worker, p%floats, [mod(clock, 50_int64)], clock, clock + 2)
       call lapse_intent_range(worker, p%floats, 10_int64, 15_int64, clock, clock + 1)
+      call lapse_intent(worker, p%floats, [mod(clock, 50_int64)], clock + 1, clock + 3, read_only=.true.)
+      call lapse_intent_range(worker, p%floats, 30_int64, 35_int64, clock, clock + 1, read_only=.true.)
       call lapse_push(worker, p%floats, [mod(clock, 50_int64)], ones)
       call lapse_sample_prepare(worker, p%sampler, 4, clock, clock + 3, sample)
       call lapse_sample_pull(worker, sample, drawn, values)
@@ -238,7 +240,12 @@ program fortran_program
   call lapse_sampler_log_uniform(p%server, p%floats, 0_int64, 20_int64, p%sampler, lapse_naive, .false.)
   call lapse_run_here(p%server, with_intents, c_loc(p))
   call lapse_sampler_weighted(p%server, p%floats, 20_int64, [0.0_real64, 1.0_real64], p%sampler, lapse_pool)
+  call lapse_sampler_uniform(p%server, p%floats, 0_int64, 20_int64, p%sampler, lapse_pool, postpone=.true., pool_keys=8, &
+                             pool_uses=2, seed=7_int64)
+  call lapse_sampler_weighted(p%server, p%floats, 20_int64, [real(real64) ::], p%sampler, ierr=status)
+  call expect(status /= lapse_ok, 'a sampler without weights')
   call close_server()
+  call control_job()
   call MPI_Finalize()
 
 contains

@@ -1,11 +1,41 @@
 !> What fortran_program.f90 does beside accesses: memory, hosts, hooks, stops, leases, parts of checkpoints.
 module fortran_services
+  use mpi_f08, only: MPI_COMM_WORLD
   use fortran_functions
   implicit none
 
   integer :: lines = 0, regions_begun = 0, regions_ended = 0
 
 contains
+
+  !> The job is asked to stop by a signal number of the system, SIGUSR1, which Fortran cannot send.
+  subroutine control_job()
+    type(lapse_server) :: server
+    type(lapse_job) :: job
+    character(:), allocatable :: reason
+    logical :: answer
+    integer :: status
+    call lapse_server_create(MPI_COMM_WORLD, server)
+    call lapse_job_create(server, job, signals=[10_c_int], epochs=2_int64, deadline=1_int64)
+    call lapse_job_create(server, job, ierr=status)
+    call expect_error(status, lapse_error_usage, 'job has not been ended')
+    call lapse_job_need_checkpoint(job, 1_int64, 0_int64, answer)
+    call expect(.not. answer, 'no checkpoint after an epoch')
+    call lapse_job_need_checkpoint(job, 2_int64, 0_int64, answer)
+    call expect(answer, 'a checkpoint after two epochs')
+    call lapse_job_begin_interval(job, 3_int64, 0_int64)
+    call lapse_job_checkpoint_due(job, answer)
+    call expect(.not. answer, 'no time for a checkpoint')
+    call lapse_job_stop_requested(job, answer)
+    call lapse_job_should_stop(job, answer)
+    call lapse_job_stop_reason(job, reason)
+    call expect(answer .and. index(reason, 'time') > 0, 'the time of the job is over: '//reason)
+    call lapse_job_free(job)
+    call lapse_job_create(server, job, grace=-1_int64, ierr=status)
+    call expect_error(status, lapse_error_configuration, 'below 0')
+    call lapse_server_close(server)
+    call lapse_server_free(server)
+  end subroutine control_job
 
   recursive subroutine use_lease(worker, table)
     type(lapse_worker), intent(in) :: worker

@@ -78,16 +78,16 @@ def dropped_attachments(server, table):
 
 def regions(server):
     """Each region ends on its thread, the last begun first; a hook that raises does no harm."""
-    open_by_thread, names, wrong = collections.defaultdict(list), set(), []
+    open_by_thread, ended, wrong = collections.defaultdict(list), set(), []
 
     def begin(name):
         open_by_thread[threading.get_ident()].append(name)
-        names.add(name)
 
     def end(name):
         last = open_by_thread[threading.get_ident()].pop()
         if last != name:
             wrong.append((name, last))
+        ended.add(name)
     refused(TypeError, "begin_region is a int: expected a function(name)", lapse.set_hooks, begin_region=1)
     lapse.set_hooks(begin_region=begin, end_region=end)
     try:
@@ -95,5 +95,5 @@ def regions(server):
         server.run_here(lambda worker: worker.wait_sync())
     finally:
         lapse.set_hooks()
-    assert names >= {"lapse run_workers", "lapse run_here", "lapse worker", "lapse collective", "lapse end of phase"}, names
+    assert ended >= {"lapse run_workers", "lapse run_here", "lapse worker", "lapse collective", "lapse end of phase"}, ended
     assert not wrong, wrong

@@ -20,10 +20,11 @@ using lapse::c::guarded;
 
 // Throws ConfigurationError for more than a clock can count.
 std::chrono::seconds seconds_of(std::uint64_t seconds, const char* what) {
-  constexpr std::uint64_t kMost = 100ULL * 365 * 24 * 3600;
-  if (seconds > kMost) {
+  constexpr std::uint64_t kMaxSeconds = 100ULL * 365 * 24 * 3600;
+  if (seconds > kMaxSeconds) {
     throw lapse::ConfigurationError(std::string(what) + " of a lapse_job_options is " +
-                                    std::to_string(seconds) + ": expected at most " + std::to_string(kMost));
+                                    std::to_string(seconds) + ": expected at most " +
+                                    std::to_string(kMaxSeconds));
   }
   return std::chrono::seconds(seconds);
 }

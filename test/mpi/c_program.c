@@ -155,7 +155,6 @@ static int misuse(lapse_worker* worker, void* context) {
   if (!p->managed) REFUSED(lapse_current_clock(worker, &clock), LAPSE_ERROR_USAGE, "lapse_manager_create");
   CHECK(lapse_wait(NULL));
   CHECK(lapse_pull_begin(worker, p->sums, &key, 1, value, LENGTH, &operation));
-  (void)lapse_operation_done(operation);
   lapse_operation_free(operation);
   EXPECT(lapse_operation_done(NULL) == 1);
   return 0;

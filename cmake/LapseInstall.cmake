@@ -75,7 +75,13 @@ if(LAPSE_FORTRAN_FOUND)
       target_include_directories(lapse_installed_fortran_${form} INTERFACE "$<INSTALL_INTERFACE:${LAPSE_FORTRAN_FOLDER}>")
     endif()
   endforeach()
-  install(FILES "${PROJECT_BINARY_DIR}/fortran/lapse.mod" DESTINATION "${LAPSE_FORTRAN_FOLDER}" COMPONENT development)
+  # That of gfortran contains what it uses; other compilers read the modules that it is made of, too.
+  if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
+    install(FILES "${PROJECT_BINARY_DIR}/fortran/lapse.mod" DESTINATION "${LAPSE_FORTRAN_FOLDER}" COMPONENT development)
+  else()
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/fortran/" DESTINATION "${LAPSE_FORTRAN_FOLDER}" COMPONENT development
+      FILES_MATCHING PATTERN "*.mod")
+  endif()
 endif()
 
 # The package for Python uses the shared libraries, where there are any: in a program that is linked to them, both use

@@ -289,6 +289,17 @@ lapse_status lapse_detach(lapse_worker* worker) {
   });
 }
 
+lapse_status lapse_detach_failed(lapse_worker* worker, const char* reason) {
+  return guarded([&] {
+    if (!given(worker, "worker").attached && !worker->attached_managed)
+      throw UsageError("lapse_detach_failed of a worker that was not attached");
+    const auto failure =
+        std::make_exception_ptr(lapse::Error(reason == nullptr ? lapse_last_error() : reason));
+    const std::unique_ptr<lapse_worker> detached(worker);
+    detached->attached ? detached->attached->fail(failure) : detached->attached_managed->fail(failure);
+  });
+}
+
 lapse_status lapse_progress(lapse_server* server, int64_t microseconds) {
   return guarded([&] { given(server, "server").server().progress(std::chrono::microseconds(microseconds)); });
 }

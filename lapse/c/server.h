@@ -85,6 +85,8 @@ LAPSE_C_API lapse_status lapse_stop_progress(lapse_server* server);
 LAPSE_C_API lapse_status lapse_attach(lapse_server* server, int32_t place, lapse_worker** worker);
 /* Ends the worker of lapse_attach; the handle is gone, also when a failure is returned. */
 LAPSE_C_API lapse_status lapse_detach(lapse_worker* worker);
+/* The same for a worker that has failed: ends the phase on every rank, with this reason; NULL: lapse_last_error(). */
+LAPSE_C_API lapse_status lapse_detach_failed(lapse_worker* worker, const char* reason);
 LAPSE_C_API lapse_status lapse_progress(lapse_server* server, int64_t microseconds);
 /* Between the two, no thread of a server is inside MPI; both by one thread, which calls no server in between:
  * LAPSE_ERROR_USAGE where that would wait for itself, but workers are not looked at. */

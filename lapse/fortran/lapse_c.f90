@@ -208,6 +208,11 @@ module lapse_c
       import
       type(c_ptr), value :: worker
     end function c_detach
+    integer(c_int) function c_detach_failed(worker, reason) bind(C, name="lapse_detach_failed")
+      import
+      type(c_ptr), value :: worker
+      character(kind=c_char), intent(in), optional :: reason(*)
+    end function c_detach_failed
     integer(c_int) function c_progress(server, microseconds) bind(C, name="lapse_progress")
       import
       type(c_ptr), value :: server

@@ -12,7 +12,7 @@ module lapse_servers
   public :: lapse_server_free, lapse_server_rank, lapse_statistics_json
   public :: lapse_memory_use, lapse_server_hosts, lapse_request_stop, lapse_stop_requested
   public :: lapse_run_workers, lapse_run_here, lapse_start_progress, lapse_stop_progress, lapse_attach
-  public :: lapse_detach, lapse_progress, lapse_mpi_lock, lapse_mpi_unlock, lapse_work
+  public :: lapse_detach, lapse_detach_failed, lapse_progress, lapse_mpi_lock, lapse_mpi_unlock, lapse_work
 
   ! Collective. The communicator is one of mpi_f08, or an integer. Each option is a text "name=value".
   interface lapse_server_create
@@ -272,6 +272,21 @@ contains
     worker%handle = c_null_ptr
     call finish(c_detach(handle), ierr)
   end subroutine lapse_detach
+
+  !> The same for a worker that has failed: ends the phase on every rank; without `reason` with lapse_last_error().
+  subroutine lapse_detach_failed(worker, reason, ierr)
+    type(lapse_worker), intent(inout) :: worker
+    character(*), intent(in), optional :: reason
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: handle
+    handle = worker%handle
+    worker%handle = c_null_ptr
+    if (present(reason)) then
+      call finish(c_detach_failed(handle, to_c(reason)), ierr)
+    else
+      call finish(c_detach_failed(handle), ierr)
+    end if
+  end subroutine lapse_detach_failed
 
   subroutine lapse_progress(server, microseconds, ierr)
     type(lapse_server), intent(in) :: server

@@ -89,6 +89,8 @@ void AttachedWorker::detach() {
 
 void AttachedWorker::fail(std::exception_ptr failure) noexcept {
   if (place_ == nullptr) return;
+  // As std::current_exception() is where none is handled.
+  if (failure == nullptr) failure = std::make_exception_ptr(Error("an attached worker has failed"));
   place_->report(std::move(failure));
   place_.reset();
 }

@@ -129,6 +129,32 @@ static int signal_to_oneself(lapse_worker* worker, void* context) {
   return 0;
 }
 
+/* What a thread of the application says ends the phase on every rank. */
+static void fail_attached(lapse_server* server) {
+  lapse_worker* worker = NULL;
+  const uint64_t beyond = 1000;
+  int32_t rank = -1;
+  int32_t ranks = 0;
+  lapse_table_spec spec;
+  lapse_table* table = NULL;
+  lapse_table_spec_init(&spec);
+  spec.name = "few";
+  spec.keys = KEYS;
+  CHECK(lapse_table_create(server, &spec, &table));
+  CHECK(lapse_server_rank(server, &rank, &ranks));
+  CHECK(lapse_start_progress(server, 1));
+  CHECK(lapse_attach(server, -1, &worker));
+  if (rank == ranks - 1) {
+    REFUSED(lapse_localize(worker, table, &beyond, 1), LAPSE_ERROR_KEY, "1000");
+    CHECK(lapse_detach_failed(worker, NULL));
+  } else {
+    REFUSED(lapse_barrier(worker), LAPSE_ERROR_PEER_FAILED, "key 1000 of table 'few'");
+    CHECK(lapse_detach_failed(worker, "later"));
+  }
+  REFUSED(lapse_detach_failed(NULL, "none"), LAPSE_ERROR_USAGE, "worker is NULL");
+  REFUSED(lapse_stop_progress(server), LAPSE_ERROR_PEER_FAILED, "key 1000 of table 'few'");
+}
+
 /* Of a server of its own: requests to stop are never rolled back. */
 static void control_job(void) {
   lapse_server* server = NULL;
@@ -167,6 +193,7 @@ static void control_job(void) {
   REFUSED(lapse_job_create(server, &options, &job), LAPSE_ERROR_CONFIGURATION, "deadline");
   REFUSED(lapse_job_create(server, NULL, NULL), LAPSE_ERROR_USAGE, "job is NULL");
   REFUSED(lapse_job_should_stop(NULL, &answer), LAPSE_ERROR_USAGE, "job is NULL");
+  fail_attached(server);
   CHECK(lapse_server_close(server));
   CHECK(lapse_server_free(server));
 }

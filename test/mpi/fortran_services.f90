@@ -11,6 +11,7 @@ contains
   !> The job is asked to stop by a signal number of the system, SIGUSR1, which Fortran cannot send.
   subroutine control_job()
     type(lapse_server) :: server
+    type(lapse_worker) :: worker
     type(lapse_job) :: job
     character(:), allocatable :: reason
     logical :: answer
@@ -33,6 +34,11 @@ contains
     call lapse_job_free(job)
     call lapse_job_create(server, job, grace=-1_int64, ierr=status)
     call expect_error(status, lapse_error_configuration, 'below 0')
+    call lapse_start_progress(server, 1)
+    call lapse_attach(server, worker)
+    call lapse_detach_failed(worker, 'of this test')
+    call lapse_stop_progress(server, status)
+    call expect_error(status, lapse_error_peer_failed, 'of this test')
     call lapse_server_close(server)
     call lapse_server_free(server)
   end subroutine control_job

@@ -156,6 +156,8 @@ TableOptions options_of(const lapse_table_spec& spec) {
   options.initialiser = initialiser_of<T>(spec);
   options.seed = spec.seed;
   options.home = home_of(spec.home);
+  if (spec.home_function != nullptr && spec.home != LAPSE_HOME_CUSTOM)
+    throw ConfigurationError("a function home_function without LAPSE_HOME_CUSTOM");
   if (spec.home_function != nullptr) {
     options.home_function = [f = spec.home_function, context = spec.home_context](Key key) {
       return f(context, key.value());

@@ -84,10 +84,6 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
 
 void TableSpec::check(const TableOptions& options, ElementType type) {
   options.sparse ? check_sparse(options) : check_dense(options);
-  if (options.home != HomeMapKind::custom && options.home_function) {
-    throw ConfigurationError(fmt::format(
-        "table '{}' has a home function, and not the home map that uses it: custom", options.name));
-  }
   if (options.home == HomeMapKind::custom && !options.home_function)
     refuse("table '{}' has a custom home map without a function", options.name);
   check_values(options, type);

@@ -43,6 +43,7 @@ def changed_files(root, base):
     more of them fit into the time."""
     names = _git(root, "diff", "--name-only", "--diff-filter=d", "--no-renames", base) or ""
     names = [name for name in names.splitlines() if name.endswith(CPP) and not name.startswith(OTHER_PROJECTS)]
+    names = [name for name in names if not name.endswith((".c", ".h"))]  # C is not C++
     names = [name for name in names if (root / name).is_file()]
     return sorted(names, key=lambda name: ((root / name).stat().st_size, name))
 

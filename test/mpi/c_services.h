@@ -78,7 +78,7 @@ static void refuse_specifications(program* p, const lapse_table_spec* right) {
   REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "LAPSE_INITIALISE");
   spec.initialiser = LAPSE_INITIALISE;
   spec.home_function = home_of_key;
-  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "home function");
+  REFUSED(lapse_table_create(p->server, &spec, &p->means), LAPSE_ERROR_CONFIGURATION, "LAPSE_HOME_CUSTOM");
   REFUSED(lapse_table_length(p->sums, KEYS, &length), LAPSE_ERROR_KEY, "key 50 of table 'sums'");
 }
 

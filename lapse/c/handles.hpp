@@ -82,6 +82,8 @@ struct lapse_server {
 };
 
 struct lapse_worker {
+  explicit lapse_worker(lapse::c::HandleCounts& counts) : handles(counts) {}
+
   lapse::c::HandleCounts& handles;  // of its server
   lapse::Worker* worker = nullptr;
   adapm::Worker* managed = nullptr;  // the same; null: of a server without a manager

@@ -81,7 +81,8 @@ lapse_status create_fortran(MPI_Fint communicator, const lapse_option* options, 
 // Runs the application's function as a worker.
 template <class W>
 void work(lapse_server& server, W& worker, lapse_worker_function function, void* context) {
-  lapse_worker handle{.handles = server.handles, .worker = &worker};
+  lapse_worker handle(server.handles);
+  handle.worker = &worker;
   if constexpr (std::is_same_v<W, adapm::Worker>) handle.managed = &worker;
   const lapse::c::CheckedWorker checked;
   checked.check(function(&handle, context));
@@ -266,7 +267,7 @@ lapse_status lapse_attach(lapse_server* server, int32_t place, lapse_worker** wo
     lapse_server& attaching = given(server, "server");
     given(worker, "worker");
     const auto wanted = place < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(place));
-    auto made = std::unique_ptr<lapse_worker>(new lapse_worker{.handles = attaching.handles});
+    auto made = std::make_unique<lapse_worker>(attaching.handles);
     made->counted.emplace(attaching.handles.workers);
     if (attaching.manager) {
       made->attached_managed.emplace(attaching.manager->attach(wanted));

@@ -81,7 +81,7 @@ struct Fixture {
   std::int64_t sum = 0;
 
   // `workers` of all ranks have added.
-  void added(std::int32_t workers) { sum += kRounds * workers; }
+  void added(std::int32_t workers) { sum += std::int64_t{kRounds} * workers; }
 };
 
 void on_the_calling_thread(Fixture& fixture) {
@@ -116,6 +116,7 @@ void mixed(Fixture& fixture) {
 void run_threads(ParameterServer& server, const std::vector<std::function<void()>>& functions) {
   std::atomic<std::size_t> running{functions.size()};
   std::vector<std::thread> threads;
+  threads.reserve(functions.size());
   for (const auto& function : functions) {
     threads.emplace_back([&] {
       function();
@@ -229,7 +230,7 @@ void managed(bool threads) {
       batches += kRounds;
     }
     manager.stop_progress();
-    workers = 2 * manager.ranks();
+    workers = std::int64_t{2} * manager.ranks();
   }
   Values sums(kKeys * kLength);
   const std::int64_t rounds = threads ? 2 * kRounds : kRounds;
@@ -258,9 +259,8 @@ void failure(bool has_text) {
   const auto work = [&](bool fails) {
     try {
       AttachedWorker worker = server.attach();
-      const std::runtime_error own("the application's");
-      if (fails && has_text) worker.fail(std::make_exception_ptr(own));
-      if (fails) throw own;
+      if (fails && has_text) worker.fail(std::make_exception_ptr(std::runtime_error("the application's")));
+      if (fails) throw std::runtime_error("the application's");
       worker->barrier();
       expect(false, "the barrier has let a worker pass");
     } catch (const PeerFailed&) {

@@ -143,6 +143,7 @@ contains
     integer, intent(in), optional :: pool_keys, pool_uses
     integer(int64), intent(in), optional :: seed
     integer, intent(out), optional :: ierr
+    integer(c_int) :: status
     type(c_sampler_options) :: options
     integer(int64), target :: chosen
     call c_sampler_options_init(options)
@@ -159,9 +160,10 @@ contains
       chosen = seed
       options%seed = c_loc(chosen)
     end if
-    call finish(c_sampler_create(server%handle, table%handle, first, count, log_uniform, weights, options, &
-                                 sampler%handle), ierr)
-    sampler%element = table%element
+    status = c_sampler_create(server%handle, table%handle, first, count, log_uniform, weights, options, &
+                              sampler%handle)
+    if (status == lapse_ok) sampler%element = table%element
+    call finish(status, ierr)
   end subroutine create_sampler
 
   function address_of(weights) result(address)

@@ -183,6 +183,15 @@ TEST_CASE("Checkpoints that do not fit the tables change nothing") {
   check_error(Reason::mismatch, "has no table 'unsaved'", [&] { other.load(); });
 }
 
+TEST_CASE("A table of another server is refused") {
+  ParameterServer other(MPI_COMM_WORLD);
+  Table<float> foreign = other.create_table<float>({.name = "foreign", .keys = 10, .length = 2});
+  ParameterServer server(MPI_COMM_WORLD);
+  Checkpoints checkpoints(server, {.folder = "never-made"});
+  CHECK(contains(thrown_text<UsageError>([&] { checkpoints.add(foreign); }),
+                 "'foreign', a table of another server"));
+}
+
 TEST_CASE("Calls that differ between ranks, and wrong ones") {
   const SharedFolder folder;
   SteppedTable table(folder.path());

@@ -207,6 +207,7 @@ program fortran_program
   use fortran_work
   implicit none
   type(tables_of_program), target :: p
+  type(lapse_table) :: no_table
   character(200) :: folder
   integer, target :: own_rank
   integer :: provided, status
@@ -244,6 +245,8 @@ program fortran_program
                              pool_uses=2, seed=7_int64)
   call lapse_sampler_weighted(p%server, p%floats, 20_int64, [real(real64) ::], p%sampler, ierr=status)
   call expect(status /= lapse_ok, 'a sampler without weights')
+  call lapse_sampler_uniform(p%server, no_table, 0_int64, 1_int64, p%sampler, ierr=status)
+  call expect(status /= lapse_ok .and. p%sampler%element == lapse_float, 'a sampler that was refused')
   call close_server()
   call control_job()
   call MPI_Finalize()

@@ -171,7 +171,7 @@ contains
     real(real64), target, save :: none(1) = 0
     type(c_ptr) :: address
     address = c_loc(none)  ! no weights are weights, too: the library refuses them
-    if (size(weights) > 0) address = c_loc(weights(1))
+    if (size(weights, kind=c_size_t) > 0) address = c_loc(weights(1))
   end function address_of
 
   subroutine lapse_sample_prepare(worker, sampler, keys, begin, end, sample, ierr)

@@ -118,6 +118,6 @@ contains
     integer(int64), intent(in), contiguous, target :: keys(:)
     type(c_ptr) :: address
     address = c_null_ptr
-    if (size(keys) > 0) address = c_loc(keys(1))
+    if (size(keys, kind=c_size_t) > 0) address = c_loc(keys(1))
   end function address_of_keys
 end module lapse_types

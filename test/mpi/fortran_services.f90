@@ -73,6 +73,21 @@ contains
     call lapse_lease_release(lease)
   end subroutine use_lease
 
+  !> Their elements are counted by 64 bits; none is read.
+  recursive subroutine give_large_matrix(worker, table)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: table
+    real(real32), allocatable :: matrix(:, :)
+    integer :: status
+    allocate (matrix(65536, 32769), stat=status)
+    if (status /= 0) then
+      print '(a)', 'SKIPPED: no address space for a matrix of more than 2^31 elements'
+      return
+    end if
+    call lapse_set_begin(worker, table, [1_int64], matrix, ierr=status)
+    call expect_error(status, lapse_error_length, '2147549184')
+  end subroutine give_large_matrix
+
   subroutine ask_for_memory(server, table, spec, before)
     type(lapse_server), intent(in) :: server
     type(lapse_table), intent(in) :: table

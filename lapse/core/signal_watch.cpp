@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/mutex.hpp"
 
 namespace lapse {
 
@@ -24,6 +25,22 @@ std::array<Count, NSIG>& counts() {
   return counts;
 }
 
+// The watches of a signal that exist, and what the signal did before the first of them.
+struct Watchers {
+  std::size_t count = 0;
+  struct sigaction former = {};
+};
+
+Mutex& watchers_mutex() {
+  static Mutex mutex;
+  return mutex;
+}
+
+std::array<Watchers, NSIG>& watchers() LAPSE_REQUIRES(watchers_mutex()) {
+  static std::array<Watchers, NSIG> watchers{};
+  return watchers;
+}
+
 extern "C" void lapse_count_signal(int signal) {
   counts()[static_cast<std::size_t>(signal)].fetch_add(1, std::memory_order_relaxed);
 }
@@ -31,37 +48,47 @@ extern "C" void lapse_count_signal(int signal) {
 }  // namespace
 
 SignalWatch::SignalWatch(const std::vector<int>& signals) {
+  const MutexLock lock(watchers_mutex());
   for (const int signal : signals) {
     struct sigaction action {};
     action.sa_handler = lapse_count_signal;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    Watched watched{signal, 0, {}};
+    Watched watched{signal, 0};
     if (signal > 0 && signal < NSIG)
       watched.before = counts()[static_cast<std::size_t>(signal)].load(std::memory_order_relaxed);
-    if (sigaction(signal, &action, &watched.former) != 0) {
+    struct sigaction former {};
+    if (sigaction(signal, &action, &former) != 0) {
       const int error = errno;
       put_back();
       throw UsageError(
           fmt::format("signal {} cannot be caught: {}", signal, std::generic_category().message(error)));
     }
+    Watchers& others = watchers()[static_cast<std::size_t>(signal)];
+    if (former.sa_handler != lapse_count_signal) others.former = former;
+    ++others.count;
     watched_.push_back(watched);
   }
 }
 
 SignalWatch::~SignalWatch() {
+  const MutexLock lock(watchers_mutex());
   put_back();
 }
 
-void SignalWatch::put_back() noexcept {
-  for (auto watched = watched_.rbegin(); watched != watched_.rend(); ++watched)
-    sigaction(watched->signal, &watched->former, nullptr);
+void SignalWatch::put_back() noexcept LAPSE_NO_THREAD_SAFETY_ANALYSIS {
+  for (const Watched& watched : watched_) {
+    Watchers& all = watchers()[static_cast<std::size_t>(watched.signal)];
+    if (--all.count == 0) sigaction(watched.signal, &all.former, nullptr);
+  }
 }
 
 void SignalWatch::ignore_afterwards() {
-  for (Watched& watched : watched_) {
-    watched.former = {};
-    watched.former.sa_handler = SIG_IGN;
+  const MutexLock lock(watchers_mutex());
+  for (const Watched& watched : watched_) {
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    watchers()[static_cast<std::size_t>(watched.signal)].former = ignored;
   }
 }
 

@@ -9,11 +9,10 @@
 
 namespace lapse {
 
-// Catches signals while it exists; the handlers that were there before are put back when it is destroyed. The
-// handler counts, in an atomic variable that is not locked, and does nothing else. Objects for one signal are
-// destroyed in the reverse order of their making.
+// Catches signals while it exists; with the last object for a signal, the handler that was there before the
+// first is put back. The handler counts, in an atomic variable that is not locked, and does nothing else.
 //
-// Thread safety: received() any thread; making and destroying: one thread at a time.
+// Thread safety: any thread.
 class SignalWatch {
  public:
   // Throws UsageError for a number that is no signal, or of one that cannot be caught.
@@ -31,7 +30,6 @@ class SignalWatch {
   struct Watched {
     int signal;
     std::uint32_t before;  // how often it had come
-    struct sigaction former;
   };
 
   void put_back() noexcept;

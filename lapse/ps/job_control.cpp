@@ -38,8 +38,11 @@ std::optional<std::int64_t> time_to_stop(const JobControlOptions& options) {
     deadline = system_clock::time_point(std::chrono::seconds(std::min(seconds, kLastSecond)));
   }
   if (!deadline) return std::nullopt;
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(*deadline - options.grace - system_clock::now())
-      .count();
+  // In seconds first, in which no sum of these overflows.
+  using Seconds = std::chrono::duration<double>;
+  const Seconds left = Seconds(*deadline - system_clock::now()) - Seconds(options.grace);
+  constexpr Seconds kLongest(static_cast<double>(kLastSecond));
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::clamp(left, -kLongest, kLongest)).count();
 }
 
 void check(const CheckpointInterval& interval) {

@@ -48,6 +48,7 @@ ParameterServer::ParameterServer(std::unique_ptr<Transport> transport, const Opt
 std::unique_ptr<ParameterServer::Impl> ParameterServer::make_impl(MPI_Comm communicator,
                                                                   const Options& options,
                                                                   const std::exception_ptr& problem) {
+  MpiLock::refuse_application_thread("the making of a server");
   auto transport = std::make_unique<MpiTransport>(communicator, transport_settings(options));
   const int level = transport->communicator().thread_level();
   const ThreadSupport threads = level == MPI_THREAD_SINGLE     ? ThreadSupport::single
@@ -138,6 +139,7 @@ void ParameterServer::observe(KeyObserver& observer) {
   impl_->observe(observer);
 }
 void ParameterServer::close() {
+  impl_->check_may_call_mpi("close");
   impl_->close();
 }
 

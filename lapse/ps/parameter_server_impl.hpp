@@ -67,6 +67,9 @@ class ParameterServer::Impl {
   const Options& options() const { return options_; }
   std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
+  // Throws UsageError unless this thread may call MPI.
+  void check_may_call_mpi(const char* call) const;
+
  private:
   static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport,
                                                   ThreadSupport threads);
@@ -84,8 +87,6 @@ class ParameterServer::Impl {
   void report_stop();
   // Throws unless a phase can begin; `call`: of which kind.
   void check_phase(const char* call) const;
-  // Throws UsageError unless this thread may call MPI.
-  void check_may_call_mpi(const char* call) const;
   // How this rank begins a phase.
   struct PhaseCall {
     const char* name;

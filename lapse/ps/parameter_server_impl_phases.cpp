@@ -21,6 +21,7 @@ namespace lapse {
 
 void ParameterServer::Impl::check_phase(const char* call) const {
   throw_if_closed(call);
+  check_may_call_mpi(call);
   throw_if_running(call);
   protocol_.failure().check();
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -64,6 +65,15 @@ std::string limit_text(const std::optional<std::uint64_t>& limit) {
   return limit ? fmt::format("{}", *limit) : "none";
 }
 
+// Of a custom rule, also that on which the layout of values in memory and messages depends.
+std::string rule_text(const TableOptions& options) {
+  const UpdateRule& rule = options.update_rule;
+  if (rule.kind() != UpdateRuleKind::custom) return rule.to_string();
+  constexpr std::array kMerges{"additive_slot", "gradient", "none"};
+  return fmt::format("{} with {} elements of state, merged as {}", rule.to_string(),
+                     rule.state_elements(options.length), kMerges[static_cast<std::size_t>(rule.merge())]);
+}
+
 }  // namespace
 
 TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool location_caches) {
@@ -77,7 +87,7 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
           .initialiser = options.initialiser.to_string(),
           .seed = options.seed,
           .home = std::string(home_map_name(options.home)),
-          .update_rule = options.update_rule.to_string(),
+          .update_rule = rule_text(options),
           .location_caches = location_caches,
           .consistency = options.consistency == Consistency::eventual ? "eventual" : "sequential"};
 }

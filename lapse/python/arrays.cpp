@@ -24,6 +24,10 @@ py::array array_of(const py::object& given, const char* what, const py::dtype& t
   return written ? conversion("written")(given, what) : conversion("values")(given, what, type);
 }
 
+py::array converted(const py::object& given, const char* what, const py::dtype& type) {
+  return conversion("converted")(given, what, type);
+}
+
 py::array key_array_of(const py::object& given) {
   if (py::isinstance<py::array>(given)) return array_of(given, "keys", py::dtype::of<std::int64_t>(), false);
   const py::module_ numpy = py::module_::import("numpy");

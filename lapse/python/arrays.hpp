@@ -50,6 +50,9 @@ constexpr const char* element_name() {
 // An array as it is, or one of what is no array: `written` in its memory. Throws what Python raises.
 py::array array_of(const py::object& given, const char* what, const py::dtype& type, bool written);
 // The same for keys: an integer, or a list of integers, is copied.
+// A contiguous array of that type, where the type has the same numbers; else TypeError or ValueError.
+py::array converted(const py::object& given, const char* what, const py::dtype& type);
+
 py::array key_array_of(const py::object& given);
 // Throws ValueError for several dimensions of which the first is not the keys.
 void check_rows(const py::array& values, const char* what, std::size_t keys);

@@ -76,10 +76,12 @@ std::unique_ptr<FunctionHandle> register_function(const SharedServer& server, co
                                       : f(key.value(), elements, element_at(argument_type, argument_bytes));
       if (!result_type.is_none()) {
         const py::array one(py::dtype::from_args(result_type), py::array::ShapeContainer{1});
-        one.attr("__setitem__")(0, returned);
-        copy_back(one, result_bytes);
+        py::list results;
+        results.append(returned);
+        one.attr("__setitem__")(py::ellipsis(), converted(results, "the result of a function", one.dtype()));
+        copy_back(one, {result_bytes, static_cast<std::size_t>(one.nbytes())});
       }
-      copy_back(elements, value);
+      copy_back(elements, {value, length * element_bytes(type)});
     });
   };
   ParameterServer& owner = server->server();
@@ -108,8 +110,11 @@ py::array copy_of(ElementType type, const std::byte* elements, std::size_t count
   return {dtype_of(type), {static_cast<py::ssize_t>(count)}, elements};
 }
 
-void copy_back(const py::array& from, std::byte* to) {
-  std::memcpy(to, from.data(), static_cast<std::size_t>(from.nbytes()));
+void copy_back(const py::array& from, std::span<std::byte> to) {
+  if (static_cast<std::size_t>(from.nbytes()) != to.size())
+    throw py::value_error("an array was resized that a function was given: expected " +
+                          std::to_string(to.size()) + " bytes, has " + std::to_string(from.nbytes()));
+  std::memcpy(to.data(), from.data(), to.size());
 }
 
 UpdateRule custom_rule(const py::object& rule, ElementType type) {
@@ -130,7 +135,7 @@ UpdateRule custom_rule(const py::object& rule, ElementType type) {
       if (initialise.is_none()) return;
       const py::array made = copy_of(typed.type, state, typed.state);
       initialise(copy_of(typed.type, value, length), made);
-      copy_back(made, state);
+      copy_back(made, {state, typed.state * element_bytes(typed.type)});
     });
   };
   functions.apply = [](const void* self, std::byte* value, const std::byte* update, std::size_t length,
@@ -140,8 +145,9 @@ UpdateRule custom_rule(const py::object& rule, ElementType type) {
       const py::array values = copy_of(typed.type, value, length);
       const py::array states = copy_of(typed.type, typed.state_of(value, length), typed.state);
       python.attr("apply")(values, states, copy_of(typed.type, update, length), scale);
-      copy_back(values, value);
-      copy_back(states, typed.state_of(value, length));
+      std::byte* const state = typed.state_of(value, length);
+      copy_back(values, {value, state});
+      copy_back(states, {state, typed.state * element_bytes(typed.type)});
     });
   };
   return UpdateRule::from_functions(std::move(functions));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -47,7 +48,8 @@ ElementType element_of(const py::dtype& type);
 
 // A copy of elements in memory, and back: an array of Python may live longer than what it shows.
 py::array copy_of(ElementType type, const std::byte* elements, std::size_t count);
-void copy_back(const py::array& from, std::byte* to);
+// Throws ValueError where the application has resized it.
+void copy_back(const py::array& from, std::span<std::byte> to);
 
 // Of an object lapse.Rule.
 UpdateRule custom_rule(const py::object& rule, ElementType type);
@@ -58,8 +60,8 @@ Initialiser initialiser_by(const py::object& function) {
   return Initialiser::function<T>([shared = SharedObject(function)](Key key, std::span<T> value) {
     shared.use([&](const py::object& f) {
       py::array_t<T> made(static_cast<py::ssize_t>(value.size()));
-      made.attr("__setitem__")(py::ellipsis(), f(key.value()));
-      copy_back(made, reinterpret_cast<std::byte*>(value.data()));
+      made.attr("__setitem__")(py::ellipsis(), converted(f(key.value()), "an initial value", made.dtype()));
+      copy_back(made, std::as_writable_bytes(value));
     });
   });
 }

@@ -34,8 +34,7 @@ PendingOperation begin_call(WorkerState& worker, const TableHandleOf& table, con
     throw py::type_error("the function '" + function.function->name + "' has " +
                          (arguments.is_none() ? "an argument for each key" : "no arguments"));
   if (!arguments.is_none()) {
-    const py::module_ numpy = py::module_::import("numpy");
-    given.emplace(HeldArray{numpy.attr("ascontiguousarray")(arguments, function.argument).cast<py::array>()});
+    given.emplace(HeldArray{converted(arguments, "arguments", py::dtype::from_args(function.argument))});
     if (given->array.ndim() != 1 || given->array.shape(0) != rows)
       throw LengthMismatch(std::visit([](const auto& typed) { return typed.name(); }, table.table),
                            "arguments", static_cast<std::size_t>(given->array.size()), held.size(),
@@ -94,7 +93,7 @@ bool update_if_local(WorkerState& worker, const TableHandleOf& table, const py::
             try {
               const py::array elements = copy_of(element_type<T>(), bytes, value.size());
               function(elements);
-              copy_back(elements, bytes);
+              copy_back(elements, std::as_writable_bytes(value));
             } catch (py::error_already_set& error) {
               raised.emplace(std::move(error));
             }

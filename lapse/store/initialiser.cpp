@@ -46,6 +46,7 @@ void Initialiser::check(ElementType type) const {
   if (!std::isfinite(first_) || !std::isfinite(second_)) {
     throw ConfigurationError(fmt::format("initialiser {}: its parameters must be finite", to_string()));
   }
+  const bool is_floating = type == ElementType::float32 || type == ElementType::float64;
   const bool fits = visit_element(type, [this](auto element) {
     using Limits = std::numeric_limits<decltype(element)>;
     const auto inside = [](double value) {
@@ -58,6 +59,10 @@ void Initialiser::check(ElementType type) const {
   if (!fits) {
     throw ConfigurationError(fmt::format("initialiser {}: its values do not fit elements of type {}",
                                          to_string(), element_name(type)));
+  }
+  if (kind_ == Kind::constant && first_ != std::trunc(first_) && !is_floating) {
+    throw ConfigurationError(fmt::format("initialiser {}: elements of type {} are whole numbers", to_string(),
+                                         element_name(type)));
   }
   if (kind_ == Kind::uniform && first_ > second_) {
     throw ConfigurationError(

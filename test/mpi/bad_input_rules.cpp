@@ -33,8 +33,9 @@ TableOptions with(const UpdateRule& rule, bool sparse = false) {
 
 struct Named {
   std::string text;
+  std::size_t state = 0;
   std::string name() const { return text; }
-  std::size_t state_elements(std::size_t) const { return 0; }
+  std::size_t state_elements(std::size_t) const { return state; }
   void initialise(std::span<const float>, std::span<float>) const {}
   void apply(std::span<float>, std::span<float>, std::span<const float>, float) const {}
 };
@@ -108,7 +109,9 @@ TEST_CASE("A rule that is wrong on one rank alone is PeerFailed on the others") 
   check_usable(server);
 }
 
-TEST_CASE("Rules that differ between ranks are a mismatch, by kind, by parameter, by name of a custom rule") {
+TEST_CASE(
+    "Rules that differ between ranks are a mismatch, by kind, by parameter, by name and state of a custom "
+    "rule") {
   ParameterServer server(MPI_COMM_WORLD);
   if (server.ranks() == 1) return;  // No other rank to differ from.
   const bool last = on_last_rank(server);
@@ -116,6 +119,7 @@ TEST_CASE("Rules that differ between ranks are a mismatch, by kind, by parameter
       {UpdateRule::sgd(), UpdateRule::adam()},
       {UpdateRule::adagrad(), UpdateRule::adagrad({.learning_rate = 0.010000000000000002})},
       {UpdateRule::custom<float>(Named{"a"}), UpdateRule::custom<float>(Named{"b"})},
+      {UpdateRule::custom<float>(Named{"a", 1}), UpdateRule::custom<float>(Named{"a", 2})},
   };
   for (const auto& [first, second] : pairs) {
     for (const bool sparse : {false, true}) {

@@ -276,6 +276,8 @@ static void attached(program* p) {
   CHECK(lapse_mpi_lock(p->server));
   REFUSED(lapse_mpi_lock(p->server), LAPSE_ERROR_USAGE, "has mpi_calls");
   REFUSED(lapse_server_close(p->server), LAPSE_ERROR_USAGE, "has mpi_calls");
+  REFUSED(lapse_server_create(MPI_COMM_WORLD, NULL, 0, &(lapse_server*){NULL}), LAPSE_ERROR_USAGE,
+          "has mpi_calls");
   CHECK(lapse_mpi_unlock(p->server));
   REFUSED(lapse_mpi_unlock(p->server), LAPSE_ERROR_USAGE, "without lapse_mpi_lock");
   CHECK(lapse_barrier(worker));
@@ -289,8 +291,7 @@ static void use(const char* folder, int managed) {
   const lapse_option unknown[1] = {{"lapse.stall_rebort", "30"}};
   char* json = NULL;
   lapse_checkpoints* checkpoints = NULL;
-  int32_t rank = -1;
-  int32_t ranks = 0;
+  int32_t rank = -1, ranks = 0;
   memset(&p, 0, sizeof p);
   p.folder = folder;
   p.managed = managed;

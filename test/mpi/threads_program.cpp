@@ -196,6 +196,8 @@ void own_messages(Fixture& fixture, bool serialized) {
                 } else {
                   expect_error<UsageError>([&] { static_cast<void>(server.mpi_calls()); }, "only that one");
                   expect_error<UsageError>([&] { server.progress(); }, "only that one");
+                  expect_error<UsageError>([&] { server.close(); }, "only that one");
+                  expect_error<UsageError>([&] { server.run_here([](Worker&) {}); }, "only that one");
                 }
                 add_and_check(*worker, fixture.table, fixture.sum);
               }});

@@ -17,6 +17,11 @@ def functions(server):
                                     numpy.float64, argument=pair, result=pair)
     for kind in (object, "S", numpy.dtype([("object", "O")])):  # bytes that other ranks can do nothing with
         refused(lapse.ConfigurationError, "without objects", server.register_function, "bad", add_to, numpy.float64, result=kind)
+    whole = server.create_table("whole", dtype=numpy.int64, sparse=True, initial=lambda key: {1: 0.5, 2: None}.get(key, key))
+    half = server.register_function("half", lambda key, value, given: given / 2 if key else None, numpy.int64, argument="i4", result="i4")
+    resize = server.register_function("resize", lambda key, value: value.resize(100, refcheck=False), numpy.int64)
+    for wrong in (1.5, 2**53 + 1):
+        refused(lapse.ConfigurationError, str(wrong), server.create_table, "bad", KEYS, numpy.int64, initial=wrong)
     clear = server.register_function("clear", lambda key, value: value.fill(0), numpy.float64)
 
     def largest(value, state, update, scale):
@@ -42,6 +47,14 @@ def functions(server):
         refused(lapse.UserCodeFailed, "cannot be 7", worker.call, rows, add, 7, [1])
         refused(TypeError, "has an argument", worker.call, rows, add, [1])
         refused(TypeError, "has no arguments", worker.call, rows, clear, [1], [1])
+        refused(ValueError, "arguments: 1.5 is outside of int32", worker.call, whole, half, [5], [1.5])
+        refused(ValueError, "is outside of int32", worker.call, whole, half, [5], [2**40])
+        refused(lapse.UserCodeFailed, "result of a function: 1.5 is outside of int32", worker.call, whole, half, [5], [3])
+        refused(lapse.UserCodeFailed, "result of a function of object", worker.call, whole, half, [0], [3])
+        assert worker.call(whole, half, [5], [4.0])[0] == 2
+        refused(lapse.UserCodeFailed, "resized", worker.call, whole, resize, [5])
+        refused(lapse.UserCodeFailed, "initial value: 0.5 is outside of int64", worker.pull, whole, 1)
+        refused(lapse.UserCodeFailed, "initial value of object", worker.pull, whole, 2)
         refused(lapse.LengthMismatch, "arguments", worker.call, rows, add, [1, 2], [1])
         refused(lapse.UsageError, "of float64, the table has float32", worker.call, ruled, clear, [1])
         worker.barrier()
@@ -61,7 +74,7 @@ def add_to(key, value, argument):
     if key == 7:
         raise ValueError("the key cannot be 7")
     value += argument
-    return value[0]
+    return int(value[0])
 
 
 def in_place(worker, table, key):

@@ -44,6 +44,7 @@ def intervals(options):
         assert not job.need_checkpoint(clocks=29) and job.need_checkpoint(clocks=30)
         assert not job.checkpoint_due and not job.should_stop()
         job = lapse.JobControl(server, deadline=time.time() + 3600, grace=7200)
+        assert lapse.JobControl(server, deadline=0, grace=9_000_000_000).should_stop()
         assert job.stop_requested and job.should_stop() and job.stop_reason == "the time of the job ends"
         for name, wrong, kind in (("every_epochs", 1.5, TypeError), ("every_clocks", -1, ValueError),
                                   ("every_seconds", "x", TypeError), ("deadline", float("nan"), ValueError),

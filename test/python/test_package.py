@@ -167,6 +167,7 @@ def own_calls(server):
     def work(worker):
         total = numpy.zeros(1)
         with server.mpi_calls():
+            refused(lapse.UsageError, "wait for itself", lapse.Server)
             request = MPI.COMM_WORLD.Iallreduce(numpy.ones(1), total)
         done = False
         while not done:
@@ -192,6 +193,11 @@ def checkpoints(server, table, folder):
 def managed(manager, table):
     samplers = [manager.create_sampler(table), manager.create_sampler(table, "log_uniform", 0, 20, scheme="naive"),
                 manager.create_sampler(table, "weighted", 20, weights=[0, 1, 0, 2], scheme="pool")]
+
+    refused(lapse.ConfigurationError, "'uniform' with weights", manager.create_sampler, table, "uniform", weights=[1])
+    refused(lapse.ConfigurationError, "without weights", manager.create_sampler, table, "weighted")
+    refused(lapse.ConfigurationError, "50 with 2 weights", manager.create_sampler, table, count=50, weights=[1, 2])
+    samplers.append(manager.create_sampler(table, first=3, weights=[0, 1]))
 
     def work(worker):
         begin = worker.clock

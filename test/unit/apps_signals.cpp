@@ -6,7 +6,9 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "apps/common/held_signals.hpp"
 #include "apps/common/termination_watch.hpp"
@@ -55,6 +57,23 @@ TEST_CASE("a signal that comes while a program starts is there when it is watche
           std::raise(SIGUSR1);
           release_signals();
           return 0;
+        }) == SIGUSR1);
+}
+
+TEST_CASE("watches of one signal end in any order") {
+  CHECK(end_of([] {
+          std::optional<SignalWatch> first(std::in_place, std::vector{SIGUSR1});
+          const SignalWatch second({SIGUSR1});
+          first.reset();
+          std::raise(SIGUSR1);
+          return second.received() == SIGUSR1 ? 1 : 0;
+        }) == kReturned + 1);
+  CHECK(end_of([] {
+          std::optional<SignalWatch> first(std::in_place, std::vector{SIGUSR1});
+          std::optional<SignalWatch> second(std::in_place, std::vector{SIGUSR1});
+          first.reset();
+          second.reset();
+          return std::raise(SIGUSR1);
         }) == SIGUSR1);
 }
 

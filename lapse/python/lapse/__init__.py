@@ -163,21 +163,30 @@ class Manager(Server):
         counts = whole_numbers(counts, f"frequencies of table '{table.name}'", table.keys, 0, numpy.iinfo(numpy.int64).max)
         _native.set_frequencies(self._native, table, counts)
 
-    def create_sampler(self, table, distribution="uniform", first=0, count=None, *, weights=(), scheme="", replacement=True,
+    def create_sampler(self, table, distribution=None, first=0, count=None, *, weights=None, scheme="", replacement=True,
                        postpone=None, pool_keys=None, pool_uses=None, seed=None):
         """Collective. distribution: uniform, log_uniform or weighted, over count keys from first on.
 
+        weights: of the keys from first on, as many as there are, for weighted, which is then the default; else uniform is.
         scheme: naive, prelocalised, pool or local. postpone: a key that is not local comes after later ones of its sample.
         pool_keys: of one pool; pool_uses: of each of its keys. What is not given is as the options of the manager say.
         seed: of all draws; else the number of the sampler.
         """
+        if distribution is None:
+            distribution = "uniform" if weights is None else "weighted"
         if distribution not in ("uniform", "log_uniform", "weighted"):
             raise errors.ConfigurationError(f"distribution '{distribution}': expected uniform, log_uniform or weighted")
+        if (distribution == "weighted") != (weights is not None):
+            raise errors.ConfigurationError(
+                f"distribution '{distribution}' {'with' if weights is not None else 'without'} weights: expected them for weighted alone")
+        weights = [] if weights is None else list(weights)
+        if distribution == "weighted" and count not in (None, len(weights)):
+            raise errors.ConfigurationError(f"count {count} with {len(weights)} weights: expected one of them")
         first = arguments.whole(first, "first", 0, 2**64 - 1)
-        count = arguments.whole(count if count is not None else len(weights) or table.keys - first, "count", 0, 2**64 - 1)
+        count = arguments.whole(count if count is not None else len(weights) or max(0, table.keys - first), "count", 0, 2**64 - 1)
         options = [arguments.of_kind(bool, replacement, "replacement"),
                    arguments.optional(lambda given: arguments.of_kind(bool, given, "postpone"), postpone),
                    arguments.optional(arguments.whole, pool_keys, "pool_keys", 1, 2**32 - 1),
                    arguments.optional(arguments.whole, pool_uses, "pool_uses", 1, 2**32 - 1),
                    arguments.optional(arguments.whole, seed, "seed", 0, 2**64 - 1)]
-        return _native.create_sampler(self._native, table, first, count, distribution, list(weights), scheme, *options)
+        return _native.create_sampler(self._native, table, first, count, distribution, weights, scheme, *options)

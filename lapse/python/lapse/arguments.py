@@ -22,9 +22,12 @@ def whole(given, what, least, most):
 
 def number(given, what):
     try:
-        return float(given)
-    except (TypeError, ValueError):
+        made = float(given)
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{what} is {given!r}: expected a number") from None
+    if isinstance(given, int) and made != given:
+        raise errors.ConfigurationError(f"{what} is {given}: expected a number that float64 has")
+    return made
 
 
 def function(given, what):

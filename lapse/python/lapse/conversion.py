@@ -11,16 +11,28 @@ def values(given, what, dtype):
         return array
     if not isinstance(given, _NUMBERS):
         raise TypeError(f"{what} of {array.dtype}: expected {dtype}")
+    return _exact(array, what, dtype, "iuf" if dtype.kind == "f" else "iu")
+
+
+def converted(given, what, dtype):
+    """A contiguous array of dtype, also of other numbers: 2.0 is 2. TypeError, ValueError where dtype has no such values."""
+    if dtype.kind in "iuf":
+        array = numpy.asarray(given)
+        given = array if array.dtype == dtype else _exact(array, what, dtype, "iuf")
+    return numpy.ascontiguousarray(given, dtype)
+
+
+def _exact(array, what, dtype, kinds):
     if array.size == 0:
         return numpy.empty(array.shape, dtype)
-    if array.dtype.kind not in ("iu" if dtype.kind == "i" else "iuf"):
+    if array.dtype.kind not in kinds:
         raise TypeError(f"{what} of {array.dtype}: expected numbers that {dtype} has")
     with numpy.errstate(over="ignore", invalid="ignore"):
-        converted = array.astype(dtype)
-    wrong = converted != array if dtype.kind == "i" else numpy.isinf(converted) & ~numpy.isinf(array)
+        made = array.astype(dtype)
+    wrong = numpy.isinf(made) & ~numpy.isinf(array) if dtype.kind == "f" else made != array
     if wrong.any():
         raise ValueError(f"{what}: {array[wrong].flat[0]} is outside of {dtype}")
-    return converted
+    return made
 
 
 def written(given, what):

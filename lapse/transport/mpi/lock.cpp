@@ -146,6 +146,28 @@ void MpiLock::lock_contended() {
   }
 }
 
+namespace {
+
+std::atomic<std::thread::id>& application_thread() {
+  static std::atomic<std::thread::id> thread;
+  return thread;
+}
+
+}  // namespace
+
+void MpiLock::set_application_thread(std::thread::id thread) {
+  application_thread().store(thread, std::memory_order_relaxed);
+}
+
+bool MpiLock::is_application_thread() {
+  return application_thread().load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+void MpiLock::refuse_application_thread(const char* call) {
+  if (is_application_thread())
+    throw UsageError(fmt::format("{} by a thread that has mpi_calls(): it would wait for itself", call));
+}
+
 void MpiLock::wake_sleeper() {
   futex(state_, FUTEX_WAKE_PRIVATE, 1);
 }

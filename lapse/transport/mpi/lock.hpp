@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 #include "lapse/core/lock_role.hpp"
 #include "lapse/core/types.hpp"
@@ -72,6 +73,13 @@ class MpiLock {
     return !used_.exchange(true, std::memory_order_relaxed);
   }
   void detach() { open_instances_.fetch_sub(1, std::memory_order_relaxed); }
+
+  // The thread that has the lock for calls of the application, and whether the calling one is it: there is
+  // one at most.
+  static void set_application_thread(std::thread::id thread);
+  static bool is_application_thread();
+  // Throws UsageError where the calling thread would wait for itself.
+  static void refuse_application_thread(const char* call);
 
   // MPI_Finalize has begun: MPI must not be called any more.
   bool finalized() const { return finalized_.load(std::memory_order_acquire); }

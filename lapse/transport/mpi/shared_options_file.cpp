@@ -37,6 +37,7 @@ int rank_of(MpiLock& lock, MPI_Comm communicator) {
 
 OptionsFile shared_options_file(MPI_Comm communicator) {
   require_library_of_build();
+  MpiLock::refuse_application_thread("the making of a server");
   if (!is_usable(communicator)) return {};
   MpiLock& lock = MpiLock::of_process();
   const int rank = rank_of(lock, communicator);

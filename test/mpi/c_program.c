@@ -335,8 +335,7 @@ static void use(const char* folder, int managed) {
 }
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  int major = -1;
+  int provided = 0, major = -1;
   EXPECT(strlen(lapse_last_error()) == 0);
   EXPECT(lapse_version(&major, NULL, NULL) != NULL && major >= 0);
   if (argc != 2) fail("arguments", __LINE__, "expected a folder");

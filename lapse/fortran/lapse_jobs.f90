@@ -156,6 +156,7 @@ contains
     logical, intent(inout) :: needed
     integer, intent(out), optional :: ierr
     integer(c_int) :: answer, status
+    if (.not. is_progress(epochs, clocks, ierr)) return
     status = c_job_need_checkpoint(job%handle, epochs, clocks, answer)
     if (status == lapse_ok) needed = answer /= 0
     call finish(status, ierr)
@@ -166,6 +167,14 @@ contains
     type(lapse_job), intent(in) :: job
     integer(int64), intent(in) :: epochs, clocks
     integer, intent(out), optional :: ierr
+    if (.not. is_progress(epochs, clocks, ierr)) return
     call finish(c_job_begin_interval(job%handle, epochs, clocks), ierr)
   end subroutine lapse_job_begin_interval
+
+  logical function is_progress(epochs, clocks, ierr)
+    integer(int64), intent(in) :: epochs, clocks
+    integer, intent(out), optional :: ierr
+    is_progress = min(epochs, clocks) >= 0
+    if (.not. is_progress) call refuse(lapse_error_configuration, 'epochs or clocks of a job below 0', ierr)
+  end function is_progress
 end module lapse_jobs

@@ -9,7 +9,9 @@ namespace lapse {
 
 Checkpoints::Checkpoints(ParameterServer& server, CheckpointSettings settings)
     : impl_(std::make_unique<Impl>(server, std::move(settings))) {}
-Checkpoints::~Checkpoints() = default;
+Checkpoints::~Checkpoints() {
+  impl_->report_unfinished();
+}
 
 void Checkpoints::add(const TableHandle& table, const std::string& name) {
   impl_->add(table, name);

@@ -57,6 +57,13 @@ void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
   tables_.emplace_back(table, name);
 }
 
+void Checkpoints::Impl::report_unfinished() const noexcept {
+  if (!save_ || !is_first_rank() || std::uncaught_exceptions() > 0) return;
+  Logger(server_.rank(), server_.options().log_level)
+      .warning("folder '{}': the last checkpoint is not finished there, as finish() was not called",
+               folder_.path());
+}
+
 std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const std::string& step) const {
   std::string text = fmt::format("folder '{}', {} local folder, {}, tables", folder.path(),
                                  has_local_folder() ? "a" : "no", step);

@@ -48,6 +48,8 @@ class Checkpoints::Impl {
   void begin(std::uint64_t step, const CheckpointContent& content, Writing writing);
   void finish();
   bool staged() const { return !save_ || save_->staged(); }
+  // Warns where the last checkpoint is not finished.
+  void report_unfinished() const noexcept;
   bool done() const { return !save_ || save_->done(); }
   bool has_local_folder() const { return !settings_.local_folder.empty(); }
   void release_memory() {

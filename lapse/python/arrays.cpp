@@ -30,10 +30,7 @@ py::array converted(const py::object& given, const char* what, const py::dtype& 
 
 py::array key_array_of(const py::object& given) {
   if (py::isinstance<py::array>(given)) return array_of(given, "keys", py::dtype::of<std::int64_t>(), false);
-  const py::module_ numpy = py::module_::import("numpy");
-  const py::object plain = py::hasattr(given, "__dlpack__") ? numpy.attr("from_dlpack")(given) : given;
-  const py::array array = numpy.attr("atleast_1d")(plain);
-  return array.size() == 0 ? py::array_t<std::uint64_t>(0) : array;
+  return conversion("keys")(given);
 }
 
 void check_rows(const py::array& values, const char* what, std::size_t keys) {

@@ -31,7 +31,10 @@ void signal(const adapm::IntentHandle& intents, const TableHandleOf& table, cons
       throw py::value_error("a range of keys with a step: expected one without");
     if (py::object(keys.attr("start")) < py::int_(0))
       throw UsageError("an intent of " + py::repr(keys).cast<std::string>() + ": expected keys from 0 on");
-    const adapm::KeyRange range{.first = key_of(keys.attr("start")), .end = key_of(keys.attr("stop"))};
+    const py::object first = keys.attr("start");
+    // Python's ranges without keys may end below their start.
+    const py::object past = py::len(keys) == 0 ? first : keys.attr("stop");
+    const adapm::KeyRange range{.first = key_of(first), .end = key_of(past)};
     const py::gil_scoped_release released;
     std::visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); }, table.table);
     return;

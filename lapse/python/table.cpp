@@ -144,7 +144,11 @@ py::array_t<std::int64_t> lengths_of(const TableHandleOf& table, const py::objec
   std::visit(
       [&](const auto& typed) {
         std::int64_t* to = lengths.mutable_data();
-        for (const Key key : key_span(held)) *to++ = static_cast<std::int64_t>(typed.length(key));
+        for (const Key key : key_span(held)) {
+          if (!typed.handle().has(key))
+            throw KeyOutOfRange(typed.name(), key, typed.keys(), table.server->server().rank());
+          *to++ = static_cast<std::int64_t>(typed.length(key));
+        }
       },
       table.table);
   return lengths;

@@ -4,11 +4,15 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/hooks.hpp"
 #include "test/mpi/checkpoints_stepped.hpp"
 #include "test/mpi/checkpoints_tables.hpp"
 #include "test/support/catch.hpp"
@@ -78,11 +82,18 @@ TEST_CASE("A save in the background has the values of its call, and exists when 
 
 TEST_CASE("A save in the background that is not finished leaves what there was") {
   const SharedFolder folder;
+  std::vector<std::string> messages;
+  bool is_first = false;
   {
     SteppedTable table(folder.path());
     table.save(1);
     table.checkpoints().save_async(1);
+    is_first = table.server().rank() == Rank(0);
+    set_hooks({.log = [&](LogLevel, Rank, std::string_view text) { messages.emplace_back(text); }});
   }
+  set_hooks({});
+  CHECK(messages.size() == (is_first ? 1 : 0));
+  if (is_first) CHECK(contains(messages.at(0), "the last checkpoint is not finished there"));
   SteppedTable table(folder.path());
   CHECK(table.checkpoints().load().step == 1);
   table.expect_values(1);

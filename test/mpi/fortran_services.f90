@@ -22,6 +22,8 @@ contains
     call expect_error(status, lapse_error_usage, 'job has not been ended')
     call lapse_job_need_checkpoint(job, 1_int64, 0_int64, answer)
     call expect(.not. answer, 'no checkpoint after an epoch')
+    call lapse_job_need_checkpoint(job, -5_int64, 0_int64, answer, status)
+    call expect_error(status, lapse_error_configuration, 'below 0')
     call lapse_job_need_checkpoint(job, 2_int64, 0_int64, answer)
     call expect(answer, 'a checkpoint after two epochs')
     call lapse_job_begin_interval(job, 3_int64, 0_int64)

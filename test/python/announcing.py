@@ -14,6 +14,8 @@ def intent_types(manager, table):
         worker.intent(table, [1, 2, 3], worker.clock, worker.clock + 1, "read_only")
         worker.intent(table, range(4, 6), worker.clock, worker.clock + 1, type="read_only")
         worker.intent(table, [7], worker.clock, worker.clock + 1)
+        for empty in (range(0), range(0, -5), range(5, 2), range(KEYS, KEYS)):
+            worker.intent(table, empty, worker.clock, worker.clock + 1)
         refused(lapse.ConfigurationError, "'write': expected read_write or read_only",
                 worker.intent, table, [7], worker.clock, worker.clock + 1, "write")
         refused(lapse.UsageError, "range(-5, 3): expected keys from 0", worker.intent, table, range(-5, 3), 0, 1)

@@ -27,6 +27,9 @@ def conversions(worker, tables, keys):
     """Lists are numbers of the table's type; nothing is rounded, cut off or written to a copy."""
     floats, _, ints, _ = tables
     rows = numpy.zeros((4, LENGTH), numpy.float32)
+    refused(lapse.KeyOutOfRange, str(2**63), worker.pull, floats, [0, 2**63])
+    refused(lapse.KeyOutOfRange, "500", floats.lengths, [0, 500])
+    refused(TypeError, "'lapse.helping' is None", lapse.Server, options={"lapse.helping": None})
     refused(TypeError, "float64: expected numbers that int32 has", worker.push, ints, 3, [1.5, 2])
     refused(TypeError, "expected numbers that int32 has", worker.push, ints, 3, ["2", "3"])
     refused(TypeError, "expected numbers that int32 has", worker.push, ints, 3, [None, 1])

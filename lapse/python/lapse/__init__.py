@@ -44,7 +44,7 @@ class Server:
         if level < MPI.THREAD_SERIALIZED:
             warnings.warn(f"mpi4py has initialised MPI with {_LEVELS[level]}: expected MPI_THREAD_SERIALIZED or more, as "
                           "mpi4py.rc.thread_level says before mpi4py.MPI is imported", RuntimeWarning, stacklevel=2)
-        texts = {name: str(value) for name, value in (options or {}).items()}
+        texts = {name: arguments.option(value, name) for name, value in (options or {}).items()}
         # COMM_NULL is false, and refused; it is not the same as none.
         communicator = MPI.COMM_WORLD if communicator is None else communicator
         self._native = _native.Server(communicator.py2f(), texts, self._managed)

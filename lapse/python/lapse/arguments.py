@@ -30,6 +30,15 @@ def number(given, what):
     return made
 
 
+def option(given, name):
+    """The text of an option's value."""
+    if isinstance(given, bool):
+        return "on" if given else "off"
+    if given is None:
+        raise TypeError(f"the option '{name}' is None: expected a value")
+    return str(given)
+
+
 def function(given, what):
     if not callable(given):
         raise TypeError(f"{what} is {given!r}: expected a function")

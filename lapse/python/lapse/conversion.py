@@ -14,6 +14,17 @@ def values(given, what, dtype):
     return _exact(array, what, dtype, "iuf" if dtype.kind == "f" else "iu")
 
 
+def keys(given):
+    """An array of the keys in a list, a number or a buffer."""
+    array = numpy.atleast_1d(numpy.from_dlpack(given) if hasattr(given, "__dlpack__") else given)
+    if array.size == 0:
+        return numpy.empty(0, numpy.uint64)
+    # NumPy has no integer type for a list of small keys and keys from 2**63 on.
+    if array.dtype == numpy.float64 and isinstance(given, (list, tuple)) and all(isinstance(key, int) and key >= 0 for key in given):
+        return numpy.array(given, numpy.uint64)
+    return array
+
+
 def converted(given, what, dtype):
     """A contiguous array of dtype, also of other numbers: 2.0 is 2. TypeError, ValueError where dtype has no such values."""
     if dtype.kind in "iuf":

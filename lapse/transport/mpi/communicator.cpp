@@ -18,6 +18,13 @@ int usable_thread_level() {
   mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  int is_main = 1;
+  check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  if (level < MPI_THREAD_SERIALIZED && is_main == 0) {
+    throw MpiStateError(
+        "a server is made by another thread than the one that initialised MPI: with a thread level below "
+        "MPI_THREAD_SERIALIZED only that one may call MPI");
+  }
   return level;
 }
 

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,27 @@ lapse::CheckpointContent content_of(const void* blob, std::size_t bytes) {
   lapse::CheckpointContent content;
   if (bytes > 0) content.global.assign(&given(static_cast<const char*>(blob), "blob"), bytes);
   return content;
+}
+
+lapse::CheckpointContent content_of(const lapse_checkpoint_content& wanted) {
+  lapse::c::check_size(wanted, "lapse_checkpoint_content");
+  lapse::CheckpointContent content = content_of(wanted.blob.data, wanted.blob.size);
+  if (wanted.per_worker_count > 0) given(wanted.per_worker, "per_worker");
+  for (const lapse_bytes& bytes : std::span(wanted.per_worker, wanted.per_worker_count))
+    content.per_worker.push_back(content_of(bytes.data, bytes.size).global);
+  if (wanted.clock_count > 0) given(wanted.clocks, "clocks");
+  for (const std::int64_t clock : std::span(wanted.clocks, wanted.clock_count))
+    content.clocks.push_back(lapse::c::clock_of(clock));
+  return content;
+}
+
+// Of a worker, of which the last load has found this.
+template <class T>
+const T& of_worker(const std::vector<T>& found, std::size_t worker, std::string_view what) {
+  if (worker >= found.size())
+    throw lapse::UsageError(
+        fmt::format("the {} of worker {} of a checkpoint that has them of {}", what, worker, found.size()));
+  return found[worker];
 }
 
 lapse::LoadRequest request_of(const lapse_load_request& wanted) {
@@ -76,6 +98,19 @@ lapse_status lapse_checkpoints_save_begin(lapse_checkpoints* checkpoints, uint64
   return guarded(
       [&] { given(checkpoints, "checkpoints").checkpoints.save_async(step, content_of(blob, bytes)); });
 }
+void lapse_checkpoint_content_init(lapse_checkpoint_content* content) {
+  if (content == nullptr) return;
+  *content = {};
+  content->size = sizeof *content;
+}
+lapse_status lapse_checkpoints_save_as(lapse_checkpoints* checkpoints, uint64_t step,
+                                       const lapse_checkpoint_content* content, int begins) {
+  return guarded([&] {
+    lapse::Checkpoints& saved = given(checkpoints, "checkpoints").checkpoints;
+    const lapse::CheckpointContent made = content_of(given(content, "content"));
+    begins == 0 ? saved.save(step, made) : saved.save_async(step, made);
+  });
+}
 lapse_status lapse_checkpoints_finish(lapse_checkpoints* checkpoints) {
   return guarded([&] { given(checkpoints, "checkpoints").checkpoints.finish(); });
 }
@@ -127,6 +162,33 @@ lapse_status lapse_checkpoints_load_as(lapse_checkpoints* checkpoints, const lap
 }
 
 // --- about the last load
+
+lapse_status lapse_checkpoints_worker_count(const lapse_checkpoints* checkpoints, size_t* bytes,
+                                            size_t* clocks) {
+  return guarded([&] {
+    const lapse::LoadedCheckpoint& loaded = given(checkpoints, "checkpoints").loaded;
+    if (bytes != nullptr) *bytes = loaded.per_worker.size();
+    if (clocks != nullptr) *clocks = loaded.clocks.size();
+  });
+}
+
+lapse_status lapse_checkpoints_worker_bytes(const lapse_checkpoints* checkpoints, size_t worker,
+                                            const void** data, size_t* bytes) {
+  return guarded([&] {
+    const lapse::LoadedCheckpoint& loaded = given(checkpoints, "checkpoints").loaded;
+    const std::string& found = of_worker(loaded.per_worker, worker, "bytes");
+    given(data, "data") = found.data();
+    given(bytes, "bytes") = found.size();
+  });
+}
+
+lapse_status lapse_checkpoints_worker_clock(const lapse_checkpoints* checkpoints, size_t worker,
+                                            int64_t* clock) {
+  return guarded([&] {
+    const lapse::LoadedCheckpoint& loaded = given(checkpoints, "checkpoints").loaded;
+    given(clock, "clock") = static_cast<std::int64_t>(of_worker(loaded.clocks, worker, "clock").value());
+  });
+}
 
 lapse_status lapse_checkpoints_problem_count(const lapse_checkpoints* checkpoints, size_t* count) {
   return guarded([&] {

@@ -25,6 +25,24 @@ LAPSE_C_API lapse_status lapse_checkpoints_save(lapse_checkpoints* checkpoints, 
                                                 const void* blob, size_t bytes);
 LAPSE_C_API lapse_status lapse_checkpoints_save_begin(lapse_checkpoints* checkpoints, uint64_t step,
                                                       const void* blob, size_t bytes);
+
+/* What is saved beside the tables; lapse_checkpoint_content_init: nothing. */
+typedef struct lapse_bytes {
+  const void* data;
+  size_t size;
+} lapse_bytes;
+typedef struct lapse_checkpoint_content {
+  size_t size;                   /* sizeof(lapse_checkpoint_content): set by the function below */
+  lapse_bytes blob;              /* of rank 0 */
+  const lapse_bytes* per_worker; /* one for each worker of this rank, or none */
+  size_t per_worker_count;
+  const int64_t* clocks; /* likewise, from 0 on */
+  size_t clock_count;
+} lapse_checkpoint_content;
+LAPSE_C_API void lapse_checkpoint_content_init(lapse_checkpoint_content* content);
+/* Collective. As lapse_checkpoints_save, or, where begins is not 0, lapse_checkpoints_save_begin. */
+LAPSE_C_API lapse_status lapse_checkpoints_save_as(lapse_checkpoints* checkpoints, uint64_t step,
+                                                   const lapse_checkpoint_content* content, int begins);
 LAPSE_C_API lapse_status lapse_checkpoints_finish(lapse_checkpoints* checkpoints);
 LAPSE_C_API int lapse_checkpoints_done(const lapse_checkpoints* checkpoints);
 /* Not collective. Whether this rank's part of the last checkpoint is on a disk: 0 or 1. */
@@ -61,6 +79,15 @@ LAPSE_C_API void lapse_load_request_init(lapse_load_request* request);
 LAPSE_C_API lapse_status lapse_checkpoints_load_as(lapse_checkpoints* checkpoints,
                                                    const lapse_load_request* request, uint64_t* loaded,
                                                    const void** blob, size_t* bytes);
+
+/* What the last load has found of all workers that there were, in their order; the counts are 0 where nothing was
+ * saved. *data is valid until the next load. */
+LAPSE_C_API lapse_status lapse_checkpoints_worker_count(const lapse_checkpoints* checkpoints, size_t* bytes,
+                                                        size_t* clocks);
+LAPSE_C_API lapse_status lapse_checkpoints_worker_bytes(const lapse_checkpoints* checkpoints, size_t worker,
+                                                        const void** data, size_t* bytes);
+LAPSE_C_API lapse_status lapse_checkpoints_worker_clock(const lapse_checkpoints* checkpoints, size_t worker,
+                                                        int64_t* clock);
 
 /* About the last load, 0 and false before: how many newer checkpoints it has passed over, which of them and why;
  * whether the folder of all ranks lacks what was loaded. *text is valid until the next load. */

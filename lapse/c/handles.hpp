@@ -100,8 +100,13 @@ struct lapse_operation {
 };
 
 struct lapse_lease {
+  struct Part {
+    const lapse_table* table;
+    std::size_t end;  // the number of keys up to its last one
+  };
+
   lapse::c::CountedHandle counted;
-  const lapse_table* table;
+  std::vector<Part> parts;
   lapse::Lease lease;
 };
 
@@ -151,6 +156,10 @@ auto as_values(Void* values, std::size_t elements) {
   using Value = std::conditional_t<std::is_const_v<Void>, const T, T>;
   if (values == nullptr && elements > 0) throw UsageError("values is NULL");
   return std::span<Value>(static_cast<Value*>(values), elements);
+}
+
+inline Clock clock_of(std::int64_t clock) {
+  return Clock(static_cast<Clock::representation>(clock));
 }
 
 inline Worker& base(lapse_worker* worker) {

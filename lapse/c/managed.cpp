@@ -31,10 +31,6 @@ const adapm::Worker& managed(const lapse_worker* worker) {
 
 namespace {
 
-Clock clock_of(std::int64_t clock) {
-  return Clock(static_cast<Clock::representation>(clock));
-}
-
 adapm::KeyRange range_of(std::uint64_t first, std::uint64_t count) {
   if (count > UINT64_MAX - first)
     throw UsageError(fmt::format("{} keys from {} on: there are fewer", count, first));

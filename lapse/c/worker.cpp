@@ -253,64 +253,6 @@ lapse_status lapse_for_each_local(lapse_worker* worker, const lapse_table* table
   });
 }
 
-// --- leases
-
-lapse_status lapse_lease_keys(lapse_worker* worker, const lapse_table* table, const uint64_t* keys,
-                              size_t count, lapse_lease** lease) {
-  return guarded([&] {
-    lapse::Worker& caller = base(worker);
-    given(lease, "lease");
-    lapse::Lease held = visit(given(table, "table"),
-                              [&](const auto& typed) { return caller.lease(typed, as_keys(keys, count)); });
-    *lease = new lapse_lease{lapse::c::CountedHandle(worker->handles.leases), table, std::move(held)};
-  });
-}
-
-namespace {
-
-// Calls f with the values of the lease, of which there is number i.
-template <class F>
-void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
-  const lapse_lease& held = given(lease, "lease");
-  visit(*held.table, [&](const auto& typed) {
-    const auto values = held.lease.values(typed);
-    if (i >= values.size())
-      throw lapse::UsageError(fmt::format("index {}, from 0, of a lease of {} keys", i, values.size()));
-    f(values);
-  });
-}
-
-}  // namespace
-
-lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_t* length, void** state,
-                               size_t* state_length) {
-  return guarded([&] {
-    with_leased(lease, i, [&](const auto& values) {
-      given(value, "value") = values[i].data();
-      if (length != nullptr) *length = values[i].size();
-      if (state != nullptr) *state = values.state(i).data();
-      if (state_length != nullptr) *state_length = values.state(i).size();
-    });
-  });
-}
-
-lapse_status lapse_lease_apply(lapse_lease* lease, size_t i, const void* update, size_t elements,
-                               float scale) {
-  return guarded([&] {
-    with_leased(lease, i, [&](const auto& values) {
-      using T = typename decltype(values[i])::value_type;
-      values.apply(i, as_values<T>(update, elements), scale);
-    });
-  });
-}
-
-lapse_status lapse_lease_release(lapse_lease* lease) {
-  return guarded([&] {
-    const std::unique_ptr<lapse_lease> ending(lease);
-    if (ending) ending->lease.release();
-  });
-}
-
 // --- together
 
 lapse_status lapse_wait_all(lapse_worker* worker) {

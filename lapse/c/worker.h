@@ -80,6 +80,15 @@ LAPSE_C_API lapse_status lapse_for_each_local(lapse_worker* worker, const lapse_
 /* Keys of one table, for this worker alone, as plain memory. */
 LAPSE_C_API lapse_status lapse_lease_keys(lapse_worker* worker, const lapse_table* table,
                                           const uint64_t* keys, size_t count, lapse_lease** lease);
+/* The same of several tables at once, each named once. The keys are counted through all parts: keys[i] of the
+ * functions below. */
+typedef struct lapse_lease_part {
+  const lapse_table* table;
+  const uint64_t* keys;
+  size_t count;
+} lapse_lease_part;
+LAPSE_C_API lapse_status lapse_lease_tables(lapse_worker* worker, const lapse_lease_part* parts,
+                                            size_t part_count, lapse_lease** lease);
 /* The value of keys[i], its elements, and the state of the update rule; state may be NULL. */
 LAPSE_C_API lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_t* length,
                                            void** state, size_t* state_length);

@@ -17,7 +17,7 @@ module lapse
                      lapse_scheme_default, lapse_naive, lapse_prelocalised, lapse_pool, lapse_local_scheme, &
                      lapse_rule
   use lapse_types, only: lapse_server, lapse_table, lapse_function, lapse_worker, lapse_operation, lapse_lease, &
-                         lapse_checkpoints, lapse_sampler, lapse_sample, lapse_last_error, lapse_version
+                         lapse_lease_part, lapse_checkpoints, lapse_sampler, lapse_sample, lapse_last_error, lapse_version
   use lapse_hooks
   use lapse_servers
   use lapse_tables

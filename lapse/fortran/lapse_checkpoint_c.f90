@@ -22,6 +22,20 @@ module lapse_checkpoint_c
     integer(c_int) :: is_fallback
   end type c_load_request
 
+  type, bind(C) :: c_bytes
+    type(c_ptr) :: data
+    integer(c_size_t) :: size
+  end type c_bytes
+
+  type, bind(C) :: c_checkpoint_content
+    integer(c_size_t) :: size
+    type(c_bytes) :: blob
+    type(c_ptr) :: per_worker
+    integer(c_size_t) :: per_worker_count
+    type(c_ptr) :: clocks
+    integer(c_size_t) :: clock_count
+  end type c_checkpoint_content
+
   interface
     integer(c_int) function c_checkpoints_create(server, folder, local_folder, keep, checkpoints) &
         bind(C, name="lapse_checkpoints_create")
@@ -41,20 +55,37 @@ module lapse_checkpoint_c
       type(c_ptr), value :: checkpoints, table
       character(kind=c_char), intent(in), optional :: name(*)
     end function c_checkpoints_add
-    integer(c_int) function c_checkpoints_save(checkpoints, step, blob, bytes) &
-        bind(C, name="lapse_checkpoints_save")
+    subroutine c_checkpoint_content_init(content) bind(C, name="lapse_checkpoint_content_init")
       import
-      type(c_ptr), value :: checkpoints, blob
-      integer(c_int64_t), value :: step
-      integer(c_size_t), value :: bytes
-    end function c_checkpoints_save
-    integer(c_int) function c_checkpoints_save_begin(checkpoints, step, blob, bytes) &
-        bind(C, name="lapse_checkpoints_save_begin")
+      type(c_checkpoint_content), intent(out) :: content
+    end subroutine c_checkpoint_content_init
+    integer(c_int) function c_checkpoints_save_as(checkpoints, step, content, begins) &
+        bind(C, name="lapse_checkpoints_save_as")
       import
-      type(c_ptr), value :: checkpoints, blob
+      type(c_ptr), value :: checkpoints
       integer(c_int64_t), value :: step
-      integer(c_size_t), value :: bytes
-    end function c_checkpoints_save_begin
+      type(c_checkpoint_content), intent(in) :: content
+      integer(c_int), value :: begins
+    end function c_checkpoints_save_as
+    integer(c_int) function c_worker_count(checkpoints, bytes, clocks) bind(C, name="lapse_checkpoints_worker_count")
+      import
+      type(c_ptr), value :: checkpoints
+      integer(c_size_t), intent(inout) :: bytes, clocks
+    end function c_worker_count
+    integer(c_int) function c_worker_bytes(checkpoints, worker, data, bytes) &
+        bind(C, name="lapse_checkpoints_worker_bytes")
+      import
+      type(c_ptr), value :: checkpoints
+      integer(c_size_t), value :: worker
+      type(c_ptr), intent(inout) :: data
+      integer(c_size_t), intent(inout) :: bytes
+    end function c_worker_bytes
+    integer(c_int) function c_worker_clock(checkpoints, worker, clock) bind(C, name="lapse_checkpoints_worker_clock")
+      import
+      type(c_ptr), value :: checkpoints
+      integer(c_size_t), value :: worker
+      integer(c_int64_t), intent(inout) :: clock
+    end function c_worker_clock
     integer(c_int) function c_checkpoints_finish(checkpoints) bind(C, name="lapse_checkpoints_finish")
       import
       type(c_ptr), value :: checkpoints

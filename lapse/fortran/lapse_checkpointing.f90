@@ -12,6 +12,7 @@ module lapse_checkpointing
   public :: lapse_checkpoints_save_begin, lapse_checkpoints_finish, lapse_checkpoints_done
   public :: lapse_checkpoints_load, lapse_checkpoints_staged, lapse_checkpoints_release_memory
   public :: lapse_checkpoints_problem_count, lapse_checkpoints_problem, lapse_checkpoints_only_local
+  public :: lapse_checkpoints_worker_count, lapse_checkpoints_worker_bytes, lapse_checkpoints_worker_clock
   public :: lapse_table_load
 
   !> What is loaded of one table, by its name in the checkpoint: all of it unless it says otherwise.
@@ -64,32 +65,58 @@ contains
     end if
   end subroutine lapse_checkpoints_add
 
-  !> Collective. `blob`: characters of rank 0 that are saved with it.
-  subroutine lapse_checkpoints_save(checkpoints, step, blob, ierr)
+  !> Collective. `blob`: characters of rank 0 that are saved with it. per_worker, clocks: for each worker of this rank,
+  !> or none; all of per_worker have as many characters.
+  subroutine lapse_checkpoints_save(checkpoints, step, blob, per_worker, clocks, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in) :: step
-    character(*, kind=c_char), intent(in), target, optional :: blob
+    character(*, kind=c_char), intent(in), optional :: blob
+    character(*, kind=c_char), intent(in), contiguous, optional :: per_worker(:)
+    integer(int64), intent(in), contiguous, optional :: clocks(:)
     integer, intent(out), optional :: ierr
-    if (present(blob)) then
-      call finish(c_checkpoints_save(checkpoints%handle, step, c_loc(blob), len(blob, kind=c_size_t)), ierr)
-    else
-      call finish(c_checkpoints_save(checkpoints%handle, step, c_null_ptr, 0_c_size_t), ierr)
-    end if
+    call save_as(checkpoints, step, 0_c_int, blob, per_worker, clocks, ierr)
   end subroutine lapse_checkpoints_save
 
   !> Collective. Returns when values are copied; the checkpoint exists after lapse_checkpoints_finish.
-  subroutine lapse_checkpoints_save_begin(checkpoints, step, blob, ierr)
+  subroutine lapse_checkpoints_save_begin(checkpoints, step, blob, per_worker, clocks, ierr)
     type(lapse_checkpoints), intent(in) :: checkpoints
     integer(int64), intent(in) :: step
-    character(*, kind=c_char), intent(in), target, optional :: blob
+    character(*, kind=c_char), intent(in), optional :: blob
+    character(*, kind=c_char), intent(in), contiguous, optional :: per_worker(:)
+    integer(int64), intent(in), contiguous, optional :: clocks(:)
     integer, intent(out), optional :: ierr
-    if (present(blob)) then
-      call finish(c_checkpoints_save_begin(checkpoints%handle, step, c_loc(blob), &
-                                           len(blob, kind=c_size_t)), ierr)
-    else
-      call finish(c_checkpoints_save_begin(checkpoints%handle, step, c_null_ptr, 0_c_size_t), ierr)
-    end if
+    call save_as(checkpoints, step, 1_c_int, blob, per_worker, clocks, ierr)
   end subroutine lapse_checkpoints_save_begin
+
+  subroutine save_as(checkpoints, step, begins, blob, per_worker, clocks, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer(int64), intent(in) :: step
+    integer(c_int), intent(in) :: begins
+    character(*, kind=c_char), intent(in), target, optional :: blob
+    character(*, kind=c_char), intent(in), contiguous, target, optional :: per_worker(:)
+    integer(int64), intent(in), contiguous, target, optional :: clocks(:)
+    integer, intent(out), optional :: ierr
+    type(c_checkpoint_content) :: content
+    type(c_bytes), allocatable, target :: bytes(:)
+    integer :: i
+    call c_checkpoint_content_init(content)
+    if (present(blob)) then
+      if (len(blob) > 0) content%blob = c_bytes(c_loc(blob), len(blob, kind=c_size_t))
+    end if
+    if (present(per_worker)) then
+      allocate (bytes(size(per_worker)))
+      do i = 1, size(per_worker)
+        bytes(i) = c_bytes(c_loc(per_worker(i)), len(per_worker, kind=c_size_t))
+      end do
+      if (size(per_worker) > 0) content%per_worker = c_loc(bytes(1))
+      content%per_worker_count = size(per_worker, kind=c_size_t)
+    end if
+    if (present(clocks)) then
+      if (size(clocks) > 0) content%clocks = c_loc(clocks(1))
+      content%clock_count = size(clocks, kind=c_size_t)
+    end if
+    call finish(c_checkpoints_save_as(checkpoints%handle, step, content, begins), ierr)
+  end subroutine save_as
 
   !> Collective.
   subroutine lapse_checkpoints_finish(checkpoints, ierr)
@@ -133,9 +160,8 @@ contains
     integer(c_int64_t), target :: wanted
     integer(c_int64_t) :: step_loaded
     type(c_ptr) :: bytes
-    integer(c_size_t) :: count, i
+    integer(c_size_t) :: count
     integer(c_int) :: status
-    character(kind=c_char), pointer :: characters(:)
     call c_load_request_init(request)
     if (present(step)) then
       wanted = step
@@ -155,16 +181,24 @@ contains
     if (status == lapse_ok) then
       if (present(loaded)) loaded = step_loaded
       if (present(blob)) then
-        if (allocated(blob)) deallocate (blob)
-        allocate (character(count) :: blob)
-        call c_f_pointer(bytes, characters, [count])
-        do i = 1, count
-          blob(i:i) = characters(i)
-        end do
+        blob = text_of(bytes, count)
       end if
     end if
     call finish(status, ierr)
   end subroutine lapse_checkpoints_load
+
+  function text_of(bytes, count) result(text)
+    type(c_ptr), intent(in) :: bytes
+    integer(c_size_t), intent(in) :: count
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    integer(c_size_t) :: i
+    allocate (character(count) :: text)
+    call c_f_pointer(bytes, characters, [count])
+    do i = 1, count
+      text(i:i) = characters(i)
+    end do
+  end function text_of
 
   !> As C has them; `names` is where their names are, one after the other.
   subroutine make_parts(tables, names, parts)
@@ -189,6 +223,57 @@ contains
   end subroutine make_parts
 
   ! --- about the last load ---
+
+  !> Of how many workers it has bytes, and of how many clocks: of all that there were, or of none.
+  subroutine lapse_checkpoints_worker_count(checkpoints, bytes, clocks, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer, intent(inout), optional :: bytes, clocks
+    integer, intent(out), optional :: ierr
+    integer(c_size_t) :: with_bytes, with_clocks
+    integer(c_int) :: status
+    status = c_worker_count(checkpoints%handle, with_bytes, with_clocks)
+    if (status == lapse_ok) then
+      if (present(bytes)) bytes = int(with_bytes)
+      if (present(clocks)) clocks = int(with_clocks)
+    end if
+    call finish(status, ierr)
+  end subroutine lapse_checkpoints_worker_count
+
+  logical function is_worker(worker, ierr)
+    integer, intent(in) :: worker
+    integer, intent(out), optional :: ierr
+    is_worker = worker >= 0
+    if (.not. is_worker) call refuse(lapse_error_usage, 'a worker by a number below 0', ierr)
+  end function is_worker
+
+  !> Of a worker, from 0.
+  subroutine lapse_checkpoints_worker_bytes(checkpoints, worker, bytes, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer, intent(in) :: worker
+    character(:), allocatable, intent(inout) :: bytes
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: data
+    integer(c_size_t) :: count
+    integer(c_int) :: status
+    if (.not. is_worker(worker, ierr)) return
+    status = c_worker_bytes(checkpoints%handle, int(worker, c_size_t), data, count)
+    if (status == lapse_ok) bytes = text_of(data, count)
+    call finish(status, ierr)
+  end subroutine lapse_checkpoints_worker_bytes
+
+  !> Of a worker, from 0.
+  subroutine lapse_checkpoints_worker_clock(checkpoints, worker, clock, ierr)
+    type(lapse_checkpoints), intent(in) :: checkpoints
+    integer, intent(in) :: worker
+    integer(int64), intent(inout) :: clock
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: found
+    integer(c_int) :: status
+    if (.not. is_worker(worker, ierr)) return
+    status = c_worker_clock(checkpoints%handle, int(worker, c_size_t), found)
+    if (status == lapse_ok) clock = found
+    call finish(status, ierr)
+  end subroutine lapse_checkpoints_worker_clock
 
   !> How many newer checkpoints it has passed over.
   subroutine lapse_checkpoints_problem_count(checkpoints, count, ierr)

@@ -7,6 +7,7 @@ module lapse_types
   private
 
   public :: lapse_server, lapse_table, lapse_function, lapse_worker, lapse_operation, lapse_lease
+  public :: lapse_lease_part, lease_element
   public :: lapse_checkpoints, lapse_sampler, lapse_sample
   public :: lapse_last_error, lapse_version, finish, refuse, unused, to_c, from_c, address_of_keys
 
@@ -29,8 +30,15 @@ module lapse_types
   end type lapse_operation
   type :: lapse_lease
     type(c_ptr) :: handle = c_null_ptr
-    integer(c_int) :: element = -1
+    ! Of each table: its elements, and the number of keys up to its last one.
+    integer(c_int), allocatable :: elements(:)
+    integer(int64), allocatable :: ends(:)
   end type lapse_lease
+  !> Keys of one table, for lapse_lease_tables.
+  type :: lapse_lease_part
+    type(lapse_table) :: table
+    integer(int64), allocatable :: keys(:)
+  end type lapse_lease_part
   type :: lapse_checkpoints
     type(c_ptr) :: handle = c_null_ptr
   end type lapse_checkpoints
@@ -88,6 +96,17 @@ contains
     unused = .not. c_associated(handle)
     if (.not. unused) call refuse(lapse_error_usage, 'a variable whose '//kind//' has not been ended, or freed', ierr)
   end function unused
+
+  !> Of the value of key i; negative for a lease without such a key, of which the library says so.
+  integer(c_int) function lease_element(lease, i)
+    type(lapse_lease), intent(in) :: lease
+    integer, intent(in) :: i
+    integer :: part
+    lease_element = -1
+    if (.not. allocated(lease%ends)) return
+    part = findloc(lease%ends >= i, .true., dim=1)
+    if (part > 0) lease_element = lease%elements(part)
+  end function lease_element
 
   subroutine stop_with(text)
     character(*), intent(in) :: text

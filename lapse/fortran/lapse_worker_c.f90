@@ -15,6 +15,12 @@ module lapse_worker_c
     type(c_ptr) :: seed
   end type c_sampler_options
 
+  type, bind(C) :: c_lease_part
+    type(c_ptr) :: table
+    type(c_ptr) :: keys
+    integer(c_size_t) :: count
+  end type c_lease_part
+
   interface
     integer(c_size_t) function c_worker_index(worker) bind(C, name="lapse_worker_index")
       import
@@ -122,12 +128,13 @@ module lapse_worker_c
       type(c_ptr), value :: worker, table, context
       type(c_funptr), value :: visit
     end function c_for_each_local
-    integer(c_int) function c_lease_keys(worker, table, keys, count, lease) bind(C, name="lapse_lease_keys")
+    integer(c_int) function c_lease_tables(worker, parts, count, lease) bind(C, name="lapse_lease_tables")
       import
-      type(c_ptr), value :: worker, table, keys
+      type(c_ptr), value :: worker
+      type(c_lease_part), intent(in) :: parts(*)
       integer(c_size_t), value :: count
       type(c_ptr), intent(inout) :: lease
-    end function c_lease_keys
+    end function c_lease_tables
     integer(c_int) function c_lease_value(lease, i, value, length, state, state_length) &
         bind(C, name="lapse_lease_value")
       import

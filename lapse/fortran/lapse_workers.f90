@@ -11,7 +11,7 @@ module lapse_workers
   public :: lapse_worker_index, lapse_worker_count, lapse_worker_local_index, lapse_worker_local_count
   public :: lapse_localize, lapse_localize_begin, lapse_call, lapse_operation_done, lapse_wait
   public :: lapse_operation_free, lapse_update_if_local, lapse_locality_of, lapse_for_each_local
-  public :: lapse_lease_keys, lapse_lease_release, lapse_wait_all, lapse_wait_sync, lapse_barrier
+  public :: lapse_lease_keys, lapse_lease_tables, lapse_lease_release, lapse_wait_all, lapse_wait_sync, lapse_barrier
   public :: lapse_sync_barrier, lapse_all_reduce
 
   !> Collective over all workers.
@@ -146,13 +146,45 @@ contains
     integer(int64), intent(in), contiguous, target :: keys(:)
     type(lapse_lease), intent(inout) :: lease
     integer, intent(out), optional :: ierr
-    integer(c_int) :: status
-    if (.not. unused(lease%handle, 'lease', ierr)) return
-    status = c_lease_keys(worker%handle, table%handle, address_of_keys(keys), size(keys, kind=c_size_t), &
-                          lease%handle)
-    if (status == lapse_ok) lease%element = table%element
-    call finish(status, ierr)
+    call take_lease(worker, [c_lease_part(table%handle, address_of_keys(keys), size(keys, kind=c_size_t))], &
+                    [table%element], lease, ierr)
   end subroutine lapse_lease_keys
+
+  !> The same of several tables at once, each named once. Keys are counted through all parts.
+  subroutine lapse_lease_tables(worker, parts, lease, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_lease_part), intent(in), target :: parts(:)
+    type(lapse_lease), intent(inout) :: lease
+    integer, intent(out), optional :: ierr
+    type(c_lease_part) :: given(size(parts))
+    integer(c_int) :: elements(size(parts))
+    integer :: i
+    do i = 1, size(parts)
+      given(i) = c_lease_part(parts(i)%table%handle, c_null_ptr, 0)
+      elements(i) = parts(i)%table%element
+      if (.not. allocated(parts(i)%keys)) cycle
+      given(i)%keys = address_of_keys(parts(i)%keys)
+      given(i)%count = size(parts(i)%keys, kind=c_size_t)
+    end do
+    call take_lease(worker, given, elements, lease, ierr)
+  end subroutine lapse_lease_tables
+
+  subroutine take_lease(worker, parts, elements, lease, ierr)
+    type(lapse_worker), intent(in) :: worker
+    type(c_lease_part), intent(in) :: parts(:)
+    integer(c_int), intent(in) :: elements(:)
+    type(lapse_lease), intent(inout) :: lease
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: status
+    integer :: i
+    if (.not. unused(lease%handle, 'lease', ierr)) return
+    status = c_lease_tables(worker%handle, parts, size(parts, kind=c_size_t), lease%handle)
+    if (status == lapse_ok) then
+      lease%elements = elements
+      lease%ends = [(sum(int(parts(:i)%count, int64)), i=1, size(parts))]
+    end if
+    call finish(status, ierr)
+  end subroutine take_lease
 
   subroutine lapse_lease_release(lease, ierr)
     type(lapse_lease), intent(inout) :: lease

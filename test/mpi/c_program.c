@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lapse/lapse.h"
+#include "test/mpi/c_checkpoints.h"
 #include "test/mpi/c_services.h"
 
 /* --- what workers do --- */
@@ -97,22 +98,8 @@ static int lease_and_call(lapse_worker* worker, void* context) {
   uint64_t keys[3] = {30, 31, 30};
   uint64_t bad = 13;
   int32_t cleared[3] = {-1, -1, -1};
-  float update[LENGTH] = {1, 1, 1};
-  lapse_lease* lease;
-  void* value;
-  size_t length;
   int64_t visits = 0;
-  if (!p->managed) {
-    CHECK(lapse_lease_keys(worker, p->sums, keys, 2, &lease));
-    CHECK(lapse_lease_value(lease, 1, &value, &length, NULL, NULL));
-    EXPECT(length == LENGTH);
-    ((float*)value)[0] = 4;
-    CHECK(lapse_lease_apply(lease, 1, update, LENGTH, 1.0F));
-    EXPECT(((float*)value)[0] == 5);
-    REFUSED(lapse_lease_value(lease, 2, &value, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "2 keys");
-    REFUSED(lapse_lease_apply(lease, 0, update, 1, 1.0F), LAPSE_ERROR_LENGTH, "sums");
-    CHECK(lapse_lease_release(lease));
-  }
+  if (!p->managed) use_leases(worker, p);
   CHECK(lapse_barrier(worker));
   if (lapse_worker_index(worker) == 0) {
     CHECK(lapse_call(worker, p->sums, p->clear_above, keys, 3, &(const float[3]){limit, limit, limit}[0],

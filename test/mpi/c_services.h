@@ -1,4 +1,4 @@
-/* What c_program.c does beside accesses: memory, hosts, stops, checkpoints. */
+/* What c_program.c does beside accesses: memory, hosts, stops, leases. */
 #ifndef TEST_MPI_C_SERVICES_H
 #define TEST_MPI_C_SERVICES_H
 
@@ -220,76 +220,41 @@ static void make_samplers(program* p, const double* weights, lapse_sampler** sam
 
 /* --- checkpoints --- */
 
-/* Steps 4 and 5 are there. What is loaded says that step 5 could not be: then it is kept beside the next one. */
-static void load_as(lapse_checkpoints* checkpoints, const lapse_table* sums) {
-  lapse_load_request request;
-  lapse_table_load part;
-  uint64_t step = 4;
-  uint64_t loaded = 0;
-  size_t problems = 7;
-  const char* text = NULL;
-  int only_local = -1;
-  (void)sums;
-  lapse_load_request_init(&request);
-  request.step = &step;
-  request.is_fallback = 1;
-  CHECK(lapse_checkpoints_load_as(checkpoints, &request, &loaded, NULL, NULL));
-  EXPECT(loaded == 4);
-  CHECK(lapse_checkpoints_save(checkpoints, 6, NULL, 0));
-  step = 5;
-  CHECK(lapse_checkpoints_load_as(checkpoints, &request, &loaded, NULL, NULL));
-  EXPECT(loaded == 5);
-  CHECK(lapse_checkpoints_problem_count(checkpoints, &problems));
-  EXPECT(problems == 0);
-  REFUSED(lapse_checkpoints_problem(checkpoints, 0, &text), LAPSE_ERROR_USAGE, "that had 0");
-  CHECK(lapse_checkpoints_only_local(checkpoints, &only_local));
-  EXPECT(only_local == 0);
-
-  lapse_table_load_init(&part, "sums");
-  part.first_key = 10;
-  part.last_key = 19;
-  part.state = 0;
-  request.tables = &part;
-  request.table_count = 1;
-  CHECK(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL));
-  part.table = "none";
-  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "none");
-  part.table = NULL;
-  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "is NULL");
-  part.size = 1;
-  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_CONFIGURATION,
-          "lapse_table_load_init");
-  request.tables = NULL;
-  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "tables is");
-  request.size = 1;
-  REFUSED(lapse_checkpoints_load_as(checkpoints, &request, NULL, NULL, NULL), LAPSE_ERROR_CONFIGURATION,
-          "lapse_load_request_init");
-  REFUSED(lapse_checkpoints_load_as(checkpoints, NULL, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "request is");
-  CHECK(lapse_checkpoints_release_memory(checkpoints));
-  EXPECT(lapse_checkpoints_staged(checkpoints) == 1 && lapse_checkpoints_staged(NULL) == 0);
+/* Keys of two tables, which are counted through. */
+static void lease_tables(lapse_worker* worker, const program* p) {
+  const uint64_t keys[3] = {30, 31, 32};
+  const lapse_lease_part parts[2] = {{p->sums, keys, 2}, {p->means, keys, 3}};
+  const lapse_lease_part twice[2] = {{p->sums, keys, 2}, {p->sums, keys, 3}};
+  const double mean = 3;
+  lapse_lease* lease = NULL;
+  void* value = NULL;
+  REFUSED(lapse_lease_tables(worker, twice, 2, &lease), LAPSE_ERROR_USAGE, "sums");
+  REFUSED(lapse_lease_tables(worker, NULL, 2, &lease), LAPSE_ERROR_USAGE, "parts is NULL");
+  CHECK(lapse_lease_tables(worker, parts, 2, &lease));
+  CHECK(lapse_lease_value(lease, 1, &value, NULL, NULL, NULL));
+  EXPECT(((float*)value)[0] == 5);
+  CHECK(lapse_lease_value(lease, 2, &value, NULL, NULL, NULL));
+  CHECK(lapse_lease_apply(lease, 2, &mean, 1, 1.0F));
+  REFUSED(lapse_lease_value(lease, 5, &value, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "5 keys");
+  CHECK(lapse_lease_release(lease));
 }
 
-static void save_and_load(program* p) {
-  lapse_checkpoints* checkpoints;
-  uint64_t step = 0;
-  const void* blob;
-  size_t bytes = 0;
-  CHECK(lapse_checkpoints_create(p->server, p->folder, NULL, 2, &checkpoints));
-  CHECK(lapse_checkpoints_add(checkpoints, p->sums, NULL));
-  CHECK(lapse_checkpoints_add(checkpoints, p->words, "other words"));
-  CHECK(lapse_checkpoints_save(checkpoints, 4, "state", 5));
-  CHECK(lapse_checkpoints_save_begin(checkpoints, 5, NULL, 0));
-  CHECK(lapse_checkpoints_finish(checkpoints));
-  EXPECT(lapse_checkpoints_done(checkpoints) == 1);
-  CHECK(lapse_checkpoints_load(checkpoints, NULL, &step, &blob, &bytes));
-  EXPECT(step == 5 && bytes == 0);
-  step = 4;
-  CHECK(lapse_checkpoints_load(checkpoints, &step, NULL, &blob, &bytes));
-  EXPECT(bytes == 5 && memcmp(blob, "state", 5) == 0);
-  load_as(checkpoints, p->sums);
-  step = 99;
-  REFUSED(lapse_checkpoints_load(checkpoints, &step, NULL, NULL, NULL), LAPSE_ERROR_CHECKPOINT, "99");
-  lapse_checkpoints_free(checkpoints);
+static void use_leases(lapse_worker* worker, const program* p) {
+  const uint64_t keys[2] = {30, 31};
+  const float update[LENGTH] = {1, 1, 1};
+  lapse_lease* lease = NULL;
+  void* value = NULL;
+  size_t length = 0;
+  CHECK(lapse_lease_keys(worker, p->sums, keys, 2, &lease));
+  CHECK(lapse_lease_value(lease, 1, &value, &length, NULL, NULL));
+  EXPECT(length == LENGTH);
+  ((float*)value)[0] = 4;
+  CHECK(lapse_lease_apply(lease, 1, update, LENGTH, 1.0F));
+  EXPECT(((float*)value)[0] == 5);
+  REFUSED(lapse_lease_value(lease, 2, &value, NULL, NULL, NULL), LAPSE_ERROR_USAGE, "2 keys");
+  REFUSED(lapse_lease_apply(lease, 0, update, 1, 1.0F), LAPSE_ERROR_LENGTH, "sums");
+  CHECK(lapse_lease_release(lease));
+  if (lapse_worker_count(worker) == 1) lease_tables(worker, p);
 }
 
 #endif

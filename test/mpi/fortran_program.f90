@@ -116,6 +116,7 @@ contains
     call c_f_pointer(context, p)
     if (.not. p%managed) then
       call use_lease(worker, p%floats)
+      call lease_tables(worker, p%floats, p%longs)
       call give_large_matrix(worker, p%floats)
     end if
     call lapse_barrier(worker)

@@ -75,6 +75,28 @@ contains
     call lapse_lease_release(lease)
   end subroutine use_lease
 
+  !> Keys of two tables, which are counted through.
+  recursive subroutine lease_tables(worker, floats, longs)
+    type(lapse_worker), intent(in) :: worker
+    type(lapse_table), intent(in) :: floats, longs
+    type(lapse_lease_part) :: parts(2)
+    type(lapse_lease) :: lease
+    real(real32), pointer :: value(:)
+    integer(int64), pointer :: number(:)
+    integer :: status
+    parts(1) = lapse_lease_part(floats, [40_int64, 41_int64])
+    parts(2) = lapse_lease_part(longs, [3_int64])
+    call lapse_lease_tables(worker, parts, lease)
+    call lapse_lease_value(lease, 2, value)
+    call lapse_lease_value(lease, 3, number)
+    call expect(size(value) == row .and. size(number) > 0, 'values of two tables')
+    call lapse_lease_value(lease, 3, value, ierr=status)
+    call expect_error(status, lapse_error_usage, 'integer(int64)')
+    call lapse_lease_value(lease, 4, value, ierr=status)
+    call expect_error(status, lapse_error_usage, 'of a lease of 3 keys')
+    call lapse_lease_release(lease)
+  end subroutine lease_tables
+
   !> Their elements are counted by 64 bits; none is read.
   recursive subroutine give_large_matrix(worker, table)
     type(lapse_worker), intent(in) :: worker
@@ -201,5 +223,15 @@ contains
     call expect_error(status, lapse_error_checkpoint, 'no/such/folder')
     call expect(lapse_checkpoints_staged(checkpoints), 'a checkpoint on a disk')
     call lapse_checkpoints_release_memory(checkpoints)
+    call lapse_checkpoints_save_begin(checkpoints, 7_int64, 'all', per_worker=['one  ', 'three'], clocks=[4_int64, 5_int64])
+    call lapse_checkpoints_finish(checkpoints)
+    call lapse_checkpoints_load(checkpoints, blob=text)
+    call lapse_checkpoints_worker_count(checkpoints, problems, status)
+    call expect(text == 'all' .and. problems >= 2 .and. status == problems, 'bytes and clocks of workers')
+    call lapse_checkpoints_worker_bytes(checkpoints, problems - 1, text)
+    call lapse_checkpoints_worker_clock(checkpoints, problems - 2, step)
+    call expect(text == 'three' .and. step == 4, 'bytes and a clock of a worker')
+    call lapse_checkpoints_worker_clock(checkpoints, -1, step, status)
+    call expect_error(status, lapse_error_usage, 'below 0')
   end subroutine load_parts
 end module fortran_services

@@ -97,7 +97,6 @@ std::span<T> elements_of(T* values, std::size_t count) {
 }  // namespace lapse::c
 
 using lapse::Key;
-using lapse::c::as_keys;
 using lapse::c::as_values;
 using lapse::c::base;
 using lapse::c::given;

@@ -157,7 +157,8 @@ job "no program" 2 "usage: sbatch" "${submit[@]}" "$scripts/train.sbatch"
 job "an unknown launcher" 2 "expected srun or mpirun" env LAUNCHER=ssh "${submit[@]}" "$scripts/train.sbatch" "$program"
 job "an option of the script" 2 "^resume.sbatch: --resume: the script adds it" "${submit[@]}" "$RESUME_SCRIPT" ./idle --resume
 job "a short time" 1 "and the program is to stop 301 s before that" "${submit[@]}" "$RESUME_SCRIPT" ./idle --stop-before=301
-job "turns at most" 1 "not finished after 1 turns" env MAX_TURNS=1 "${submit[@]}" "$RESUME_SCRIPT" ./idle
+# Of one rank: srun ends the others by SIGTERM when the first has ended with a status.
+job "turns at most" 1 "not finished after 1 turns" env MAX_TURNS=1 "${resume[@]}" --output=job.out "$RESUME_SCRIPT" ./idle
 "$scripts/scaling.sh" results 1,x "$program" 2>&1 | grep -q "'x' is no number of nodes" || fail "scaling: a wrong number of nodes"
 OPTIONS="${options[*]}" "$scripts/scaling.sh" scaling 1,2 "$program" "${training[@]}" >submit.txt 2>&1 || fail "scaling: $(cat submit.txt)"
 wait_for "$(sbatch --parsable "${options[@]}" --output=array-%a.out --array=0-7 "$scripts/techniques.sbatch" techniques "$program" \

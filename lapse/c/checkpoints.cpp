@@ -15,9 +15,9 @@ using lapse::c::visit;
 
 namespace {
 
-lapse::CheckpointContent content_of(const void* blob, std::size_t bytes) {
+lapse::CheckpointContent content_of(const void* blob, std::size_t bytes, const char* name = "blob") {
   lapse::CheckpointContent content;
-  if (bytes > 0) content.global.assign(&given(static_cast<const char*>(blob), "blob"), bytes);
+  if (bytes > 0) content.global.assign(&given(static_cast<const char*>(blob), name), bytes);
   return content;
 }
 
@@ -26,7 +26,7 @@ lapse::CheckpointContent content_of(const lapse_checkpoint_content& wanted) {
   lapse::CheckpointContent content = content_of(wanted.blob.data, wanted.blob.size);
   if (wanted.per_worker_count > 0) given(wanted.per_worker, "per_worker");
   for (const lapse_bytes& bytes : std::span(wanted.per_worker, wanted.per_worker_count))
-    content.per_worker.push_back(content_of(bytes.data, bytes.size).global);
+    content.per_worker.push_back(content_of(bytes.data, bytes.size, "per_worker").global);
   if (wanted.clock_count > 0) given(wanted.clocks, "clocks");
   for (const std::int64_t clock : std::span(wanted.clocks, wanted.clock_count))
     content.clocks.push_back(lapse::c::clock_of(clock));

@@ -65,7 +65,7 @@ SignalWatch::SignalWatch(const std::vector<int>& signals) {
           fmt::format("signal {} cannot be caught: {}", signal, std::generic_category().message(error)));
     }
     Watchers& others = watchers()[static_cast<std::size_t>(signal)];
-    if (former.sa_handler != lapse_count_signal) others.former = former;
+    if (others.count == 0) others.former = former;
     ++others.count;
     watched_.push_back(watched);
   }

@@ -139,6 +139,7 @@ void ParameterServer::observe(KeyObserver& observer) {
   impl_->observe(observer);
 }
 void ParameterServer::close() {
+  impl_->throw_if_closed("close");
   impl_->check_may_call_mpi("close");
   impl_->close();
 }
@@ -163,6 +164,7 @@ std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
                                                          const std::function<std::string()>& make) {
   const std::string name(call);
   throw_if_closed(name.c_str());
+  check_may_call_mpi(name.c_str());
   throw_if_running(name.c_str());
   return agreement_.exchange(call, make);
 }
@@ -171,6 +173,7 @@ std::vector<std::string> ParameterServer::Impl::exchange_long(std::string_view c
                                                               const std::function<std::string()>& make) {
   const std::string name(call);
   throw_if_closed(name.c_str());
+  check_may_call_mpi(name.c_str());
   throw_if_running(name.c_str());
   return agreement_.exchange_long(call, make);
 }

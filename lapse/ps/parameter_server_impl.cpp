@@ -175,6 +175,7 @@ void ParameterServer::Impl::throw_if_running(const char* call) const {
 
 TableShard& ParameterServer::Impl::create_table(const TableOptions& given, ElementType type) {
   throw_if_closed("create_table");
+  check_may_call_mpi("create_table");
   throw_if_running("create_table");
   protocol_.failure().check();
   const TimedRegion region("lapse create_table");
@@ -189,6 +190,7 @@ TableShard& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
 
 const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFunction function) {
   throw_if_closed("register_function");
+  check_may_call_mpi("register_function");
   throw_if_running("register_function");
   protocol_.failure().check();
   const auto& functions = protocol_.registry().functions();
@@ -210,6 +212,7 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
 
 Statistics ParameterServer::Impl::statistics() {
   throw_if_closed("statistics");
+  check_may_call_mpi("statistics");
   throw_if_running("statistics");
   progress_role.assert_held();  // No engine runs.
   std::vector<std::string> names;

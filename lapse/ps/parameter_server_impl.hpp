@@ -68,13 +68,13 @@ class ParameterServer::Impl {
   std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
   // Throws UsageError unless this thread may call MPI.
+  void throw_if_closed(const char* call) const;
   void check_may_call_mpi(const char* call) const;
 
  private:
   static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport,
                                                   ThreadSupport threads);
 
-  void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;
   // Finds out whether ranks can share memory, and which ranks do.
   void choose_domains();

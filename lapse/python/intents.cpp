@@ -33,7 +33,7 @@ void signal(const adapm::IntentHandle& intents, const TableHandleOf& table, cons
       throw UsageError("an intent of " + py::repr(keys).cast<std::string>() + ": expected keys from 0 on");
     const py::object first = keys.attr("start");
     // Python's ranges without keys may end below their start.
-    const py::object past = py::len(keys) == 0 ? first : keys.attr("stop");
+    const py::object past = py::bool_(keys) ? py::object(keys.attr("stop")) : first;
     const adapm::KeyRange range{.first = key_of(first), .end = key_of(past)};
     const py::gil_scoped_release released;
     std::visit([&](const auto& typed) { intents.intent(typed, range, from, to, kind); }, table.table);

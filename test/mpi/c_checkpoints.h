@@ -63,6 +63,7 @@ static void save_content(const program* p, lapse_checkpoints* checkpoints) {
   const void* data = NULL;
   int64_t clock = 0;
   lapse_bytes per_worker[2] = {{own, 2}, {NULL, 0}};
+  const lapse_bytes unreadable = {NULL, 1};
   CHECK(lapse_server_rank(p->server, &rank, &ranks));
   own[0] = (char)('a' + rank);
   clocks[0] = 10 * rank;
@@ -91,6 +92,10 @@ static void save_content(const program* p, lapse_checkpoints* checkpoints) {
   REFUSED(lapse_checkpoints_save_as(checkpoints, 8, &content, 0), LAPSE_ERROR_CONFIGURATION,
           "lapse_checkpoint_content_init");
   lapse_checkpoint_content_init(&content);
+  content.per_worker = &unreadable;
+  content.per_worker_count = 1;
+  REFUSED(lapse_checkpoints_save_as(checkpoints, 8, &content, 0), LAPSE_ERROR_USAGE, "per_worker is NULL");
+  content.per_worker_count = 0;
   content.clock_count = 1;
   REFUSED(lapse_checkpoints_save_as(checkpoints, 8, &content, 1), LAPSE_ERROR_USAGE, "clocks is NULL");
 }

@@ -253,6 +253,19 @@ void managed(bool threads) {
   manager.close();
 }
 
+// Below MPI_THREAD_SERIALIZED a thread that has not initialised MPI is refused before it calls MPI.
+void another_thread(Fixture& fixture) {
+  ParameterServer& server = fixture.server;
+  std::thread([&] {
+    const char* const text = "another thread than the one";
+    expect_error<MpiStateError>([] { ParameterServer(MPI_COMM_WORLD).close(); }, text);
+    expect_error<UsageError>([&] { server.create_table<float>({.keys = 1}); }, text);
+    expect_error<UsageError>([&] { server.statistics(); }, text);
+    expect_error<UsageError>([&] { server.exchange("a call", [] { return std::string(); }); }, text);
+    expect_error<UsageError>([&] { server.close(); }, text);
+  }).join();
+}
+
 // What ends one worker ends the phase on every rank; with its text, where the thread gives it.
 void failure(bool has_text) {
   Fixture fixture;
@@ -298,6 +311,7 @@ int main(int count, char** arguments) {
     Fixture fixture;
     fixture.serialized = level == "serialized";
     on_the_calling_thread(fixture);
+    if (!fixture.serialized) another_thread(fixture);
     if (level == "single") {
       no_threads(fixture);
       managed(false);
@@ -312,6 +326,7 @@ int main(int count, char** arguments) {
       for (const bool has_text : {false, true}) failure(has_text);
     }
     fixture.server.close();
+    std::thread([&] { expect_error<ClosedError>([&] { fixture.server.close(); }, "after close"); }).join();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

@@ -18,6 +18,7 @@ def intent_types(manager, table):
             worker.intent(table, empty, worker.clock, worker.clock + 1)
         refused(lapse.ConfigurationError, "'write': expected read_write or read_only",
                 worker.intent, table, [7], worker.clock, worker.clock + 1, "write")
+        refused(lapse.KeyOutOfRange, "", worker.intent, table, range(0, 2**63), 0, 1)
         refused(lapse.UsageError, "range(-5, 3): expected keys from 0", worker.intent, table, range(-5, 3), 0, 1)
         worker.sync_barrier()
     manager.run_workers(1, work)

@@ -17,10 +17,11 @@ def functions(server):
                                     numpy.float64, argument=pair, result=pair)
     for kind in (object, "S", numpy.dtype([("object", "O")])):  # bytes that other ranks can do nothing with
         refused(lapse.ConfigurationError, "without objects", server.register_function, "bad", add_to, numpy.float64, result=kind)
-    whole = server.create_table("whole", dtype=numpy.int64, sparse=True, initial=lambda key: {1: 0.5, 2: None}.get(key, key))
+    whole = server.create_table("whole", dtype=numpy.int64, sparse=True, initial=lambda key: {1: 0.5, 2: None, 4: True, 6: [2**53 + 1]}.get(key, key))
     half = server.register_function("half", lambda key, value, given: given / 2 if key else None, numpy.int64, argument="i4", result="i4")
+    same = server.register_function("same", lambda key, value, given: given == 2**63 + 1, numpy.int64, argument="u8", result="?")
     resize = server.register_function("resize", lambda key, value: value.resize(100, refcheck=False), numpy.int64)
-    for wrong in (1.5, 2**53 + 1):
+    for wrong in (1.5, 2**53 + 1, numpy.int64(2**53 + 1)):
         refused(lapse.ConfigurationError, str(wrong), server.create_table, "bad", KEYS, numpy.int64, initial=wrong)
     clear = server.register_function("clear", lambda key, value: value.fill(0), numpy.float64)
 
@@ -55,6 +56,13 @@ def functions(server):
         refused(lapse.UserCodeFailed, "resized", worker.call, whole, resize, [5])
         refused(lapse.UserCodeFailed, "initial value: 0.5 is outside of int64", worker.pull, whole, 1)
         refused(lapse.UserCodeFailed, "initial value of object", worker.pull, whole, 2)
+        assert worker.call(whole, same, [5, 7], [1, 2**63 + 1]).tolist() == [False, True]
+        refused(ValueError, "1.5 is outside of uint64", worker.call, whole, same, [5, 7], [1.5, 2**63 + 1])
+        refused(ValueError, "-1 is outside of uint64", worker.call, whole, same, [5, 7, 9], [1.0, 2**63 + 1, -1])
+        assert worker.pull(whole, [4, 6]).ravel().tolist() == [1, 2**53 + 1]
+        refused(ValueError, "second: 7.5 is outside of int32", worker.call, rows, swap, [5000], [(2.5, 7.5)])
+        refused(TypeError, "the fields first, second", worker.call, rows, swap, [5000], numpy.zeros(1, pair)[["second", "first"]])
+        assert worker.call(rows, swap, [5000], [(2.5, 7)])[0].tolist() == (7.0, 2)
         refused(lapse.LengthMismatch, "arguments", worker.call, rows, add, [1, 2], [1])
         refused(lapse.UsageError, "of float64, the table has float32", worker.call, ruled, clear, [1])
         worker.barrier()

@@ -77,6 +77,19 @@ TEST_CASE("watches of one signal end in any order") {
         }) == SIGUSR1);
 }
 
+TEST_CASE("what a signal did before the first watch is put back") {
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  struct sigaction after {};
+  {
+    const SignalWatch first({SIGUSR2});
+    sigaction(SIGUSR2, &ignored, nullptr);
+    const SignalWatch second({SIGUSR2});
+  }
+  sigaction(SIGUSR2, nullptr, &after);
+  CHECK(after.sa_handler == SIG_DFL);
+}
+
 TEST_CASE("signals are ignored behind a watch that says so") {
   const auto raise_behind = [](bool ignores) {
     {

@@ -1,4 +1,5 @@
 """Checks of arguments; an error names the argument."""
+import numbers
 import operator
 
 from . import errors
@@ -25,7 +26,7 @@ def number(given, what):
         made = float(given)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{what} is {given!r}: expected a number") from None
-    if isinstance(given, int) and made != given:
+    if isinstance(given, numbers.Integral) and made != int(given):
         raise errors.ConfigurationError(f"{what} is {given}: expected a number that float64 has")
     return made
 

@@ -27,10 +27,43 @@ def keys(given):
 
 def converted(given, what, dtype):
     """A contiguous array of dtype, also of other numbers: 2.0 is 2. TypeError, ValueError where dtype has no such values."""
-    if dtype.kind in "iuf":
+    if dtype.names:
+        given = _structures(given, what, dtype)
+    elif dtype.kind in "biuf":
         array = numpy.asarray(given)
-        given = array if array.dtype == dtype else _exact(array, what, dtype, "iuf")
+        # NumPy makes float64 of integers beside numbers with a point, and of such that no integer type has together.
+        if dtype.kind in "iu" and array.dtype.kind == "f" and isinstance(given, (list, tuple)):
+            given = _whole(numpy.array(given, object), what, dtype)
+        elif array.dtype != dtype:
+            given = _exact(array, what, dtype, "biuf")
     return numpy.ascontiguousarray(given, dtype)
+
+
+def _structures(given, what, dtype):
+    """An array of structures, of one of the same names, a tuple, or a list of these."""
+    if isinstance(given, list):
+        made = numpy.empty(len(given), dtype)
+        for row, one in enumerate(given):
+            made[row] = _structures(one, what, dtype)
+        return made
+    if isinstance(given, tuple) and len(given) == len(dtype.names):
+        made, fields = numpy.empty((), dtype), dict(zip(dtype.names, given))
+    elif isinstance(given, (numpy.ndarray, numpy.void)) and given.dtype.names == dtype.names:
+        made, fields = numpy.empty(given.shape, dtype), {name: given[name] for name in dtype.names}
+    else:
+        raise TypeError(f"{what}: {given!r}, expected what has the fields {', '.join(dtype.names)}")
+    for name, field in fields.items():
+        made[name] = converted(field, f"{what}, {name}", dtype[name].base)
+    return made
+
+
+def _whole(numbers, what, dtype):
+    made, limits = numpy.empty(numbers.shape, dtype), numpy.iinfo(dtype)
+    for index, number in numpy.ndenumerate(numbers):
+        if not limits.min <= number <= limits.max or number != int(number):
+            raise ValueError(f"{what}: {number} is outside of {dtype}")
+        made[index] = int(number)
+    return made
 
 
 def _exact(array, what, dtype, kinds):

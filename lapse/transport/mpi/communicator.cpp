@@ -10,9 +10,6 @@
 
 namespace lapse {
 
-namespace {
-
-// Throws MpiStateError when MPI cannot be used; returns its thread level.
 int usable_thread_level() {
   require_usable_library();
   mpi_role.assert_held();  // Where MPI can be used, the caller vouches for being alone in it.
@@ -27,8 +24,6 @@ int usable_thread_level() {
   }
   return level;
 }
-
-}  // namespace
 
 MpiCommunicator::MpiCommunicator(MPI_Comm users)
     : thread_level_(usable_thread_level()), lock_(&MpiLock::of_process()) {

@@ -13,6 +13,9 @@
 
 namespace lapse {
 
+// The thread level of MPI. Throws MpiStateError where MPI cannot be used, or not by the calling thread.
+int usable_thread_level();
+
 // The ranks that an instance runs on, and the communicator that its messages and windows use.
 // Failing calls on it return error codes (MPI_ERRORS_RETURN), which check_mpi turns into exceptions.
 //

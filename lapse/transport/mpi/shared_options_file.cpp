@@ -5,6 +5,7 @@
 
 #include "lapse/core/bytes.hpp"
 #include "lapse/transport/mpi/collectives.hpp"
+#include "lapse/transport/mpi/communicator.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/library_of_build.hpp"
 
@@ -39,6 +40,7 @@ OptionsFile shared_options_file(MPI_Comm communicator) {
   require_library_of_build();
   MpiLock::refuse_application_thread("the making of a server");
   if (!is_usable(communicator)) return {};
+  usable_thread_level();
   MpiLock& lock = MpiLock::of_process();
   const int rank = rank_of(lock, communicator);
   if (rank == MPI_PROC_NULL) return {};

@@ -213,11 +213,11 @@ void managed(bool threads) {
   const auto table = manager.create_table<std::int64_t>({.keys = kKeys, .length = kLength});
   std::int64_t batches = 0;
   const auto train = [&](adapm::Worker& worker) {
-    expect(worker.current_clock() == Clock(static_cast<std::uint64_t>(batches)), "the clock of its place");
+    expect(worker.current_clock() == Clock(batches), "the clock of its place");
     const auto keys = lapse::test::key_range(worker.index() * 5 % kKeys, worker.index() * 5 % kKeys + 5);
     const Values ones(keys.size() * kLength, 1);
     for (std::int64_t batch = batches; batch < batches + kRounds; ++batch) {
-      const Clock now(static_cast<std::uint64_t>(batch));
+      const Clock now(batch);
       worker.intent(table, keys, now, Clock(now.value() + 3));
       worker.push(table, keys, ones).wait();
       worker.advance_clock();

@@ -19,6 +19,7 @@ MpiTransportSettings transport_settings(const Options& options) {
   settings.ring_buffers = options.eager_buffers;
   settings.host_rings = options.host_rings;
   settings.rma = options.rma;
+  settings.making_report = {.after = options.stall_report, .level = options.log_level};
   return settings;
 }
 
@@ -139,8 +140,7 @@ void ParameterServer::observe(KeyObserver& observer) {
   impl_->observe(observer);
 }
 void ParameterServer::close() {
-  impl_->throw_if_closed("close");
-  impl_->check_may_call_mpi("close");
+  impl_->check_call("close");
   impl_->close();
 }
 
@@ -162,19 +162,13 @@ ParameterServer::MemoryUse ParameterServer::estimate_memory(const TableOptions& 
 
 std::vector<std::string> ParameterServer::Impl::exchange(std::string_view call,
                                                          const std::function<std::string()>& make) {
-  const std::string name(call);
-  throw_if_closed(name.c_str());
-  check_may_call_mpi(name.c_str());
-  throw_if_running(name.c_str());
+  check_call(std::string(call).c_str());
   return agreement_.exchange(call, make);
 }
 
 std::vector<std::string> ParameterServer::Impl::exchange_long(std::string_view call,
                                                               const std::function<std::string()>& make) {
-  const std::string name(call);
-  throw_if_closed(name.c_str());
-  check_may_call_mpi(name.c_str());
-  throw_if_running(name.c_str());
+  check_call(std::string(call).c_str());
   return agreement_.exchange_long(call, make);
 }
 

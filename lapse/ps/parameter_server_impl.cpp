@@ -174,10 +174,7 @@ void ParameterServer::Impl::throw_if_running(const char* call) const {
 // --- tables ---
 
 TableShard& ParameterServer::Impl::create_table(const TableOptions& given, ElementType type) {
-  throw_if_closed("create_table");
-  check_may_call_mpi("create_table");
-  throw_if_running("create_table");
-  protocol_.failure().check();
+  check_collective("create_table");
   const TimedRegion region("lapse create_table");
   TableOptions options = given;
   if (options.name.empty()) options.name = fmt::format("table-{}", protocol_.registry().tables().size());
@@ -189,10 +186,7 @@ TableShard& ParameterServer::Impl::create_table(const TableOptions& given, Eleme
 }
 
 const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFunction function) {
-  throw_if_closed("register_function");
-  check_may_call_mpi("register_function");
-  throw_if_running("register_function");
-  protocol_.failure().check();
+  check_collective("register_function");
   const auto& functions = protocol_.registry().functions();
   const auto texts = agreement_.exchange("register_function", [&] {
     if (function.name.empty()) throw ConfigurationError("a registered function needs a name");
@@ -211,9 +205,7 @@ const RegisteredFunction& ParameterServer::Impl::register_function(RegisteredFun
 // --- the rest ---
 
 Statistics ParameterServer::Impl::statistics() {
-  throw_if_closed("statistics");
-  check_may_call_mpi("statistics");
-  throw_if_running("statistics");
+  check_call("statistics");
   progress_role.assert_held();  // No engine runs.
   std::vector<std::string> names;
   for (const auto& table : protocol_.registry().tables()) names.push_back(table->name());

@@ -67,15 +67,17 @@ class ParameterServer::Impl {
   const Options& options() const { return options_; }
   std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
-  // Throws UsageError unless this thread may call MPI.
-  void throw_if_closed(const char* call) const;
-  void check_may_call_mpi(const char* call) const;
+  // Throws unless the server is open, this thread may call MPI, and no workers run.
+  void check_call(const char* call) const;
 
  private:
   static ProgressEngine::Settings engine_settings(const Options& options, Transport& transport,
                                                   ThreadSupport threads);
 
+  void throw_if_closed(const char* call) const;
   void throw_if_running(const char* call) const;
+  // Throws UsageError unless this thread may call MPI.
+  void check_may_call_mpi(const char* call) const;
   // Finds out whether ranks can share memory, and which ranks do.
   void choose_domains();
   void meet_peers();
@@ -85,8 +87,8 @@ class ParameterServer::Impl {
   void report_start();
   // To the other ranks, once.
   void report_stop();
-  // Throws unless a phase can begin; `call`: of which kind.
-  void check_phase(const char* call) const;
+  // The same, and unless a worker has failed on some rank.
+  void check_collective(const char* call) const;
   // How this rank begins a phase.
   struct PhaseCall {
     const char* name;

@@ -19,10 +19,14 @@
 
 namespace lapse {
 
-void ParameterServer::Impl::check_phase(const char* call) const {
+void ParameterServer::Impl::check_call(const char* call) const {
   throw_if_closed(call);
   check_may_call_mpi(call);
   throw_if_running(call);
+}
+
+void ParameterServer::Impl::check_collective(const char* call) const {
+  check_call(call);
   protocol_.failure().check();
 }
 
@@ -125,7 +129,7 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
 // --- threads of the server
 
 void ParameterServer::Impl::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {
-  check_phase("run_workers");
+  check_collective("run_workers");
   const TimedRegion region("lapse run_workers");
   const Phase phase = agree_on_phase({.name = "run_workers"}, workers);
   std::vector<FailureReport> reports(phase.local_workers);
@@ -154,7 +158,7 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
 // --- the calling thread
 
 void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
-  check_phase("run_here");
+  check_collective("run_here");
   const TimedRegion region("lapse run_here");
   const Phase phase =
       agree_on_phase({.name = "run_here", .needed = ThreadSupport::single, .progress_threads = 0}, 1);
@@ -171,7 +175,7 @@ void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
 // --- threads of the application
 
 void ParameterServer::Impl::start_progress(std::int32_t workers) {
-  check_phase("start_progress");
+  check_collective("start_progress");
   attached_phase_.emplace(agree_on_phase(
       {.name = "start_progress", .progress_threads = threads_ == ThreadSupport::serialized ? 1U : 0U},
       workers));

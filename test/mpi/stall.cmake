@@ -14,6 +14,8 @@ function(lapse_stall_case case ranks)
             $<TARGET_FILE:${program}> ${case}
     LABELS mpi ranks-${ranks} TIMEOUT 60 PROPERTIES PROCESSORS 1)
 endfunction()
+lapse_stall_case(making 2)
+lapse_stall_case(making_with_options 2)
 lapse_stall_case(latch 2)
 lapse_stall_case(owner 3)
 lapse_stall_case(passed_on 3)

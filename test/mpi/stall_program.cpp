@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,20 @@ using namespace lapse::test;
 namespace {
 
 constexpr Key kKey(5);
+
+// Rank 1 makes its server late.
+void making(const Job& job, bool has_options) {
+  setenv("LAPSE_STALL_REPORT", has_options ? "0" : "1", 1);
+  StallObserver observer(
+      job.rank.value() == 0,
+      {"rank 0 has waited for 1 s in the making of a server for ranks that do not make it"},
+      [&] { kill(job.processes[1], SIGUSR1); });
+  if (job.rank.value() == 1) idle_here();
+  ParameterServer server =
+      has_options ? ParameterServer(MPI_COMM_WORLD, options({})) : ParameterServer(MPI_COMM_WORLD);
+  observer.finish();
+  server.close();
+}
 
 // Rank 1 is stopped while it holds the latch of a key that the ranks share.
 void latch(const Job& job) {
@@ -296,6 +311,8 @@ int main(int argc, char** argv) {
        {"lease_against_lease", [](const Job& job) { lease_against(job, false); }},
        {"localize_against_lease", [](const Job& job) { lease_against(job, true); }},
        {"call_stopped", [](const Job& job) { call(job, true); }},
+       {"making", [](const Job& job) { making(job, false); }},
+       {"making_with_options", [](const Job& job) { making(job, true); }},
        {"call_late", [](const Job& job) { call(job, false); }},
        {"barrier", barrier},
        {"barrier_apart", barrier_apart},

@@ -38,13 +38,13 @@ void wait_polled(MpiLock& lock, MPI_Request& request, const char* call, const Wh
   }
 }
 
-void barrier_polled(MpiLock& lock, MPI_Comm communicator) {
+void barrier_polled(MpiLock& lock, MPI_Comm communicator, const WhileWaiting& while_waiting) {
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const MpiGuard guard(lock);
     check_mpi(MPI_Ibarrier(communicator, &request), "MPI_Ibarrier");
   }
-  wait_polled(lock, request, "MPI_Ibarrier");
+  wait_polled(lock, request, "MPI_Ibarrier", while_waiting);
 }
 
 std::vector<std::vector<std::byte>> all_gather_polled(MpiLock& lock, MPI_Comm communicator,

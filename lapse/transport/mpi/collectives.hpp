@@ -23,7 +23,8 @@ void wait_polled(MpiLock& lock, MPI_Request& request, const char* call,
                  const WhileWaiting& while_waiting = {}) LAPSE_EXCLUDES(mpi_role);
 
 // Collective over `communicator`. All ranks have arrived when it returns.
-void barrier_polled(MpiLock& lock, MPI_Comm communicator) LAPSE_EXCLUDES(mpi_role);
+void barrier_polled(MpiLock& lock, MPI_Comm communicator, const WhileWaiting& while_waiting = {})
+    LAPSE_EXCLUDES(mpi_role);
 
 // Collective over `communicator`. The byte string of each rank, in rank order. Throws UsageError, on every
 // rank, when all of them together exceed 2 GiB - 1.

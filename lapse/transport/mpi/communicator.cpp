@@ -25,9 +25,9 @@ int usable_thread_level() {
   return level;
 }
 
-MpiCommunicator::MpiCommunicator(MPI_Comm users)
+MpiCommunicator::MpiCommunicator(MPI_Comm users, const MakingReport& report)
     : thread_level_(usable_thread_level()), lock_(&MpiLock::of_process()) {
-  duplicate(users);
+  duplicate(users, report);
   find_host();
   job_.first_server = lock_->attach();
 }
@@ -42,25 +42,25 @@ void MpiCommunicator::free() {
   lock_->detach();
 }
 
-void MpiCommunicator::duplicate(MPI_Comm users) {
+void MpiCommunicator::duplicate(MPI_Comm users, const MakingReport& report) {
   if (users == MPI_COMM_NULL) throw MpiStateError("the communicator is MPI_COMM_NULL");
+  int rank = 0;
   {
     const MpiGuard guard(*lock_);
     int inter = 0;
     check_mpi(MPI_Comm_test_inter(users, &inter), "MPI_Comm_test_inter");
     if (inter)
       throw MpiStateError("the communicator is an intercommunicator: an intracommunicator is needed");
+    check_mpi(MPI_Comm_rank(users, &rank), "MPI_Comm_rank");
   }
   // The call below waits for the other ranks while it holds the lock: let them arrive first.
-  barrier_polled(*lock_, users);
+  barrier_polled(*lock_, users, report.by(Rank{rank}));
   const MpiGuard guard(*lock_);
   // Without the application's hints, which MPI_Comm_dup copies in some libraries: it may have promised to use
   // no wildcards, or have allowed messages to overtake each other.
   check_mpi(MPI_Comm_dup_with_info(users, MPI_INFO_NULL, &communicator_), "MPI_Comm_dup_with_info");
   check_mpi(MPI_Comm_set_name(communicator_, "lapse"), "MPI_Comm_set_name");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(communicator_, &ranks_), "MPI_Comm_size");
   rank_ = Rank{rank};
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");

@@ -9,6 +9,7 @@
 
 #include "lapse/core/types.hpp"
 #include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/making_report.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace lapse {
@@ -24,7 +25,7 @@ class MpiCommunicator {
  public:
   // Collective. Duplicates `users`, any intracommunicator. Throws MpiStateError when MPI is not initialised,
   // is finalized, and for an intercommunicator or MPI_COMM_NULL.
-  explicit MpiCommunicator(MPI_Comm users);
+  explicit MpiCommunicator(MPI_Comm users, const MakingReport& report = {});
   // Without free(): the duplicate stays until MPI_Finalize, as freeing it is collective.
   ~MpiCommunicator();
   MpiCommunicator(const MpiCommunicator&) = delete;
@@ -50,7 +51,7 @@ class MpiCommunicator {
   int thread_level() const { return thread_level_; }
 
  private:
-  void duplicate(MPI_Comm users) LAPSE_EXCLUDES(mpi_role);
+  void duplicate(MPI_Comm users, const MakingReport& report) LAPSE_EXCLUDES(mpi_role);
   void find_host() LAPSE_EXCLUDES(mpi_role);
 
   int thread_level_;

@@ -8,6 +8,7 @@
 #include "lapse/transport/mpi/communicator.hpp"
 #include "lapse/transport/mpi/error.hpp"
 #include "lapse/transport/mpi/library_of_build.hpp"
+#include "lapse/transport/mpi/making_report.hpp"
 
 namespace lapse {
 
@@ -50,7 +51,8 @@ OptionsFile shared_options_file(MPI_Comm communicator) {
     ByteWriter writer(mine);
     for (const std::string* const part : {&file.path, &file.text, &file.problem}) writer.write_string(*part);
   }
-  const auto all = all_gather_polled(lock, communicator, mine);
+  const auto all =
+      all_gather_polled(lock, communicator, mine, MakingReport::from_environment().by(Rank(rank)));
   ByteReader reader(all[0], "file of options");
   OptionsFile file;
   for (std::string* const part : {&file.path, &file.text, &file.problem}) *part = reader.read_string();

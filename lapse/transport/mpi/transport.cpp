@@ -47,7 +47,7 @@ class PollingMark {
 }  // namespace
 
 MpiTransport::MpiTransport(MPI_Comm communicator, const MpiTransportSettings& settings)
-    : communicator_(communicator),
+    : communicator_(communicator, settings.making_report),
       settings_(agree_on_settings(communicator_, settings)),
       lock_(communicator_.lock()),
       notices_(communicator_.get(), rank(), ranks()),

@@ -39,6 +39,8 @@ struct MpiTransportSettings {
   std::size_t rma_ring_bytes = 0;
   // Smaller packets go by message; 0: those that fit an eager message between ranks of a host.
   std::size_t rma_smallest_bytes = 0;
+  // Of ranks that do not make their transport.
+  MakingReport making_report = {};
   // Where the kernel lists network adapters with remote memory access.
   const char* rdma_devices = "/sys/class/infiniband";
 };

@@ -102,6 +102,8 @@ std::string_view frame_name(std::size_t kind) {
       return "sync_answer";
     case FrameKind::stop_request:
       return "stop_request";
+    case FrameKind::credit:
+      return "credit";
   }
   return "unknown";
 }

@@ -71,8 +71,9 @@ enum class FrameKind : std::uint16_t {
   sync = 47,  // the sender's copies shall be refreshed
   sync_answer = 48,
   stop_request = 49,  // workers of every rank should return
+  credit = 50,        // how many bytes of refresh and delta from the receiver the sender has handled
 };
-constexpr std::size_t kFrameKinds = 50;
+constexpr std::size_t kFrameKinds = 51;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several

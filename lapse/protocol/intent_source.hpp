@@ -7,6 +7,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
+#include "lapse/protocol/credits.hpp"
 
 namespace lapse {
 
@@ -19,6 +20,8 @@ struct RoundTimes {
   // After changes were sent, so many times as long as that has taken this processor none are sent: the effort
   // for copies is bounded, however many of them are written how often. 0: every round sends them.
   unsigned pause = 0;
+  // How many bytes of changed values may be in flight to each other rank. What changes again meanwhile is sent once.
+  std::size_t credit_bytes = Credits::kDefaultLimit;
 };
 
 // Takes what a round has found. A key may be wanted several times at once; each want is ended by one unwant.

@@ -75,7 +75,8 @@ void KeyReplication::announce(TableShard& table, Key key, Clock::time_point now)
   const std::optional<std::uint32_t> number = copies.try_open(replica);
   if (!number) return decline(table, key);
   copies.keys().announce(key, *number);
-  std::byte* const record = append_to_owner(table, FrameKind::on, key, owner, Entry::any, sizeof(CopyRecord));
+  std::byte* const record =
+      append_to_owner(table, FrameKind::on, path_to_owner(table, key, owner, Entry::any), sizeof(CopyRecord));
   const CopyRecord head{key.value()};
   std::memcpy(record, &head, sizeof head);
 }
@@ -115,7 +116,7 @@ void KeyReplication::send_queue(TableShard& table, Key key, std::uint32_t number
   KeyQueue& queue = table.arrivals().queue(arrival);
   if (queue.counts().operations == 0) return;
   // The home path is in order: the delta is merged before the first operation is executed.
-  send_delta(table, key, number, Entry::home);
+  send_delta(table, key, number, path_to_owner(table, key, copies.replicas().at(number).owner, Entry::home));
   struct Send {
     KeyReplication& replication;
     TableShard& table;
@@ -149,9 +150,9 @@ void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   const std::size_t elements = table.sizes().length(key);
   const std::size_t delta_bytes = copies.merger().delta_bytes(elements);
-  const Domain owner = copies.replicas().at(number).owner;
-  std::byte* record = append_to_owner(table, FrameKind::off, key, owner, Entry::home,
-                                      sizeof(DeltaRecord) + padded_bytes(delta_bytes));
+  const Path path = path_to_owner(table, key, copies.replicas().at(number).owner, Entry::home);
+  std::byte* record =
+      append_to_owner(table, FrameKind::off, path, sizeof(DeltaRecord) + padded_bytes(delta_bytes));
   Replica& replica = copies.replicas().at(number);
   bool changed = false;
   copies.keys().drop(key, number, [&](std::byte* content) {
@@ -163,19 +164,18 @@ void KeyReplication::drop(TableShard& table, Key key, std::uint32_t number) {
   copies.replicas().expect(replica, Unanswered::off);
   if (!changed) {
     outbox_.cancel();
-    record = append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
+    record = append_to_owner(table, FrameKind::off, path, sizeof(DeltaRecord));
   }
   const DeltaRecord head{key.value(), 0};
   std::memcpy(record, &head, sizeof head);
 }
 
-bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number, Entry entry) {
+bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number, const Path& path) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const std::size_t elements = table.sizes().length(key);
-  std::byte* const record =
-      append_to_owner(table, FrameKind::delta, key, replica.owner, entry,
-                      sizeof(DeltaRecord) + padded_bytes(copies.merger().delta_bytes(elements)));
+  const std::size_t bytes = sizeof(DeltaRecord) + padded_bytes(copies.merger().delta_bytes(elements));
+  std::byte* const record = append_to_owner(table, FrameKind::delta, path, bytes);
   bool changed = false;
   copies.keys().inspect(key, [&](std::byte* content) {
     changed = copies.merger().take_delta(content, copies.base(replica.base), record + sizeof(DeltaRecord),
@@ -190,6 +190,7 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
   copies.replicas().expect(replica, Unanswered::delta);
   const DeltaRecord head{key.value(), replica.bit ? 1U : 0U};
   std::memcpy(record, &head, sizeof head);
+  credits_.add_sent(path.to, bytes);
   ++table.counters().deltas_out;
   return true;
 }
@@ -198,20 +199,22 @@ bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const Key key = replica.key;
-  const bool may_send = replica.unanswered == Unanswered::nothing && replica.arrival == Replica::kNone &&
-                        table.store().word(key).role() == Role::replica;
-  if (may_send) {
-    send_delta(table, key, number, Entry::any);
-  } else {
-    copies.replicas().mark(replica);
+  if (replica.unanswered == Unanswered::nothing && replica.arrival == Replica::kNone &&
+      table.store().word(key).role() == Role::replica) {
+    const Path path = path_to_owner(table, key, replica.owner, Entry::any);
+    if (credits_.has(path.to)) {
+      send_delta(table, key, number, path);
+      return true;
+    }
   }
-  return may_send;
+  copies.replicas().mark(replica);
+  return false;
 }
 
 // --- messages
 
-std::byte* KeyReplication::append_to_owner(TableShard& table, FrameKind kind, Key key, Domain owner,
-                                           Entry entry, std::size_t bytes) {
+KeyReplication::Path KeyReplication::path_to_owner(TableShard& table, Key key, Domain owner,
+                                                   Entry entry) const {
   const Domain self = table.self_domain();
   Domain to = table.definition().homes.home(key);
   bool by_home = false;
@@ -221,7 +224,12 @@ std::byte* KeyReplication::append_to_owner(TableShard& table, FrameKind kind, Ke
   } else if (entry == Entry::any && owner != self && table.definition().cache.enabled()) {
     to = owner;
   }
-  return outbox_.append(table.serving_rank(key, to), copy_header(kind, table, self, bytes, by_home));
+  return {table.serving_rank(key, to), by_home};
+}
+
+std::byte* KeyReplication::append_to_owner(TableShard& table, FrameKind kind, const Path& path,
+                                           std::size_t bytes) {
+  return outbox_.append(path.to, copy_header(kind, table, table.self_domain(), bytes, path.by_home));
 }
 
 void KeyReplication::send_record(TableShard& table, FrameKind kind, Key key, Domain to, std::uint16_t flags) {
@@ -234,10 +242,12 @@ void KeyReplication::forward_to_home(TableShard& table, Key key, const CopyMessa
   const Route route = router_.route_received(table.view(key), false);
   if (route.action != Route::Action::send) throw_unexpected(table, key, "a message about copies");
   const std::size_t body = message.kind == FrameKind::on ? sizeof(CopyRecord) : sizeof(DeltaRecord);
+  const Rank to = table.serving_rank(key, route.to);
+  const std::size_t bytes = body + padded_bytes(message.delta_bytes);
   std::byte* const record =
-      outbox_.append(table.serving_rank(key, route.to),
-                     copy_header(message.kind, table, message.from, body + padded_bytes(message.delta_bytes),
-                                 route.by_home));
+      outbox_.append(to, copy_header(message.kind, table, message.from, bytes, route.by_home));
+  // Without credit as well: it was sent with credit, and each domain has one DELTA of a key in flight.
+  if (message.kind == FrameKind::delta) credits_.add_sent(to, bytes);
   const DeltaRecord head{key.value(), message.bit ? 1U : 0U};
   std::memcpy(record, &head, body);
   if (message.delta_bytes != 0) std::memcpy(record + body, message.delta, message.delta_bytes);

@@ -13,9 +13,11 @@
 #include "lapse/directory/router.hpp"
 #include "lapse/protocol/access.hpp"
 #include "lapse/protocol/arrival_table.hpp"
+#include "lapse/protocol/credits.hpp"
 #include "lapse/protocol/key_queue.hpp"
 #include "lapse/protocol/management_policy.hpp"
 #include "lapse/protocol/outbox.hpp"
+#include "lapse/protocol/refresh_backlog.hpp"
 #include "lapse/protocol/refresh_counts.hpp"
 #include "lapse/protocol/registry.hpp"
 #include "lapse/protocol/relocation_records.hpp"
@@ -35,8 +37,9 @@ class LeaseTurns;
 // 1. At most one ON, DELTA or OFF of a domain about a key is unanswered; LOCALIZE waits for it, too.
 // 2. Every change of a main copy with members raises its version and marks all members dirty.
 // 3. A delta is never dropped: it is merged into the main copy before the slot of the copy is released.
-// 4. Before the main copy is transferred, its dirty members are sent what they lack: a TRANSFER carries no
-//    news for any other domain.
+// 4. Before the main copy is transferred, what its dirty members lack is sent, or kept to be sent: a TRANSFER
+//    carries no news for any other domain.
+// 5. A rank that has no credit (Credits) is sent no REFRESH, and no DELTA that does not go before an operation.
 class KeyReplication {
  public:
   using Clock = ArrivalTable::Clock;
@@ -50,7 +53,9 @@ class KeyReplication {
         access_(access),
         relocation_(relocation),
         lease_turns_(lease_turns),
-        refreshes_(registry.ranks()) {}
+        refreshes_(registry.ranks()),
+        credits_(registry.ranks()),
+        backlog_(registry.ranks()) {}
 
   // Between phases; the policy outlives its use. Without one: announce, and offer.
   void set_policy(const ManagementPolicy* policy) { policy_ = policy; }
@@ -139,13 +144,21 @@ class KeyReplication {
   // then the record is marked.
   bool send_marked(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return refreshes_; }
-  // To the dirty members of a main copy (rule 8), all but `except`; `content`: as take_drained. False where
-  // the key is leased.
-  bool send_refreshes(TableShard& table, std::uint32_t number, std::byte* content = nullptr,
-                      const Domain* except = nullptr) LAPSE_REQUIRES(progress_role);
+  // To the dirty members of a main copy that have credit (rule 8); the others come into the backlog. Where the
+  // key is leased, the record is listed again.
+  void send_refreshes(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  // What of the backlog has credit.
+  void send_backlog() LAPSE_REQUIRES(progress_role);
+  Credits& credits() LAPSE_REQUIRES(progress_role) { return credits_; }
+  const RefreshBacklog& backlog() const LAPSE_REQUIRES(progress_role) { return backlog_; }
 
  private:
   enum class Entry : std::uint8_t { home, any };
+  // Of a message to the owner.
+  struct Path {
+    Rank to;
+    bool by_home;
+  };
 
   [[noreturn]] static void throw_unexpected(const TableShard& table, Key key, std::string_view message);
 
@@ -158,7 +171,7 @@ class KeyReplication {
   void upgrade(TableShard& table, Key key, std::uint32_t number, Clock::time_point now)
       LAPSE_REQUIRES(progress_role);
   void drop(TableShard& table, Key key, std::uint32_t number) LAPSE_REQUIRES(progress_role);
-  bool send_delta(TableShard& table, Key key, std::uint32_t number, Entry entry)
+  bool send_delta(TableShard& table, Key key, std::uint32_t number, const Path& path)
       LAPSE_REQUIRES(progress_role);
   // The replica's record is closed, and the key is absent: localizes that wait for the key begin.
   void close(TableShard& table, Key key, std::uint32_t number, bool localize, Clock::time_point now)
@@ -183,6 +196,12 @@ class KeyReplication {
   void close_main(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // Offers the key to the last member (rule 9).
   void check(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
+  // To one dirty member; false where the key is leased. `later`: as soon as the member has credit.
+  bool send_refresh(TableShard& table, const MainCopy& main, Member& to, std::byte* content,
+                    bool later = false) LAPSE_REQUIRES(progress_role);
+  // To the dirty members of a main copy that leaves, all but its new owner. False where the key is leased.
+  bool send_last_refreshes(TableShard& table, std::uint32_t number, Domain next, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
   // Calls f(content) with the value to itself.
   template <class F>
   static bool with_main(TableShard& table, Key key, std::byte* content, F&& f) LAPSE_REQUIRES(progress_role);
@@ -201,14 +220,16 @@ class KeyReplication {
   // Fills the TRANSFER, and makes the value a copy, or one whose slot may be released.
   void leave(TableShard& table, Key key, const KeyQueue::Instruct& instruct, const Leaving& leaving,
              std::byte* content) LAPSE_REQUIRES(progress_role);
-  static void finish_leaving(TableShard& table, const Leaving& leaving) LAPSE_REQUIRES(progress_role);
+  void finish_leaving(TableShard& table, const Leaving& leaving) LAPSE_REQUIRES(progress_role);
   void cancel_leaving(TableShard& table, const Leaving& leaving) LAPSE_REQUIRES(progress_role);
 
   // --- messages
 
   // To the owner: by the home, or, where that is allowed, straight to where the owner was last.
-  std::byte* append_to_owner(TableShard& table, FrameKind kind, Key key, Domain owner, Entry entry,
-                             std::size_t bytes) LAPSE_REQUIRES(progress_role);
+  Path path_to_owner(TableShard& table, Key key, Domain owner, Entry entry) const
+      LAPSE_REQUIRES(progress_role);
+  std::byte* append_to_owner(TableShard& table, FrameKind kind, const Path& path, std::size_t bytes)
+      LAPSE_REQUIRES(progress_role);
   void send_record(TableShard& table, FrameKind kind, Key key, Domain to, std::uint16_t flags = 0)
       LAPSE_REQUIRES(progress_role);
 
@@ -220,6 +241,8 @@ class KeyReplication {
   LeaseTurns& lease_turns_;
   const ManagementPolicy* policy_ = nullptr;
   RefreshCounts refreshes_ LAPSE_GUARDED_BY(progress_role);
+  Credits credits_ LAPSE_GUARDED_BY(progress_role);
+  RefreshBacklog backlog_ LAPSE_GUARDED_BY(progress_role);
 };
 
 }  // namespace lapse

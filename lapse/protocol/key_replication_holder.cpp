@@ -144,8 +144,8 @@ void KeyReplication::take_offer(TableShard& table, Key key, bool to_member, Doma
   replica.refreshed = now;
   copies.release_room(replica);
   copies.replicas().expect(replica, Unanswered::off);
-  std::byte* const record =
-      append_to_owner(table, FrameKind::off, key, owner, Entry::home, sizeof(DeltaRecord));
+  std::byte* const record = append_to_owner(
+      table, FrameKind::off, path_to_owner(table, key, owner, Entry::home), sizeof(DeltaRecord));
   const DeltaRecord head{key.value(), 0};
   std::memcpy(record, &head, sizeof head);
 }

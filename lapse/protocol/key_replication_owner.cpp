@@ -88,7 +88,9 @@ bool KeyReplication::open_main(TableShard& table, Key key, std::byte* content) {
 
 void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) {
   TableCopies& copies = *table.copies();
-  copies.mains().close(*copies.main_number(key, content));
+  const std::uint32_t number = *copies.main_number(key, content);
+  backlog_.remove(table.id(), number);
+  copies.mains().close(number);
   SlotHead::of(content).record = SlotHead::kNoRecord;
   copies.keys().unreplicate(key);
   // A slot without copies must have no mark: it may be released at any time.
@@ -225,37 +227,87 @@ void KeyReplication::lease_ended(TableShard& table, Key key, std::byte* content)
 
 // --- rounds
 
-bool KeyReplication::send_refreshes(TableShard& table, std::uint32_t number, std::byte* content,
-                                    const Domain* except) {
+bool KeyReplication::send_refresh(TableShard& table, const MainCopy& main, Member& to, std::byte* content,
+                                  bool later) {
+  TableCopies& copies = *table.copies();
+  const Key key = main.key();
+  const std::size_t bytes = sizeof(VersionRecord) + table.content_bytes(key);
+  const Rank rank = table.serving_rank(key, to.domain);
+  RefreshBacklog::Parked parked{copy_header(FrameKind::refresh, table, table.self_domain(), bytes), {}};
+  parked.header.operation = refreshes_.epoch(rank);
+  if (later) parked.record.resize(bytes);
+  std::byte* const record = later ? parked.record.data() : outbox_.append(rank, parked.header);
+  const auto fill = [&](const std::byte* value) {
+    const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
+    std::memcpy(record, &head, sizeof head);
+    std::memcpy(record + sizeof head, value, bytes - sizeof head);
+  };
+  if (content != nullptr) {
+    fill(content);
+  } else if (!copies.keys().inspect(key, fill)) {
+    if (!later) outbox_.cancel();
+    return false;
+  }
+  if (!later) {
+    credits_.add_sent(rank, bytes);
+    refreshes_.add_sent(rank);
+  } else if (backlog_.park(rank, key, std::move(parked))) {
+    refreshes_.add_sent(rank);
+  }
+  to.dirty = false;
+  ++table.counters().refreshes_out;
+  return true;
+}
+
+void KeyReplication::send_refreshes(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   MainCopy& main = copies.mains().at(number);
-  const Key key = main.key();
-  const std::size_t bytes = table.content_bytes(key);
   for (Member& to : main.members()) {
-    if (!to.dirty || (except != nullptr && to.domain == *except)) continue;
-    const Rank rank = table.serving_rank(key, to.domain);
-    FrameHeader header =
-        copy_header(FrameKind::refresh, table, table.self_domain(), sizeof(VersionRecord) + bytes);
-    header.operation = refreshes_.epoch(rank);
-    std::byte* const record = outbox_.append(rank, header);
-    const auto fill = [&](std::byte* value) {
-      const VersionRecord head{key.value(), VersionRecord::pack(SlotHead::version_of(value), to.bit)};
-      std::memcpy(record, &head, sizeof head);
-      std::memcpy(record + sizeof head, value, bytes);
-    };
-    if (content != nullptr) {
-      fill(content);
-    } else if (!copies.keys().inspect(key, fill)) {
+    if (!to.dirty) continue;
+    const Rank rank = table.serving_rank(main.key(), to.domain);
+    // Each main copy in its turn.
+    if (!credits_.has(rank) || backlog_.has_mains(rank)) {
+      backlog_.add(rank, table.id(), number);
+    } else if (!send_refresh(table, main, to, nullptr)) {
       // Its lease may take long; its end lists the key again.
-      outbox_.cancel();
-      copies.mains().list(number);
-      return false;
+      return copies.mains().list(number);
     }
-    to.dirty = false;
-    refreshes_.add_sent(rank);
-    ++table.counters().refreshes_out;
+  }
+}
+
+bool KeyReplication::send_last_refreshes(TableShard& table, std::uint32_t number, Domain next,
+                                         std::byte* content) {
+  MainCopy& main = table.copies()->mains().at(number);
+  for (Member& to : main.members()) {
+    if (!to.dirty || to.domain == next) continue;
+    const bool later = !credits_.has(table.serving_rank(main.key(), to.domain));
+    if (!send_refresh(table, main, to, content, later)) return false;
   }
   return true;
+}
+
+void KeyReplication::send_backlog() {
+  if (backlog_.empty()) return;
+  for (std::int32_t index = 0; index < registry_.ranks(); ++index) {
+    const Rank rank(index);
+    while (backlog_.has_parked(rank) && credits_.has(rank)) {
+      const RefreshBacklog::Parked parked = backlog_.take_parked(rank);
+      std::memcpy(outbox_.append(rank, parked.header), parked.record.data(), parked.record.size());
+      credits_.add_sent(rank, parked.record.size());
+    }
+    while (credits_.has(rank)) {
+      const std::optional<RefreshBacklog::Main> next = backlog_.take(rank);
+      if (!next) break;
+      TableShard& table = registry_.table(next->table.value());
+      MainCopies& mains = table.copies()->mains();
+      MainCopy& main = mains.at(next->number);
+      for (Member& to : main.members()) {
+        if (to.dirty && table.serving_rank(main.key(), to.domain) == rank &&
+            !send_refresh(table, main, to, nullptr))
+          mains.list(next->number);
+      }
+    }
+  }
 }
 
 }  // namespace lapse

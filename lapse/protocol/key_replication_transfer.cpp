@@ -81,7 +81,10 @@ void KeyReplication::leave(TableShard& table, Key key, const KeyQueue::Instruct&
 }
 
 void KeyReplication::finish_leaving(TableShard& table, const Leaving& leaving) {
-  if (leaving.main) table.copies()->mains().close(*leaving.main);
+  if (leaving.main) {
+    backlog_.remove(table.id(), *leaving.main);
+    table.copies()->mains().close(*leaving.main);
+  }
   ++table.counters().relocations_out;
   if (leaving.replica) ++table.counters().copies_in;
 }
@@ -102,7 +105,7 @@ bool KeyReplication::give_up(TableShard& table, Key key, const KeyQueue::Instruc
     std::byte* const content = table.store().address(slot);
     if (const auto main = copies.main_number(key, content)) {
       if (copies.keys().take_mark(slot)) copies.mains().at(*main).mark_all();
-      if (!send_refreshes(table, *main, nullptr, &instruct.next)) return false;
+      if (!send_last_refreshes(table, *main, instruct.next, nullptr)) return false;
     }
     const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
     const auto fill = [&](std::byte* value) {
@@ -128,7 +131,7 @@ void KeyReplication::give_up_drained(TableShard& table, Key key, const KeyQueue:
   TableCopies& copies = *table.copies();
   std::byte* const content = table.store().address(slot);
   if (const auto main = copies.main_number(key, content))
-    send_refreshes(table, *main, content, &instruct.next);
+    static_cast<void>(send_last_refreshes(table, *main, instruct.next, content));
   const Leaving leaving = begin_leaving(table, key, instruct, content, slot, now);
   leave(table, key, instruct, leaving, content);
   const bool leased = table.store().word(key).leased();

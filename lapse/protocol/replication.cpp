@@ -36,6 +36,12 @@ void Replication::set_source(IntentSource* source) {
   if (source != nullptr && times_.interval) set_deadline(Clock::now());
 }
 
+void Replication::set_times(const RoundTimes& times) {
+  progress_role.assert_held();  // No engine runs.
+  times_ = times;
+  keys_.credits().set_limit(times.credit_bytes);
+}
+
 // --- wants
 
 WantedKeys& Replication::others(const TableShard& table) {
@@ -187,31 +193,57 @@ void Replication::send_due_changes(Clock::time_point now) {
 
 void Replication::send_changes(Clock::time_point now) {
   now_ = now;
+  keys_.send_backlog();
   for (const auto& table : registry_.tables()) {
     if (table->copies() != nullptr) send_changes(*table);
   }
 }
 
 bool Replication::owes(Rank to) const {
-  return std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
-    const TableCopies* const copies = table->copies();
-    return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
-      return std::ranges::any_of(main.members(), [&](const Member& member) {
-        return member.dirty && table->serving_rank(main.key(), member.domain) == to;
-      });
-    });
-  });
+  return keys_.backlog().has_mains(to) ||
+         std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
+           const TableCopies* const copies = table->copies();
+           return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
+             return std::ranges::any_of(main.members(), [&](const Member& member) {
+               return member.dirty && table->serving_rank(main.key(), member.domain) == to;
+             });
+           });
+         });
 }
 
-void Replication::send_changes(TableShard& table) {
+void Replication::end_leases_by_engine(Rank to) {
+  for (const auto& table : registry_.tables()) {
+    if (table->copies() == nullptr) continue;
+    table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
+      const bool is_owed = std::ranges::any_of(main.members(), [&](const Member& member) {
+        return member.dirty && table->serving_rank(main.key(), member.domain) == to;
+      });
+      // Something waits for the key now, so that the holder leaves the end of its lease to the engine.
+      if (is_owed) table->arrival_record(main.key());
+      return false;
+    });
+  }
+}
+
+void Replication::send_unsent_changes() {
+  for (const auto& table : registry_.tables()) {
+    if (table->copies() != nullptr) send_unsent_changes(*table);
+  }
+}
+
+void Replication::send_unsent_changes(TableShard& table) {
   TableCopies& copies = *table.copies();
-  // Those whose mark was taken before, and that could not be sent.
   marked_.clear();
   marked_.swap(copies.marked());
   for (const std::uint32_t number : marked_) {
     if (copies.replicas().at(number).marked && !keys_.send_marked(table, number))
       copies.marked().push_back(number);
   }
+}
+
+void Replication::send_changes(TableShard& table) {
+  TableCopies& copies = *table.copies();
+  send_unsent_changes(table);
   copies.keys().take_marks([&](Slot slot) {
     progress_role.assert_held();  // Called in place.
     if (const auto main = copies.main_in(slot)) {
@@ -239,11 +271,22 @@ void Replication::end_turn() {
   // A frame may have brought the first copy.
   if (times_.interval && !next_deadline() && !failure_.raised() && has_copies())
     set_deadline(Clock::now() + *times_.interval);
+  if (has_new_credit_) {
+    has_new_credit_ = false;
+    keys_.send_backlog();
+    send_unsent_changes();
+  }
+  keys_.credits().take_due([this](Rank to, std::uint64_t bytes) {
+    progress_role.assert_held();  // Called in place.
+    FrameHeader header;
+    header.kind = static_cast<std::uint16_t>(FrameKind::credit);
+    outbox_.append_record(to, header, CreditRecord{bytes});
+  });
 }
 
 bool Replication::idle(IdleLevel level) const {
   if (level == IdleLevel::answered) return true;
-  if (has_pending_wants()) return false;
+  if (has_pending_wants() || !keys_.backlog().empty()) return false;
   return std::ranges::all_of(registry_.tables(), [](const auto& table) LAPSE_REQUIRES(progress_role) {
     const TableCopies* const copies = table->copies();
     return copies == nullptr || (copies->replicas().unanswered() == 0 && !copies->any_marked() &&
@@ -258,8 +301,9 @@ void Replication::hasten(IdleLevel level) {
 // --- frames
 
 void Replication::handle_frame(Rank from, const FrameHeader& header, const std::byte* records) {
-  TableShard& table = registry_.table(header.table);
   const auto kind = static_cast<FrameKind>(header.kind);
+  if (kind == FrameKind::credit) return take_credit(from, header, records);
+  TableShard& table = registry_.table(header.table);
   if (header.domain < 0 || header.domain >= table.definition().domains.domains())
     throw ProtocolError("a message about copies names a domain that does not exist");
   const bool of_domain = kind == FrameKind::want || kind == FrameKind::unwant;
@@ -299,6 +343,19 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
     take_record(table, header, records);
   }
   if (kind == FrameKind::refresh) keys_.refreshes().add_received(from, header.operation, header.count);
+  if (kind == FrameKind::refresh || kind == FrameKind::delta)
+    keys_.credits().add_received(from, std::size_t{header.count} * header.record_bytes);
+  request_end_turn();
+}
+
+void Replication::take_credit(Rank from, const FrameHeader& header, const std::byte* records) {
+  if (header.record_bytes != sizeof(CreditRecord)) throw ProtocolError("a credit has a wrong length");
+  for (std::uint32_t i = 0; i < header.count; ++i) {
+    CreditRecord record;
+    std::memcpy(&record, records + i * sizeof record, sizeof record);
+    keys_.credits().acknowledge(from, record.bytes);
+  }
+  has_new_credit_ = true;
   request_end_turn();
 }
 

@@ -49,6 +49,7 @@ class Replication final : public ProtocolModule, public WantSink {
                                           {.kind = FrameKind::refuse_copy, .lane = FrameLane::free},
                                           {.kind = FrameKind::refresh, .lane = FrameLane::free},
                                           {.kind = FrameKind::acknowledge, .lane = FrameLane::free},
+                                          {FrameKind::credit},
                                           {FrameKind::want},
                                           {FrameKind::unwant}};
 
@@ -66,7 +67,8 @@ class Replication final : public ProtocolModule, public WantSink {
   void set_observer(KeyObserver* observer) { observer_ = observer; }
   // Whether the next round finds wants that have begun or ended, whatever workers do until then.
   bool has_pending_wants() const { return source_ != nullptr && source_->pending(); }
-  void set_times(const RoundTimes& times) { times_ = times; }
+  // Equal on all ranks.
+  void set_times(const RoundTimes& times);
 
   std::span<const FrameSpec> frames() const override { return kFrames; }
   void handle_submission(Submission&) override LAPSE_REQUIRES(progress_role);
@@ -80,11 +82,18 @@ class Replication final : public ProtocolModule, public WantSink {
   // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
   // `pauses`: whether changes may wait for a later round, where it is too early (RoundTimes::pause).
   void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
-  // The part of a round that sends what has changed.
+  // The part of a round that sends what has changed, as far as there is credit.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // Changes of copies whose marks were taken before, and that could not be sent then.
+  void send_unsent_changes() LAPSE_REQUIRES(progress_role);
   // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
-  // then their main copies are leased.
+  // then their main copies are leased, or `to` has no credit.
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
+  // The engine ends the leases of the main copies that owes(to) is about: their ends make this rank send what it
+  // owes. Without that a lease ends in memory, and no turn follows from it.
+  void end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
+  // Whether REFRESHes wait until the rank has handled earlier ones.
+  bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) { return !keys_.backlog().empty(to); }
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   // How many copies this rank has held, by table.
   const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
@@ -109,6 +118,9 @@ class Replication final : public ProtocolModule, public WantSink {
   // As send_changes, if it is time; notes when it will be again.
   void send_due_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
+  void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
+  void take_credit(Rank from, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
   // Reads of copies that workers have noted.
   void take_reads() LAPSE_REQUIRES(progress_role);
   void sample_copies(Clock::time_point now) LAPSE_REQUIRES(progress_role);
@@ -130,6 +142,7 @@ class Replication final : public ProtocolModule, public WantSink {
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point changes_due_ LAPSE_GUARDED_BY(progress_role);  // when the next may be sent
+  bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
   std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table
   // Scratch memory.

@@ -42,6 +42,12 @@ struct MemberRecord {
 };
 static_assert(sizeof(MemberRecord) == 8);
 
+// credit: how many bytes of refresh and delta the sender has handled of those that the receiver has ever sent it.
+struct CreditRecord {
+  std::uint64_t bytes = 0;
+};
+static_assert(sizeof(CreditRecord) == 8);
+
 // `domain`: that sends the frame; of on, delta and off: that has sent it first.
 inline FrameHeader copy_header(FrameKind kind, const TableShard& table, Domain domain, std::size_t bytes,
                                bool by_home = false) {

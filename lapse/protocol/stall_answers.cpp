@@ -78,6 +78,13 @@ WorkerInquiryAnswer StallInquiry::answer_about_workers(std::uint64_t collective_
 UnsyncedRecord StallInquiry::answer_about_sync() const {
   UnsyncedRecord record = find_unsynced(registry_);
   if (record.count > 0) return record;
+  for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
+    if (replication_.awaits_credit(Rank(rank))) {
+      record.what = static_cast<std::uint32_t>(Unsynced::credit);
+      record.peer = rank;
+      return record;
+    }
+  }
   if (const std::optional<Rank> rank = synchronization_.awaited()) {
     record.what = static_cast<std::uint32_t>(Unsynced::sync);
     record.peer = rank->value();

@@ -227,7 +227,7 @@ void StallInquiry::take_worker_answer(Asked& asked, Rank from, const WorkerInqui
     throw ProtocolError("an answer to an inquiry names something that cannot be waited for");
   const auto what = static_cast<Unsynced>(record.what);
   if (!asked.question->synced || what == Unsynced::nothing) return;
-  const bool has_table = what != Unsynced::wants && what != Unsynced::sync;
+  const bool has_table = what != Unsynced::wants && what != Unsynced::credit && what != Unsynced::sync;
   asked.question->unsynced.push_back(
       {.rank = from, .record = record, .table = has_table ? &registry_.table(record.table) : nullptr});
 }

@@ -154,8 +154,9 @@ void Synchronization::finish() {
 void Synchronization::answer_asked() {
   std::vector<Asked> later;
   for (const Asked& asked : std::exchange(asked_, {})) {
-    // The end of the lease lists the key again.
+    // The end of a lease, and credit, send what is owed, and ask for the end of a turn.
     if (replication_.owes(asked.by)) {
+      replication_.end_leases_by_engine(asked.by);
       later.push_back(asked);
       continue;
     }
@@ -190,7 +191,10 @@ void Synchronization::handle_frame(Rank from, const FrameHeader& header, const s
 
 void Synchronization::end_turn() {
   bool begins = step_ == Step::none && !waiting_.empty();
-  if (begins || !asked_.empty()) replication_.send_changes(Clock::now());
+  if (begins || !asked_.empty())
+    replication_.send_changes(Clock::now());
+  else if (step_ == Step::merging)
+    replication_.send_unsent_changes();
   answer_asked();
   for (;;) {
     if (begins) begin();

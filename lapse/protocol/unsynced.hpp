@@ -21,18 +21,19 @@ enum class Unsynced : std::uint32_t {
   unsent_change,  // a copy has changed
   refresh,        // a main copy has changed
   wants,          // workers have begun or ceased to want keys
+  credit,         // a main copy has changed, and another rank has not handled earlier refreshes
   sync,           // another rank has not answered a sync, or its refreshes have not come
 };
-constexpr std::uint32_t kUnsyncedKinds = 11;
+constexpr std::uint32_t kUnsyncedKinds = 12;
 
 // A part of worker_inquiry_answer.
 struct UnsyncedRecord {
   std::uint32_t what = 0;
   std::uint32_t table = 0;
-  std::uint64_t key = 0;    // the first such key; wants, sync: none
+  std::uint64_t key = 0;    // the first such key; wants, credit, sync: none
   std::uint64_t count = 0;  // of such keys
   std::int32_t peer = -1;   // announcement, change, end, upgrade: the owner's serving rank, as far as it is
-                            // known; arrival: the home's; sync: the rank
+                            // known; arrival: the home's; credit, sync: the rank
   // announcement, change, end, upgrade: since the copy of this key was asked for, refreshed, or given back;
   // arrival: since the key was asked for, or something began to wait for it.
   std::uint32_t milliseconds = 0;
@@ -42,7 +43,7 @@ static_assert(sizeof(UnsyncedRecord) == 32);
 // No more than can be stored, no less than 0.
 std::uint32_t milliseconds_since(Replica::Clock::time_point since);
 
-// Of the tables of this rank, the first kind there is; nothing, wants and sync are the caller's concern.
+// Of the tables of this rank, the first kind there is; nothing, wants, credit and sync are the caller's concern.
 // Looks at all records of copies.
 UnsyncedRecord find_unsynced(const Registry& registry) LAPSE_REQUIRES(progress_role);
 

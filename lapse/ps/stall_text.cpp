@@ -143,6 +143,7 @@ std::string_view unsynced_text(Unsynced what) {
       return "changes of its main copies are not sent yet";
     case Unsynced::wants:
       return "its next round finds keys that workers have begun or ceased to want";
+    case Unsynced::credit:
     case Unsynced::sync:
     case Unsynced::nothing:
       break;
@@ -158,6 +159,10 @@ void add_unsynced(std::string& text, std::span<const UnsyncedRank> ranks) {
     fmt::format_to(to, "\n  rank {} is not synced: ", rank.rank.value());
     if (what == Unsynced::sync) {
       fmt::format_to(to, "rank {} has not answered, or its refreshes have not come", record.peer);
+      continue;
+    }
+    if (what == Unsynced::credit) {
+      fmt::format_to(to, "rank {} has not handled the refreshes that it was sent", record.peer);
       continue;
     }
     text += unsynced_text(what);

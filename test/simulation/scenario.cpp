@@ -85,6 +85,7 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   if (bulk == 0 && random.below(3) == 0) shape.keys = 1;
   drawn.few_moves = random.below(3) > 0;
   drawn.syncs = one_of(0U, 1U, 3U);
+  drawn.credit_bytes = one_of(std::size_t{1}, std::size_t{200}, std::size_t{2000}, std::size_t{1} << 20);
   replication = drawn;
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
@@ -93,11 +94,12 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
 
 std::string ScenarioReplication::to_string() const {
   return fmt::format(
-      ", {} replication ({}, {}{}, intents {}{}, syncs {}, rounds {}{}, calls on table 0 {} : 1)",
+      ", {} replication ({}, {}{}, intents {}{}, syncs {}, rounds {}{}, calls on table 0 {} : 1, credit {} "
+      "bytes)",
       test::to_string(technique), eventual ? "eventual" : "sequential",
       gradients ? "gradients" : "differences", leaves_some ? ", some intents stay" : "", intents,
       long_wants ? "" : " for a few calls", syncs, rounds, few_moves ? ", nearly no localize and lease" : "",
-      counter_clients);
+      counter_clients, credit_bytes);
 }
 
 std::size_t Scenario::all_workers() const {

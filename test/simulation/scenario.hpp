@@ -51,6 +51,7 @@ struct ScenarioReplication {
   std::uint32_t intents = 2;        // among the calls: their weight
   std::uint32_t syncs = 0;          // among the calls: their weight
   std::uint32_t rounds = 4;         // among the events: the weight of those that have something to do
+  std::size_t credit_bytes = 0;     // of changed values, in flight to each rank
   bool few_moves = false;           // workers seldom ask for main copies
   bool leaves_some = false;         // some intents never end
   bool long_wants = true;           // else every intent ends after a few calls

@@ -41,6 +41,16 @@ std::vector<Key> first_keys(std::uint64_t count) {
   return keys;
 }
 
+// At most one credit for each half of the limit.
+Records take_records_but_credits(ReplicatingRanks& ranks) {
+  Records records = ranks.take_records();
+  const std::uint64_t values = records[FrameKind::delta] + records[FrameKind::refresh];
+  CHECK(records[FrameKind::credit] <= 1 + values * 32 / (Credits::kDefaultLimit / 2));
+  for (const FrameKind kind : {FrameKind::credit, FrameKind::delta, FrameKind::refresh})
+    if (kind == FrameKind::credit || records[kind] == 0) records.erase(kind);
+  return records;
+}
+
 }  // namespace
 
 TEST_CASE("records of replication: a key that one domain wants after the other moves, and is not copied") {
@@ -141,11 +151,11 @@ TEST_CASE(
     for (std::uint64_t i = 0; i < changed; ++i) CHECK(ranks.push(1, Key(i * 7 % kKeys), 1));
     ranks.round(1);
     ranks.deliver_all();
-    CHECK(ranks.take_records() == Records{{FrameKind::delta, changed}});
+    CHECK(take_records_but_credits(ranks) == Records{{FrameKind::delta, changed}});
     // The owner's side of the round, which acknowledges.
     ranks.round(0);
     ranks.deliver_all();
-    CHECK(ranks.take_records() == Records{{FrameKind::refresh, changed}});
+    CHECK(take_records_but_credits(ranks) == Records{{FrameKind::refresh, changed}});
     ranks.round(1);
     ranks.round(0);
     ranks.deliver_all();

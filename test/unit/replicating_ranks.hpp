@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ namespace lapse::test {
 // test says so.
 class ReplicatingRanks {
  public:
-  ReplicatingRanks(std::int32_t ranks, std::uint64_t keys, std::uint64_t max_units)
+  ReplicatingRanks(std::int32_t ranks, std::uint64_t keys, std::uint64_t max_units,
+                   std::size_t credit_bytes = Credits::kDefaultLimit)
       : network_(ranks, false),
         domains_(DomainMap::of_ranks(ranks)),
         sources_(static_cast<std::size_t>(ranks)) {
@@ -36,7 +38,7 @@ class ReplicatingRanks {
       protocol.registry().add(build_table_shard({.max_units = max_units}, domains_, Rank(rank),
                                                 std::move(homes), false, keys, ValueSizes(layout), regions_));
       protocol.registry().prepare_workers(1, static_cast<std::size_t>(rank));
-      protocol.replication().set_times({.interval = std::nullopt});
+      protocol.replication().set_times({.interval = std::nullopt, .credit_bytes = credit_bytes});
       protocol.replication().set_source(&sources_[static_cast<std::size_t>(rank)]);
     }
   }
@@ -54,6 +56,18 @@ class ReplicatingRanks {
     protocol(rank).replication().round(Replication::Clock::now());
     protocol(rank).end_turn();
   }
+  // A worker of the rank localizes the key.
+  void localize(std::size_t rank, Key key) {
+    progress_role.assert_held();  // One thread does everything.
+    OperationState& operation = protocol(rank).registry().workers()[0]->acquire();
+    operation.kind = OperationKind::localize;
+    operation.table = &table(rank);
+    operation.items.emplace_back(key, nullptr, 0, 0);
+    operation.remaining = 1;
+    protocol(rank).registry().workers()[0]->opened(operation);
+    protocol(rank).localize_requests().handle_submission(operation);
+    protocol(rank).end_turn();
+  }
   // A worker of the rank pushes to the copy that is there; false where there is none.
   bool push(std::size_t rank, Key key, std::int64_t update) {
     return static_cast<bool>(table(rank).push_any(*table(rank).store().find(key), key,
@@ -66,17 +80,17 @@ class ReplicatingRanks {
     return value;
   }
 
-  // Delivers everything, also what is sent meanwhile.
-  void deliver_all() {
+  // Delivers everything, also what is sent meanwhile; nothing to the rank that does not run.
+  void deliver_all(std::optional<std::size_t> stopped = std::nullopt) {
     progress_role.assert_held();  // One thread does everything.
-    for (auto choices = network_.deliverable(); !choices.empty(); choices = network_.deliverable()) {
-      RankProtocol& to = protocol(choices[0].to.index());
-      network_.deliver(choices[0], [&](Rank from, std::span<const std::byte> packet) {
-        progress_role.assert_held();
-        count(packet);
-        to.handle_packet(from, packet);
-      });
-      to.end_turn();
+    for (bool delivered = true; delivered;) {
+      delivered = false;
+      for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
+        if (choice.to.index() == stopped) continue;
+        deliver(choice);
+        delivered = true;
+        break;
+      }
     }
   }
 
@@ -85,6 +99,16 @@ class ReplicatingRanks {
   Records take_records() { return std::exchange(records_, {}); }
 
  private:
+  void deliver(const LoopbackNetwork::Choice& choice) LAPSE_REQUIRES(progress_role) {
+    RankProtocol& to = protocol(choice.to.index());
+    network_.deliver(choice, [&](Rank from, std::span<const std::byte> packet) {
+      progress_role.assert_held();  // Called in place.
+      count(packet);
+      to.handle_packet(from, packet);
+    });
+    to.end_turn();
+  }
+
   class Source final : public IntentSource {
    public:
     void add(std::span<const Key> keys, bool on) { changes_.push_back({{keys.begin(), keys.end()}, on}); }

@@ -15,13 +15,15 @@ namespace lapse {
 
 // Flow control of REFRESH and DELTA. Both ranks count the bytes of these records. The receiver reports its count
 // whenever it has grown by half the limit, and the sender sends while its own count is less than the limit ahead
-// of the last report. So a rank that does not run holds at most the limit, and one record, of each sender's bytes;
+// of the last report. The limit bounds the effort, too: what changes often is sent once for several changes. So a rank that does not run holds at most the limit, and one record, of each sender's bytes;
 // and a sender that waits is always sent a report once the receiver has handled what is in flight.
 //
 // Pure. Thread safety: the holder of the progress lock.
 class Credits {
  public:
-  static constexpr std::size_t kDefaultLimit = std::size_t{1} << 20;
+  static constexpr std::size_t kDefaultLimit = std::size_t{128} << 10;
+  // To ranks that wait for all that they lack, so many times as much may be in flight.
+  static constexpr std::size_t kAwaited = 16;
 
   explicit Credits(std::int32_t ranks) : of_(static_cast<std::size_t>(ranks)) {}
 
@@ -31,7 +33,15 @@ class Credits {
   // --- sent
 
   // Whether a record may be sent to the rank, of any length.
-  bool has(Rank to) const { return of_[to.index()].sent - of_[to.index()].acknowledged < limit_; }
+  // `awaited`: this rank waits for the answer.
+  bool has(Rank to, bool awaited = false) const {
+    const OfRank& rank = of_[to.index()];
+    awaited = awaited || rank.awaited || all_awaited_;
+    return rank.sent - rank.acknowledged < (awaited ? kAwaited * limit_ : limit_);
+  }
+  // Whether the rank, or every rank, waits for what this one sends: it runs, and nothing is sent twice.
+  void set_awaited(Rank to, bool awaited) { of_[to.index()].awaited = awaited; }
+  void set_all_awaited(bool awaited) { all_awaited_ = awaited; }
   void add_sent(Rank to, std::size_t bytes) { of_[to.index()].sent += bytes; }
   // The rank has handled so many bytes in all. Throws ProtocolError when this rank has not sent so many, or the
   // rank has reported more before.
@@ -67,10 +77,12 @@ class Credits {
     std::uint64_t acknowledged = 0;
     std::uint64_t received = 0;
     std::uint64_t reported = 0;
+    bool awaited = false;
   };
   bool is_due(const OfRank& rank) const { return rank.received - rank.reported >= (limit_ + 1) / 2; }
 
   std::size_t limit_ = kDefaultLimit;
+  bool all_awaited_ = false;
   std::vector<OfRank> of_;
   std::vector<Rank> due_;
 };

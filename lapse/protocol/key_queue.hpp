@@ -34,6 +34,7 @@ class KeyQueue {
     FrameKind kind = FrameKind::on;
     Domain from;
     bool bit = false;
+    bool awaited = false;
     std::uint32_t delta_bytes = 0;
     const std::byte* delta = nullptr;
   };

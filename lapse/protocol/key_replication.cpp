@@ -188,7 +188,8 @@ bool KeyReplication::send_delta(TableShard& table, Key key, std::uint32_t number
   }
   replica.bit = !replica.bit;
   copies.replicas().expect(replica, Unanswered::delta);
-  const DeltaRecord head{key.value(), replica.bit ? 1U : 0U};
+  const DeltaRecord head{
+      key.value(), (replica.bit ? DeltaRecord::kBit : 0) | (deltas_awaited_ ? DeltaRecord::kAwaited : 0)};
   std::memcpy(record, &head, sizeof head);
   credits_.add_sent(path.to, bytes);
   ++table.counters().deltas_out;
@@ -202,7 +203,7 @@ bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
   if (replica.unanswered == Unanswered::nothing && replica.arrival == Replica::kNone &&
       table.store().word(key).role() == Role::replica) {
     const Path path = path_to_owner(table, key, replica.owner, Entry::any);
-    if (credits_.has(path.to)) {
+    if (credits_.has(path.to, deltas_awaited_)) {
       send_delta(table, key, number, path);
       return true;
     }
@@ -248,7 +249,7 @@ void KeyReplication::forward_to_home(TableShard& table, Key key, const CopyMessa
       outbox_.append(to, copy_header(message.kind, table, message.from, bytes, route.by_home));
   // Without credit as well: it was sent with credit, and each domain has one DELTA of a key in flight.
   if (message.kind == FrameKind::delta) credits_.add_sent(to, bytes);
-  const DeltaRecord head{key.value(), message.bit ? 1U : 0U};
+  const DeltaRecord head{key.value(), (message.bit ? DeltaRecord::kBit : 0) | DeltaRecord::kAwaited};
   std::memcpy(record, &head, body);
   if (message.delta_bytes != 0) std::memcpy(record + body, message.delta, message.delta_bytes);
   ++table.counters().forwarded;

@@ -143,6 +143,8 @@ class KeyReplication {
   // A holder's changes (rule 21); `number`: of the replica's record. False where they cannot be sent yet:
   // then the record is marked.
   bool send_marked(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  // Whether a sync of this rank waits for the answers to its DELTAs.
+  void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { deltas_awaited_ = awaited; }
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return refreshes_; }
   // To the dirty members of a main copy that have credit (rule 8); the others come into the backlog. Where the
   // key is leased, the record is listed again.
@@ -196,6 +198,9 @@ class KeyReplication {
   void close_main(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // Offers the key to the last member (rule 9).
   void check(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
+  // To one dirty member that has credit, else into the backlog; false where the key is leased.
+  bool refresh_in_turn(TableShard& table, std::uint32_t number, Member& to, std::byte* content)
+      LAPSE_REQUIRES(progress_role);
   // To one dirty member; false where the key is leased. `later`: as soon as the member has credit.
   bool send_refresh(TableShard& table, const MainCopy& main, Member& to, std::byte* content,
                     bool later = false) LAPSE_REQUIRES(progress_role);
@@ -240,6 +245,7 @@ class KeyReplication {
   KeyRelocation& relocation_;
   LeaseTurns& lease_turns_;
   const ManagementPolicy* policy_ = nullptr;
+  bool deltas_awaited_ LAPSE_GUARDED_BY(progress_role) = false;
   RefreshCounts refreshes_ LAPSE_GUARDED_BY(progress_role);
   Credits credits_ LAPSE_GUARDED_BY(progress_role);
   RefreshBacklog backlog_ LAPSE_GUARDED_BY(progress_role);

@@ -181,6 +181,8 @@ bool KeyReplication::take_delta(TableShard& table, Key key, const CopyMessage& m
   if (!merge(table, key, message, content)) return false;
   from.bit = message.bit;
   ++table.counters().deltas_in;
+  const std::uint32_t number = *copies.main_number(key, value);
+  if (message.awaited && !refresh_in_turn(table, number, from, content)) copies.mains().list(number);
   return true;
 }
 
@@ -263,16 +265,18 @@ void KeyReplication::send_refreshes(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   MainCopy& main = copies.mains().at(number);
   for (Member& to : main.members()) {
-    if (!to.dirty) continue;
-    const Rank rank = table.serving_rank(main.key(), to.domain);
-    // Each main copy in its turn.
-    if (!credits_.has(rank) || backlog_.has_mains(rank)) {
-      backlog_.add(rank, table.id(), number);
-    } else if (!send_refresh(table, main, to, nullptr)) {
-      // Its lease may take long; its end lists the key again.
-      return copies.mains().list(number);
-    }
+    // Its lease may take long; its end lists the key again.
+    if (to.dirty && !refresh_in_turn(table, number, to, nullptr)) return copies.mains().list(number);
   }
+}
+
+bool KeyReplication::refresh_in_turn(TableShard& table, std::uint32_t number, Member& to,
+                                     std::byte* content) {
+  const MainCopy& main = table.copies()->mains().at(number);
+  const Rank rank = table.serving_rank(main.key(), to.domain);
+  if (credits_.has(rank) && !backlog_.has_mains(rank)) return send_refresh(table, main, to, content);
+  backlog_.add(rank, table.id(), number);
+  return true;
 }
 
 bool KeyReplication::send_last_refreshes(TableShard& table, std::uint32_t number, Domain next,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "lapse/core/error.hpp"
@@ -17,17 +16,8 @@ namespace {
 constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for soon
 // A peer may be slow; what it has not answered after this time is not waited for.
 constexpr std::chrono::milliseconds kLongestRound{5};
-// Copies are no older than this and what their messages take.
-constexpr std::chrono::milliseconds kLongestPause{20};
 // A round lasts until all but this part of its keys have come.
 constexpr std::size_t kPartLate = 4;
-
-std::chrono::nanoseconds thread_cpu_time() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -140,26 +130,23 @@ bool Replication::round_goes_on(Clock::time_point now) const {
 void Replication::handle_submission(Submission&) {
   const auto now = Clock::now();
   if (now - last_round_ < times_.least || round_goes_on(now)) return;
-  round(now, true);
+  round(now);
 }
 
 void Replication::handle_deadline(Clock::time_point now) {
-  if (!round_goes_on(now)) return round(now, true);
+  if (!round_goes_on(now)) return round(now);
   set_deadline(std::min<Clock::time_point>(now + times_.interval.value_or(kLongestRound),
                                            last_round_ + kLongestRound));
 }
 
-void Replication::round(Clock::time_point now, bool pauses) {
+void Replication::round(Clock::time_point now) {
   if (failure_.raised()) return set_deadline(std::nullopt);
   const TimedRegion region("lapse round");
   now_ = last_round_ = now;
   ++counters_.rounds;
   take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  if (!pauses || times_.pause == 0)
-    send_changes(now);
-  else if (now >= changes_due_)
-    send_due_changes(now);
+  send_changes(now);
   asked_ = keys_on_their_way();
   if (copies_over_time_.is_due(now)) sample_copies(now);
   if (observer_ != nullptr) [[unlikely]]
@@ -182,13 +169,6 @@ void Replication::sample_copies(Clock::time_point now) {
   for (const auto& table : registry_.tables())
     copies.push_back(table->copies() == nullptr ? 0 : table->copies()->replicas().in_use());
   copies_over_time_.add(now, std::move(copies));
-}
-
-void Replication::send_due_changes(Clock::time_point now) {
-  const std::chrono::nanoseconds begin = thread_cpu_time();
-  send_changes(now);
-  const std::chrono::nanoseconds pause = times_.pause * (thread_cpu_time() - begin);
-  changes_due_ = now + std::min<std::chrono::nanoseconds>(pause, kLongestPause);
 }
 
 void Replication::send_changes(Clock::time_point now) {
@@ -295,7 +275,10 @@ bool Replication::idle(IdleLevel level) const {
 }
 
 void Replication::hasten(IdleLevel level) {
-  if (level == IdleLevel::synced) round(Clock::now());
+  if (level != IdleLevel::synced) return;
+  keys_.credits().set_all_awaited(true);
+  round(Clock::now());
+  keys_.credits().set_all_awaited(false);
 }
 
 // --- frames
@@ -391,7 +374,8 @@ void Replication::take_record(TableShard& table, const FrameHeader& header, cons
   if (kind != FrameKind::on) {
     DeltaRecord head;
     std::memcpy(&head, record, sizeof head);
-    message.bit = head.bit != 0;
+    message.bit = (head.flags & DeltaRecord::kBit) != 0;
+    message.awaited = (head.flags & DeltaRecord::kAwaited) != 0;
     const std::size_t bytes = padded_bytes(table.copies()->merger().delta_bytes(table.sizes().length(key)));
     const bool empty = kind == FrameKind::off && header.record_bytes == sizeof head;
     if (!empty) {

@@ -80,8 +80,7 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
-  // `pauses`: whether changes may wait for a later round, where it is too early (RoundTimes::pause).
-  void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
+  void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // The part of a round that sends what has changed, as far as there is credit.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Changes of copies whose marks were taken before, and that could not be sent then.
@@ -94,6 +93,12 @@ class Replication final : public ProtocolModule, public WantSink {
   void end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
   // Whether REFRESHes wait until the rank has handled earlier ones.
   bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) { return !keys_.backlog().empty(to); }
+  // Whether a sync of this rank waits for its DELTAs to be answered.
+  void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { keys_.set_deltas_awaited(awaited); }
+  // Whether the rank waits for what it is sent.
+  void set_awaited(Rank to, bool awaited) LAPSE_REQUIRES(progress_role) {
+    keys_.credits().set_awaited(to, awaited);
+  }
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   // How many copies this rank has held, by table.
   const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
@@ -115,8 +120,6 @@ class Replication final : public ProtocolModule, public WantSink {
   // A round lasts until most of them have come, within bounds. Not all: a few go from domain to domain first.
   bool round_goes_on(Clock::time_point now) const LAPSE_REQUIRES(progress_role);
   void send_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
-  // As send_changes, if it is time; notes when it will be again.
-  void send_due_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   bool has_copies() const LAPSE_REQUIRES(progress_role);
   void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   void take_credit(Rank from, const FrameHeader& header, const std::byte* records)
@@ -141,7 +144,6 @@ class Replication final : public ProtocolModule, public WantSink {
   CopySeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
-  Clock::time_point changes_due_ LAPSE_GUARDED_BY(progress_role);  // when the next may be sent
   bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
   std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table

@@ -28,8 +28,13 @@ static_assert(sizeof(VersionRecord) == 16);
 
 // delta, off: this, then the delta (CopyMerger), which an OFF may lack.
 struct DeltaRecord {
+  static constexpr std::uint64_t kBit = 1;
+  // The owner acknowledges it at once, not in its next round: a sync waits, or the rank that a sync has asked
+  // may be another one, as this record was forwarded.
+  static constexpr std::uint64_t kAwaited = 2;
+
   std::uint64_t key = 0;
-  std::uint64_t bit = 0;
+  std::uint64_t flags = 0;
 };
 static_assert(sizeof(DeltaRecord) == 16);
 

@@ -155,7 +155,9 @@ void Synchronization::answer_asked() {
   std::vector<Asked> later;
   for (const Asked& asked : std::exchange(asked_, {})) {
     // The end of a lease, and credit, send what is owed, and ask for the end of a turn.
-    if (replication_.owes(asked.by)) {
+    const bool owes = replication_.owes(asked.by);
+    replication_.set_awaited(asked.by, owes);
+    if (owes) {
       replication_.end_leases_by_engine(asked.by);
       later.push_back(asked);
       continue;
@@ -191,9 +193,10 @@ void Synchronization::handle_frame(Rank from, const FrameHeader& header, const s
 
 void Synchronization::end_turn() {
   bool begins = step_ == Step::none && !waiting_.empty();
+  replication_.set_deltas_awaited(begins || step_ != Step::none);
   if (begins || !asked_.empty())
     replication_.send_changes(Clock::now());
-  else if (step_ == Step::merging)
+  else if (step_ != Step::none)
     replication_.send_unsent_changes();
   answer_asked();
   for (;;) {
@@ -203,6 +206,7 @@ void Synchronization::end_turn() {
     if (!begins) break;
     replication_.send_changes(Clock::now());
   }
+  replication_.set_deltas_awaited(step_ != Step::none);
   // What is waited for happens in other modules: a DELTA is answered, a key arrives, a lease ends.
   if (!idle(IdleLevel::answered)) request_end_turn();
 }

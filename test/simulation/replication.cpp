@@ -23,11 +23,12 @@ CampaignResult expect_no_violation(const ScenarioLimits& limits) {
 
 void expect_copies(const ScenarioLimits& limits) {
   const CampaignResult result = expect_no_violation(limits);
-  constexpr std::array<std::pair<FrameKind, const char*>, 10> kKinds{
+  constexpr std::array<std::pair<FrameKind, const char*>, 11> kKinds{
       {{FrameKind::on, "ON"},
        {FrameKind::snapshot, "SNAPSHOT"},
        {FrameKind::delta, "DELTA"},
        {FrameKind::refresh, "REFRESH"},
+       {FrameKind::credit, "CREDIT"},
        {FrameKind::offer, "OFFER"},
        {FrameKind::off, "OFF"},
        {FrameKind::acknowledge, "ACKNOWLEDGE"},

@@ -11,11 +11,11 @@ namespace {
 
 constexpr Key kKey(3);
 
-// Rank 0 owns the key, rank 1 has a replica of it.
-class OwnerAndHolder {
+// Rank 0 owns the key, the others have replicas of it.
+class OwnerAndHolders {
  public:
-  OwnerAndHolder() {
-    for (const std::size_t rank : {0, 1}) {
+  explicit OwnerAndHolders(std::int32_t count = 2) : ranks(count, 8, 16) {
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(count); ++rank) {
       ranks.want(rank, std::vector<Key>{kKey});
       ranks.round(rank);
       ranks.deliver_all();
@@ -52,13 +52,13 @@ class OwnerAndHolder {
     ranks.deliver_all();
   }
 
-  ReplicatingRanks ranks{2, 8, 16};
+  ReplicatingRanks ranks;
 };
 
 }  // namespace
 
 TEST_CASE("sync: the end of a lease answers a sync that waits for it, without a timer") {
-  OwnerAndHolder both;
+  OwnerAndHolders both;
   REQUIRE(both.ranks.push(0, kKey, 5));
   REQUIRE(both.ranks.table(0).store().grant_lease(kKey));
   CHECK_FALSE(both.sync());
@@ -69,11 +69,32 @@ TEST_CASE("sync: the end of a lease answers a sync that waits for it, without a 
 }
 
 TEST_CASE("sync: a lease that began after the refreshes were sent is not waited for") {
-  OwnerAndHolder both;
+  OwnerAndHolders both;
   REQUIRE(both.ranks.push(0, kKey, 5));
   both.ranks.round(0);
   both.ranks.deliver_all();
   REQUIRE(both.ranks.table(0).store().grant_lease(kKey));
   CHECK(both.sync());
   CHECK(both.ranks.table(0).store().release_lease(kKey));
+}
+
+TEST_CASE("sync: a change that another rank forwards is acknowledged without a timer") {
+  OwnerAndHolders three(3);
+  three.ranks.localize(2, kKey);
+  three.ranks.deliver_all();
+  REQUIRE(three.ranks.role(2, kKey) == Role::owner);
+  // Rank 1 has not heard of the new owner: its DELTA comes there by rank 0, after the question of the sync.
+  REQUIRE(three.ranks.push(1, kKey, 5));
+  CHECK(three.sync());
+  CHECK(three.ranks.value(2, kKey) == 5);
+}
+
+TEST_CASE("sync: changes that could not be sent when it began are sent without a timer") {
+  OwnerAndHolders both;
+  REQUIRE(both.ranks.push(1, kKey, 5));
+  both.ranks.round(1);
+  REQUIRE(both.ranks.push(1, kKey, 6));
+  CHECK(both.sync());
+  CHECK(both.ranks.value(0, kKey) == 11);
+  CHECK(both.ranks.value(1, kKey) == 11);
 }

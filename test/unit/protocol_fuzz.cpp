@@ -25,11 +25,17 @@ constexpr FrameKind kRuns[] = {FrameKind::pull_run, FrameKind::push_run, FrameKi
                                FrameKind::pull_run_answer, FrameKind::push_run_answer};
 
 // Within a domain there are none: here each rank is one. REFUSE_COPY comes for want of memory alone.
-constexpr FrameKind kOfCopies[] = {FrameKind::on,          FrameKind::delta,
-                                   FrameKind::off,         FrameKind::snapshot,
-                                   FrameKind::offer,       FrameKind::refresh,
-                                   FrameKind::acknowledge, FrameKind::sync,
-                                   FrameKind::sync_answer, FrameKind::transfer_with_members};
+constexpr FrameKind kOfCopies[] = {FrameKind::on,
+                                   FrameKind::delta,
+                                   FrameKind::off,
+                                   FrameKind::snapshot,
+                                   FrameKind::offer,
+                                   FrameKind::refresh,
+                                   FrameKind::acknowledge,
+                                   FrameKind::credit,
+                                   FrameKind::sync,
+                                   FrameKind::sync_answer,
+                                   FrameKind::transfer_with_members};
 
 using Packet = std::vector<std::byte>;
 

@@ -55,7 +55,7 @@ class FuzzRank {
     protocol_.registry().prepare_workers(kWorkers);
     std::vector<Rank> all;
     for (std::int32_t rank = 0; rank < kRanks; ++rank) all.push_back(Rank(rank));
-    protocol_.replication().set_times({.interval = std::nullopt});
+    protocol_.replication().set_times({.interval = std::nullopt, .credit_bytes = 200});
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
     protocol_.worker_collective().start(all, self, &combine_contributions);

@@ -13,10 +13,11 @@
 
 namespace lapse {
 
-// Flow control of REFRESH and DELTA. Both ranks count the bytes of these records. The receiver reports its count
-// whenever it has grown by half the limit, and the sender sends while its own count is less than the limit ahead
-// of the last report. The limit bounds the effort, too: what changes often is sent once for several changes. So a rank that does not run holds at most the limit, and one record, of each sender's bytes;
-// and a sender that waits is always sent a report once the receiver has handled what is in flight.
+// Flow control of REFRESH and DELTA. Both ranks count the bytes of these records. The receiver reports its
+// count whenever it has grown by half the limit, and the sender sends while its own count is less than the
+// limit ahead of the last report. The limit bounds the effort, too: what changes often is sent once for
+// several changes. So a rank that does not run holds at most the limit, and one record, of each sender's
+// bytes; and a sender that waits is always sent a report once the receiver has handled what is in flight.
 //
 // Pure. Thread safety: the holder of the progress lock.
 class Credits {
@@ -43,8 +44,8 @@ class Credits {
   void set_awaited(Rank to, bool awaited) { of_[to.index()].awaited = awaited; }
   void set_all_awaited(bool awaited) { all_awaited_ = awaited; }
   void add_sent(Rank to, std::size_t bytes) { of_[to.index()].sent += bytes; }
-  // The rank has handled so many bytes in all. Throws ProtocolError when this rank has not sent so many, or the
-  // rank has reported more before.
+  // The rank has handled so many bytes in all. Throws ProtocolError when this rank has not sent so many, or
+  // the rank has reported more before.
   void acknowledge(Rank from, std::uint64_t bytes) {
     OfRank& rank = of_[from.index()];
     if (bytes > rank.sent || bytes < rank.acknowledged)
@@ -60,7 +61,8 @@ class Credits {
     rank.received += bytes;
     if (!was_due && is_due(rank)) due_.push_back(from);
   }
-  // Calls f(rank, bytes) for each rank that is to be sent a report: how many of its bytes were handled in all.
+  // Calls f(rank, bytes) for each rank that is to be sent a report: how many of its bytes were handled in
+  // all.
   template <class F>
   void take_due(F&& f) {
     for (const Rank from : due_) {

@@ -17,7 +17,8 @@ struct RoundTimes {
   std::optional<std::chrono::microseconds> interval = std::chrono::microseconds(1000);
   // Requests are left out for so long after a round begins.
   std::chrono::nanoseconds least{0};
-  // How many bytes of changed values may be in flight to each other rank. What changes again meanwhile is sent once.
+  // How many bytes of changed values may be in flight to each other rank. What changes again meanwhile is
+  // sent once.
   std::size_t credit_bytes = Credits::kDefaultLimit;
 };
 

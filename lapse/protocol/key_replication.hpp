@@ -39,7 +39,7 @@ class LeaseTurns;
 // 3. A delta is never dropped: it is merged into the main copy before the slot of the copy is released.
 // 4. Before the main copy is transferred, what its dirty members lack is sent, or kept to be sent: a TRANSFER
 //    carries no news for any other domain.
-// 5. A rank that has no credit (Credits) is sent no REFRESH, and no DELTA that does not go before an operation.
+// 5. A rank that has no credit (Credits) is sent no REFRESH, and DELTAs only where they go before operations.
 class KeyReplication {
  public:
   using Clock = ArrivalTable::Clock;
@@ -146,8 +146,8 @@ class KeyReplication {
   // Whether a sync of this rank waits for the answers to its DELTAs.
   void set_deltas_awaited(bool awaited) LAPSE_REQUIRES(progress_role) { deltas_awaited_ = awaited; }
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return refreshes_; }
-  // To the dirty members of a main copy that have credit (rule 8); the others come into the backlog. Where the
-  // key is leased, the record is listed again.
+  // To the dirty members of a main copy that have credit (rule 8); the others come into the backlog. Where
+  // the key is leased, the record is listed again.
   void send_refreshes(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // What of the backlog has credit.
   void send_backlog() LAPSE_REQUIRES(progress_role);

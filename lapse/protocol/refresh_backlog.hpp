@@ -16,11 +16,11 @@
 namespace lapse {
 
 // For each other rank:
-// - the main copies with a member there that is dirty and that no round will visit: when the rank has credit again,
-//   the member is sent the value of that time. Taken in turns, so that each gets its own.
-// - the last REFRESH of each key whose main copy has left meanwhile, as it was then: the new owner knows nothing of
-//   it (a TRANSFER carries no news). A later REFRESH of the same key takes its place: they have no order, and the
-//   receiver would drop the earlier one if it came last.
+// - the main copies with a member there that is dirty and that no round will visit. When the rank has credit
+//   again, the member is sent the value of that time. Main copies take turns.
+// - the last REFRESH of each key whose main copy has left meanwhile, as it was then. The new owner does not
+//   know of it: a TRANSFER carries no news. A later REFRESH of the same key takes its place: they have no
+//   order, and the receiver would drop the earlier one if it came last.
 // So what waits for a rank is bounded by the keys of which it holds replicas, however long it does not run.
 //
 // Pure. Thread safety: the holder of the progress lock.

@@ -7,6 +7,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/core/timed_region.hpp"
 #include "lapse/protocol/prefetch.hpp"
+#include "lapse/protocol/replication_checks.hpp"
 #include "lapse/protocol/replication_records.hpp"
 #include "lapse/protocol/table_copies.hpp"
 
@@ -144,31 +145,15 @@ void Replication::round(Clock::time_point now) {
   const TimedRegion region("lapse round");
   now_ = last_round_ = now;
   ++counters_.rounds;
-  take_reads();
+  samples_.take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
   send_changes(now);
   asked_ = keys_on_their_way();
-  if (copies_over_time_.is_due(now)) sample_copies(now);
+  samples_.count_copies(now);
   if (observer_ != nullptr) [[unlikely]]
     observer_->round_ended();
   const bool goes_on = times_.interval && (source_ != nullptr || has_copies());
   set_deadline(goes_on ? std::optional(now + *times_.interval) : std::nullopt);
-}
-
-void Replication::take_reads() {
-  for (const auto& worker : registry_.workers()) {
-    worker->read_samples().take([this](const ReadSamples::Sample& sample) {
-      progress_role.assert_held();  // Called in place.
-      KeyReplication::note_read(registry_.table(sample.table.value()), sample.key, sample.at);
-    });
-  }
-}
-
-void Replication::sample_copies(Clock::time_point now) {
-  std::vector<std::uint64_t> copies;
-  for (const auto& table : registry_.tables())
-    copies.push_back(table->copies() == nullptr ? 0 : table->copies()->replicas().in_use());
-  copies_over_time_.add(now, std::move(copies));
 }
 
 void Replication::send_changes(Clock::time_point now) {
@@ -287,22 +272,11 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
   const auto kind = static_cast<FrameKind>(header.kind);
   if (kind == FrameKind::credit) return take_credit(from, header, records);
   TableShard& table = registry_.table(header.table);
-  if (header.domain < 0 || header.domain >= table.definition().domains.domains())
-    throw ProtocolError("a message about copies names a domain that does not exist");
-  const bool of_domain = kind == FrameKind::want || kind == FrameKind::unwant;
-  if (!of_domain && table.copies() == nullptr)
-    throw ProtocolError("a message about copies names a table that has none");
-  const bool to_owner = kind == FrameKind::on || kind == FrameKind::delta || kind == FrameKind::off;
-  if (to_owner && Domain(header.domain) == table.self_domain())
-    throw ProtocolError("a message about copies has come to the owner from its own domain");
-  const bool plain = of_domain || kind == FrameKind::on || kind == FrameKind::offer ||
-                     kind == FrameKind::refuse_copy || kind == FrameKind::acknowledge;
-  if (plain ? header.record_bytes != sizeof(CopyRecord) : header.record_bytes < sizeof(VersionRecord))
-    throw ProtocolError("a message about copies has a wrong length");
-  if (of_domain) return take_wants(table, header, records);
+  check_copy_frame(table, header);
+  if (kind == FrameKind::want || kind == FrameKind::unwant) return take_wants(table, header, records);
   now_ = Clock::now();
   // Before the copies are renewed.
-  if (kind == FrameKind::refresh) take_reads();
+  if (kind == FrameKind::refresh) samples_.take_reads();
   if (header.count > 1 && CopyRuns::suits(table)) {
     const bool to_members = (header.flags & FrameHeader::kToMember) != 0;
     if (kind == FrameKind::on) {
@@ -347,9 +321,6 @@ void Replication::take_record(TableShard& table, const FrameHeader& header, cons
   std::memcpy(&number, record, sizeof number);
   const Key key = Registry::served_key(table, number);
   const Domain domain(header.domain);
-  const auto check_bytes = [&](std::size_t bytes) {
-    if (header.record_bytes != bytes) throw ProtocolError("a message about copies has a wrong length");
-  };
   const auto kind = static_cast<FrameKind>(header.kind);
   switch (kind) {
     case FrameKind::offer:
@@ -360,7 +331,7 @@ void Replication::take_record(TableShard& table, const FrameHeader& header, cons
       return keys_.take_acknowledgement(table, key, domain, now_);
     case FrameKind::snapshot:
     case FrameKind::refresh: {
-      check_bytes(sizeof(VersionRecord) + table.content_bytes(key));
+      check_record_bytes(header, sizeof(VersionRecord) + table.content_bytes(key));
       VersionRecord head;
       std::memcpy(&head, record, sizeof head);
       const std::byte* const content = record + sizeof head;
@@ -370,20 +341,7 @@ void Replication::take_record(TableShard& table, const FrameHeader& header, cons
     default:
       break;
   }
-  KeyQueue::CopyMessage message{.kind = kind, .from = domain};
-  if (kind != FrameKind::on) {
-    DeltaRecord head;
-    std::memcpy(&head, record, sizeof head);
-    message.bit = (head.flags & DeltaRecord::kBit) != 0;
-    message.awaited = (head.flags & DeltaRecord::kAwaited) != 0;
-    const std::size_t bytes = padded_bytes(table.copies()->merger().delta_bytes(table.sizes().length(key)));
-    const bool empty = kind == FrameKind::off && header.record_bytes == sizeof head;
-    if (!empty) {
-      check_bytes(sizeof head + bytes);
-      message.delta_bytes = static_cast<std::uint32_t>(bytes);
-      message.delta = record + sizeof head;
-    }
-  }
+  const KeyQueue::CopyMessage message = read_copy_message(table, key, header, record);
   keys_.take(table, key, message, (header.flags & FrameHeader::kByHome) != 0, now_);
 }
 

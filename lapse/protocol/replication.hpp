@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "lapse/core/copy_series.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/copy_runs.hpp"
 #include "lapse/protocol/failure.hpp"
@@ -19,6 +18,7 @@
 #include "lapse/protocol/outbox.hpp"
 #include "lapse/protocol/protocol_module.hpp"
 #include "lapse/protocol/registry.hpp"
+#include "lapse/protocol/replica_samples.hpp"
 #include "lapse/protocol/wanted_keys.hpp"
 
 namespace lapse {
@@ -59,7 +59,8 @@ class Replication final : public ProtocolModule, public WantSink {
         outbox_(outbox),
         keys_(keys),
         runs_(registry, outbox, keys, relocation),
-        failure_(failure) {}
+        failure_(failure),
+        samples_(registry) {}
 
   // Each outlives its use; null: none.
   void set_policy(const ManagementPolicy* policy) { keys_.set_policy(policy); }
@@ -88,8 +89,8 @@ class Replication final : public ProtocolModule, public WantSink {
   // Whether a domain's copies of keys that `to` serves for it are still to be refreshed, after send_changes:
   // then their main copies are leased, or `to` has no credit.
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
-  // The engine ends the leases of the main copies that owes(to) is about: their ends make this rank send what it
-  // owes. Without that a lease ends in memory, and no turn follows from it.
+  // The engine ends the leases of the main copies that owes(to) is about: their ends make this rank send what
+  // it owes. Without that a lease ends in memory, and no turn follows from it.
   void end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
   // Whether REFRESHes wait until the rank has handled earlier ones.
   bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) { return !keys_.backlog().empty(to); }
@@ -101,7 +102,9 @@ class Replication final : public ProtocolModule, public WantSink {
   }
   RefreshCounts& refreshes() LAPSE_REQUIRES(progress_role) { return keys_.refreshes(); }
   // How many copies this rank has held, by table.
-  const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) { return copies_over_time_; }
+  const CopySeries& copies_over_time() const LAPSE_REQUIRES(progress_role) {
+    return samples_.copies_over_time();
+  }
   const RoundCounters& counters() const LAPSE_REQUIRES(progress_role) { return counters_; }
 
   // --- from the source of intents
@@ -124,9 +127,6 @@ class Replication final : public ProtocolModule, public WantSink {
   void send_unsent_changes(TableShard& table) LAPSE_REQUIRES(progress_role);
   void take_credit(Rank from, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
-  // Reads of copies that workers have noted.
-  void take_reads() LAPSE_REQUIRES(progress_role);
-  void sample_copies(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   void take_wants(TableShard& table, const FrameHeader& header, const std::byte* records)
       LAPSE_REQUIRES(progress_role);
   void take_record(TableShard& table, const FrameHeader& header, const std::byte* record)
@@ -141,7 +141,7 @@ class Replication final : public ProtocolModule, public WantSink {
   IntentSource* source_ = nullptr;
   KeyObserver* observer_ = nullptr;
   RoundCounters counters_ LAPSE_GUARDED_BY(progress_role);
-  CopySeries copies_over_time_ LAPSE_GUARDED_BY(progress_role);
+  ReplicaSamples samples_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
   bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;

@@ -47,7 +47,8 @@ struct MemberRecord {
 };
 static_assert(sizeof(MemberRecord) == 8);
 
-// credit: how many bytes of refresh and delta the sender has handled of those that the receiver has ever sent it.
+// credit: how many bytes of refresh and delta the sender has handled of those that the receiver has ever sent
+// it.
 struct CreditRecord {
   std::uint64_t bytes = 0;
 };

@@ -43,8 +43,8 @@ static_assert(sizeof(UnsyncedRecord) == 32);
 // No more than can be stored, no less than 0.
 std::uint32_t milliseconds_since(Replica::Clock::time_point since);
 
-// Of the tables of this rank, the first kind there is; nothing, wants, credit and sync are the caller's concern.
-// Looks at all records of copies.
+// Of the tables of this rank, the first kind there is; nothing, wants, credit and sync are the caller's
+// concern. Looks at all records of copies.
 UnsyncedRecord find_unsynced(const Registry& registry) LAPSE_REQUIRES(progress_role);
 
 }  // namespace lapse

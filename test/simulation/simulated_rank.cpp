@@ -62,10 +62,9 @@ SimulatedRank::SimulatedRank(Transport& transport, const Scenario& scenario, con
   scarce_regions_.set_refusals(histories.refusals);
   protocol_.registry().add(make_function<double, CountArgument, CountResult>("count", &count<double>));
   if (scenario.replication) {
-    protocol_.replication().set_times(
-        {.interval = std::nullopt,  // Rounds are events of their own.
-         .least = {},
-         .credit_bytes = scenario.replication->credit_bytes});
+    protocol_.replication().set_times({.interval = std::nullopt,  // Rounds are events of their own.
+                                       .least = {},
+                                       .credit_bytes = scenario.replication->credit_bytes});
     protocol_.replication().set_policy(&policy_);
     protocol_.replication().set_source(&intents_);
   }

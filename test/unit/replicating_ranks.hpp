@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,12 +20,20 @@
 
 namespace lapse::test {
 
+struct ReplicatingRanksSettings {
+  bool separate_bulk_lane = false;  // what may be unordered travels apart
+  bool location_caches = true;
+};
+
 // One table of integers of which keys may have copies; all keys are at home on rank 0. Rounds begin when a
 // test says so.
 class ReplicatingRanks {
  public:
-  ReplicatingRanks(std::int32_t ranks, std::uint64_t keys, std::uint64_t max_units)
-      : network_(ranks, false),
+  using Settings = ReplicatingRanksSettings;
+
+  ReplicatingRanks(std::int32_t ranks, std::uint64_t keys, std::uint64_t max_units,
+                   const Settings& settings = {})
+      : network_(ranks, settings.separate_bulk_lane),
         domains_(DomainMap::of_ranks(ranks)),
         sources_(static_cast<std::size_t>(ranks)) {
     const ValueLayout layout{
@@ -33,8 +42,9 @@ class ReplicatingRanks {
       RankProtocol& protocol =
           *protocols_.emplace_back(std::make_unique<RankProtocol>(network_.endpoint(Rank(rank)), router_));
       HomeMap homes = HomeMap::custom(keys, ranks, Domain(rank), [](Key) { return 0; });
-      protocol.registry().add(build_table_shard({.max_units = max_units}, domains_, Rank(rank),
-                                                std::move(homes), false, keys, ValueSizes(layout), regions_));
+      protocol.registry().add(
+          build_table_shard({.location_caches = settings.location_caches, .max_units = max_units}, domains_,
+                            Rank(rank), std::move(homes), false, keys, ValueSizes(layout), regions_));
       protocol.registry().prepare_workers(1, static_cast<std::size_t>(rank));
       protocol.replication().set_times({.interval = std::nullopt});
       protocol.replication().set_source(&sources_[static_cast<std::size_t>(rank)]);
@@ -66,18 +76,59 @@ class ReplicatingRanks {
     return value;
   }
 
-  // Delivers everything, also what is sent meanwhile.
-  void deliver_all() {
+  // A worker of the rank localizes the key; asks that its domain's copies be synced; leases the key, of which
+  // the rank has the main copy, and gives it back.
+  void localize(std::size_t rank, Key key) {
     progress_role.assert_held();  // One thread does everything.
-    for (auto choices = network_.deliverable(); !choices.empty(); choices = network_.deliverable()) {
-      RankProtocol& to = protocol(choices[0].to.index());
-      network_.deliver(choices[0], [&](Rank from, std::span<const std::byte> packet) {
-        progress_role.assert_held();
-        count(packet);
-        to.handle_packet(from, packet);
-      });
-      to.end_turn();
-    }
+    OperationState& operation = worker(rank).acquire();
+    operation.kind = OperationKind::localize;
+    operation.table = &table(rank);
+    operation.items.emplace_back(key, nullptr, 0U, 0U);
+    operation.remaining.store(1);
+    operation.worker->opened(operation);
+    protocol(rank).localize_requests().handle_submission(operation);
+    protocol(rank).end_turn();
+  }
+  void sync(std::size_t rank) {
+    progress_role.assert_held();  // One thread does everything.
+    worker(rank).sync_request().finished.store(false);
+    protocol(rank).synchronization().handle_submission(worker(rank).sync_request());
+    protocol(rank).end_turn();
+  }
+  bool synced(std::size_t rank) { return worker(rank).sync_request().finished.load(); }
+  bool lease(std::size_t rank, Key key) { return table(rank).store().grant_lease(key); }
+  std::int64_t& leased(std::size_t rank, Key key) {
+    return *reinterpret_cast<std::int64_t*>(table(rank).store().leased_content(key));
+  }
+  void release(std::size_t rank, Key key) {
+    progress_role.assert_held();  // One thread does everything.
+    if (table(rank).store().release_lease(key)) return protocol(rank).end_turn();
+    LeaseRequest& request = worker(rank).lease_request();
+    request.items = {{&table(rank), key}};
+    request.releasing = true;
+    request.finished.store(false);
+    protocol(rank).leases().handle_submission(request);
+    protocol(rank).end_turn();
+  }
+
+  // Packets of one rank to another on the lane that wait now stay until release_packets; on the ordered lane
+  // also those that come behind them.
+  void hold_packets(std::size_t from, std::size_t to, Transport::Lane lane) {
+    for (const LoopbackNetwork::Choice& choice : network_.deliverable())
+      if (choice.from.index() == from && choice.to.index() == to && choice.lane == lane)
+        held_.push_back(choice);
+  }
+  void release_packets() { held_.clear(); }
+  // Delivers everything that is not held, also what is sent meanwhile.
+  void deliver_all() {
+    while (const auto next = next_packet()) deliver(*next);
+  }
+  // What one rank has sent to another on the ordered lane.
+  void deliver_from(std::size_t from, std::size_t to) {
+    const LoopbackNetwork::Choice channel{Rank(static_cast<std::int32_t>(from)),
+                                          Rank(static_cast<std::int32_t>(to)), Transport::Lane::ordered};
+    const auto choices = network_.deliverable();
+    for (std::size_t left = waiting(choices, channel); left > 0; --left) deliver(channel);
   }
 
   // Records that were delivered since the last call, by kind.
@@ -103,6 +154,36 @@ class ReplicatingRanks {
     std::vector<std::pair<std::vector<Key>, bool>> changes_;
   };
 
+  WorkerEndpoint& worker(std::size_t rank) { return *protocol(rank).registry().workers()[0]; }
+
+  // The packets of this channel among those.
+  static std::size_t waiting(std::span<const LoopbackNetwork::Choice> choices,
+                             const LoopbackNetwork::Choice& channel) {
+    for (const LoopbackNetwork::Choice& choice : choices)
+      if (choice.from == channel.from && choice.to == channel.to && choice.lane == channel.lane)
+        return choice.count;
+    return 0;
+  }
+  std::optional<LoopbackNetwork::Choice> next_packet() {
+    for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
+      const std::size_t held = waiting(held_, choice);
+      if (held == 0 || (choice.lane == Transport::Lane::bulk && choice.count > held)) return choice;
+    }
+    return std::nullopt;
+  }
+  // The oldest that is not held.
+  void deliver(const LoopbackNetwork::Choice& choice) {
+    progress_role.assert_held();  // One thread does everything.
+    RankProtocol& to = protocol(choice.to.index());
+    const auto handle = [&](Rank from, std::span<const std::byte> packet) {
+      progress_role.assert_held();
+      count(packet);
+      to.handle_packet(from, packet);
+    };
+    network_.deliver(choice, handle, waiting(held_, choice));
+    to.end_turn();
+  }
+
   void count(std::span<const std::byte> packet) {
     while (!packet.empty()) {
       FrameHeader header;
@@ -120,6 +201,7 @@ class ReplicatingRanks {
   std::vector<Source> sources_;
   std::vector<std::unique_ptr<RankProtocol>> protocols_;
   Records records_;
+  std::vector<LoopbackNetwork::Choice> held_;
 };
 
 }  // namespace lapse::test

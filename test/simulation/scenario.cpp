@@ -155,8 +155,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
     settings.weights[static_cast<std::size_t>(Call::localize)] = 0;
     settings.weights[static_cast<std::size_t>(Call::lease)] = random.below(4) == 0 ? 1 : 0;
   }
-  if (replication && replication->many_moves)
-    settings.weights[static_cast<std::size_t>(Call::localize)] = 8;
+  if (replication && replication->many_moves) settings.weights[static_cast<std::size_t>(Call::localize)] = 8;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;

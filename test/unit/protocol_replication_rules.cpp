@@ -133,6 +133,44 @@ TEST_CASE("rules of replication: what an upgraded copy brings goes to all other 
   for (std::size_t rank = 0; rank < 3; ++rank) CHECK(ranks.value(rank, kKey) == 11);
 }
 
+TEST_CASE("rules of replication: while a copy is awaited, an older REFRESH replaces no newer one") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks(2, kKeys, kKeys, kLanes);
+  want(ranks, 0);
+  want(ranks, 1);
+  ranks.deliver_from(1, 0);
+  ranks.hold_packets(0, 1, kFree);  // SNAPSHOT
+  for (const std::int64_t update : {1, 2}) {
+    REQUIRE(ranks.push(0, kKey, update));
+    ranks.round(0);
+    if (update == 1) ranks.hold_packets(0, 1, kFree);
+  }
+  // The second REFRESH, the first one, SNAPSHOT.
+  ranks.deliver_all();
+  ranks.release_packets(0, 1, kFree, 1);
+  ranks.deliver_all();
+  REQUIRE(ranks.role(1, kKey) == Role::awaiting);
+  ranks.release_packets();
+  ranks.deliver_all();
+  REQUIRE(ranks.role(1, kKey) == Role::replica);
+  CHECK(ranks.value(1, kKey) == 3);
+}
+
+TEST_CASE("rules of replication: an upgraded copy is no longer marked") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks(2, kKeys, kKeys, kLanes);
+  give_copies(ranks, 2);
+  REQUIRE(ranks.push(1, kKey, 5));
+  ranks.localize(1, kKey);
+  unwant(ranks, 0);
+  ranks.deliver_all();
+  REQUIRE(ranks.role(0, kKey) == Role::absent);
+  REQUIRE(ranks.role(1, kKey) == Role::owner);
+  CHECK(ranks.value(1, kKey) == 5);
+  // Its slot may be released at any time now.
+  CHECK_FALSE(ranks.copies(1).keys().any_marked());
+}
+
 TEST_CASE("rules of replication: a sync waits for the copy of a key that is leased") {
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks(2, kKeys, kKeys, kLanes);

@@ -114,9 +114,19 @@ class ReplicatingRanks {
   // Packets of one rank to another on the lane that wait now stay until release_packets; on the ordered lane
   // also those that come behind them.
   void hold_packets(std::size_t from, std::size_t to, Transport::Lane lane) {
-    for (const LoopbackNetwork::Choice& choice : network_.deliverable())
-      if (choice.from.index() == from && choice.to.index() == to && choice.lane == lane)
-        held_.push_back(choice);
+    for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
+      if (choice.from.index() != from || choice.to.index() != to || choice.lane != lane) continue;
+      release_packets(from, to, lane, 0);
+      held_.push_back(choice);
+    }
+  }
+  // All but the oldest ones.
+  void release_packets(std::size_t from, std::size_t to, Transport::Lane lane, std::size_t all_but) {
+    std::erase_if(held_, [&](LoopbackNetwork::Choice& held) {
+      const bool concerned = held.from.index() == from && held.to.index() == to && held.lane == lane;
+      if (concerned) held.count = all_but;
+      return held.count == 0;
+    });
   }
   void release_packets() { held_.clear(); }
   // Delivers everything that is not held, also what is sent meanwhile.

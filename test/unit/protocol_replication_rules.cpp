@@ -171,6 +171,42 @@ TEST_CASE("rules of replication: an upgraded copy is no longer marked") {
   CHECK_FALSE(ranks.copies(1).keys().any_marked());
 }
 
+TEST_CASE("rules of replication: an offer is kept that comes while the member does not want the key") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks(2, kKeys, kKeys, kLanes);
+  give_copies(ranks, 2);
+  // OFF waits for the answer to the DELTA.
+  REQUIRE(ranks.push(1, kKey, 5));
+  ranks.round(1);
+  ranks.hold_packets(1, 0, kOrdered);
+  unwant(ranks, 1);
+  unwant(ranks, 0);
+  ranks.deliver_all();
+  want(ranks, 1);
+  REQUIRE(ranks.role(1, kKey) == Role::replica);
+  ranks.release_packets();
+  ranks.deliver_all();
+  ranks.round(0);
+  ranks.deliver_all();
+  CHECK(ranks.role(1, kKey) == Role::owner);
+  CHECK(ranks.value(1, kKey) == 5);
+}
+
+TEST_CASE("rules of replication: a key that comes to a domain without a want is offered to its only member") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks(2, kKeys, kKeys, kLanes);
+  want(ranks, 0);
+  ranks.localize(1, kKey);
+  ranks.deliver_all();
+  CHECK(ranks.role(0, kKey) == Role::owner);
+  CHECK(ranks.role(1, kKey) == Role::absent);
+  CHECK(ranks.take_records() == ReplicatingRanks::Records{{FrameKind::localize, 1},
+                                                          {FrameKind::transfer_with_members, 1},
+                                                          {FrameKind::offer, 1},
+                                                          {FrameKind::instruct, 1},
+                                                          {FrameKind::transfer, 1}});
+}
+
 TEST_CASE("rules of replication: a sync waits for the copy of a key that is leased") {
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks(2, kKeys, kKeys, kLanes);

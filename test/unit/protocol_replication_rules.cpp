@@ -238,6 +238,24 @@ TEST_CASE("rules of replication: a sync waits for a REFRESH that its answer over
   CHECK(ranks.value(1, kKey) == 5);
 }
 
+TEST_CASE("rules of replication: a sync misses no change of a key that leaves its owner") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks(3, kKeys, kKeys, kLanes);
+  want(ranks, 0);
+  want(ranks, 2);
+  ranks.deliver_all();
+  REQUIRE(ranks.push(0, kKey, 5));
+  ranks.localize(1, kKey);
+  ranks.deliver_from(1, 0);
+  REQUIRE(ranks.role(0, kKey) == Role::replica);
+  // TRANSFER is on its way when both ranks answer: the next owner has nothing to send yet.
+  ranks.hold_packets(0, 1, kFree);
+  ranks.sync(2);
+  ranks.deliver_all();
+  CHECK(ranks.synced(2));
+  CHECK(ranks.value(2, kKey) == 5);
+}
+
 TEST_CASE("rules of replication: a sync waits for a DELTA that comes to the owner behind its question") {
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks(3, kKeys, kKeys, {.separate_bulk_lane = true, .location_caches = false});

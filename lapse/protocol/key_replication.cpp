@@ -198,8 +198,9 @@ bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const Key key = replica.key;
-  const bool may_send = replica.unanswered == Unanswered::nothing && replica.arrival == Replica::kNone &&
-                        table.store().word(key).role() == Role::replica;
+  // Nothing queues at a replica of which nothing is unanswered: advance sends the queue at once (rule 26).
+  const bool may_send =
+      replica.unanswered == Unanswered::nothing && table.store().word(key).role() == Role::replica;
   if (may_send) {
     send_delta(table, key, number, Entry::any);
   } else {

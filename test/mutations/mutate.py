@@ -24,7 +24,7 @@ BASE = ROOT / "build" / "mutations"
 COPY = BASE / "source"
 BUILD = COPY / "build" / "ci"
 RESULTS = BASE / "results.json"
-TEST_SECONDS = 180  # A test that has not ended by then has noticed the fault: it hangs.
+TEST_SECONDS = 90  # A test that has not ended by then has noticed the fault: it hangs.
 
 
 def run(command, **options):

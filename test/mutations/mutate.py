@@ -7,6 +7,7 @@ tests are run without any fault first.
 
 Exit status: 0 every fault was noticed by all its tests; 1 one was not, or a fault or a test is wrong."""
 import argparse
+import fcntl
 import filecmp
 import json
 import os
@@ -140,6 +141,11 @@ def text_of(result):
 
 def try_all(faults, arguments):
     BASE.mkdir(parents=True, exist_ok=True)
+    lock = open(BASE / "lock", "w")  # until this program ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"another run uses {COPY}")
     copy_sources()
     configure()
     if not arguments.no_baseline:

@@ -256,6 +256,22 @@ TEST_CASE("rules of replication: a sync misses no change of a key that leaves it
   CHECK(ranks.value(2, kKey) == 5);
 }
 
+TEST_CASE("rules of replication: a write while the key leaves its owner reaches the other copies") {
+  progress_role.assert_held();  // One thread does everything.
+  ReplicatingRanks ranks(3, kKeys, kKeys, kLanes);
+  want(ranks, 0);
+  want(ranks, 2);
+  ranks.deliver_all();
+  ranks.localize(1, kKey);
+  want(ranks, 1);
+  bool pushed = false;
+  ranks.interrupt(0, [&] { pushed = ranks.push(0, kKey, 5); });
+  ranks.deliver_all();
+  REQUIRE(pushed);
+  REQUIRE(ranks.role(1, kKey) == Role::owner);
+  for (std::size_t rank = 0; rank < 3; ++rank) CHECK(ranks.value(rank, kKey) == 5);
+}
+
 TEST_CASE("rules of replication: a sync waits for a DELTA that comes to the owner behind its question") {
   progress_role.assert_held();  // One thread does everything.
   ReplicatingRanks ranks(3, kKeys, kKeys, {.separate_bulk_lane = true, .location_caches = false});

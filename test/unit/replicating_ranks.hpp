@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/protocol/table_copies.hpp"
 #include "lapse/transport/loopback/network.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
 #include "test/support/table_shard_builder.hpp"
 
 namespace lapse::test {
@@ -39,8 +41,9 @@ class ReplicatingRanks {
     const ValueLayout layout{
         .type = ElementType::int64, .length = 1, .state = {}, .copies = Copies::differences};
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      RankProtocol& protocol =
-          *protocols_.emplace_back(std::make_unique<RankProtocol>(network_.endpoint(Rank(rank)), router_));
+      Transport& transport =
+          *transports_.emplace_back(std::make_unique<InterruptedEndpoint>(network_.endpoint(Rank(rank))));
+      RankProtocol& protocol = *protocols_.emplace_back(std::make_unique<RankProtocol>(transport, router_));
       HomeMap homes = HomeMap::custom(keys, ranks, Domain(rank), [](Key) { return 0; });
       protocol.registry().add(
           build_table_shard({.location_caches = settings.location_caches, .max_units = max_units}, domains_,
@@ -129,6 +132,10 @@ class ReplicatingRanks {
     });
   }
   void release_packets() { held_.clear(); }
+  // Calls f in the middle of what the rank does, as another thread may: when it begins its next packet.
+  void interrupt(std::size_t rank, std::function<void()> f) {
+    transports_[rank]->set_interrupt(std::move(f));
+  }
   // Delivers everything that is not held, also what is sent meanwhile.
   void deliver_all() {
     while (const auto next = next_packet()) deliver(*next);
@@ -146,6 +153,19 @@ class ReplicatingRanks {
   Records take_records() { return std::exchange(records_, {}); }
 
  private:
+  class InterruptedEndpoint final : public BorrowedTransport {
+   public:
+    using BorrowedTransport::BorrowedTransport;
+    void set_interrupt(std::function<void()> f) { interrupt_ = std::move(f); }
+    PacketBuffer acquire_buffer() override {
+      if (interrupt_) std::exchange(interrupt_, nullptr)();
+      return BorrowedTransport::acquire_buffer();
+    }
+
+   private:
+    std::function<void()> interrupt_;
+  };
+
   class Source final : public IntentSource {
    public:
     void add(std::span<const Key> keys, bool on) { changes_.push_back({{keys.begin(), keys.end()}, on}); }
@@ -209,6 +229,7 @@ class ReplicatingRanks {
   Router router_;
   PrivateRegionAllocator regions_;
   std::vector<Source> sources_;
+  std::vector<std::unique_ptr<InterruptedEndpoint>> transports_;
   std::vector<std::unique_ptr<RankProtocol>> protocols_;
   Records records_;
   std::vector<LoopbackNetwork::Choice> held_;

@@ -200,8 +200,8 @@ bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
   TableCopies& copies = *table.copies();
   Replica& replica = copies.replicas().at(number);
   const Key key = replica.key;
-  if (replica.unanswered == Unanswered::nothing && replica.arrival == Replica::kNone &&
-      table.store().word(key).role() == Role::replica) {
+  // Nothing queues at a replica of which nothing is unanswered: advance sends the queue at once (rule 26).
+  if (replica.unanswered == Unanswered::nothing && table.store().word(key).role() == Role::replica) {
     const Path path = path_to_owner(table, key, replica.owner, Entry::any);
     if (credits_.has(path.to, deltas_awaited_)) {
       send_delta(table, key, number, path);

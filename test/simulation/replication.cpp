@@ -71,6 +71,15 @@ TEST_CASE("replication: many members") {
   expect_copies({.min_ranks = 5, .domain_ranks = 1, .replication = true, .eventual = true});
 }
 
+TEST_CASE("replication: replicas that become main copies") {
+  expect_copies({.max_ranks = 4,
+                 .leases = false,
+                 .domain_ranks = 1,
+                 .replication = true,
+                 .eventual = true,
+                 .upgrades = true});
+}
+
 TEST_CASE("replication: domains of several ranks, resets") {
   for (const std::int32_t ranks : {2, 3}) {
     expect_copies({.min_ranks = 4,

@@ -86,6 +86,18 @@ void Scenario::draw_replication(const ScenarioLimits& limits) {
   drawn.few_moves = random.below(3) > 0;
   drawn.syncs = one_of(0U, 1U, 3U);
   drawn.credit_bytes = one_of(std::size_t{1}, std::size_t{200}, std::size_t{2000}, std::size_t{1} << 20);
+  if (limits.upgrades) {
+    // So few calls that a change which a replica brings along is now and then the last one of its key.
+    calls = 4 + random.below(10);
+    bulk = 0;
+    shape.keys = 1 + random.below(2);
+    drawn.intents = 16;
+    drawn.leaves_some = true;
+    drawn.long_wants = true;
+    drawn.few_moves = false;
+    drawn.many_moves = true;
+    drawn.rounds = one_of(1U, 4U);
+  }
   replication = drawn;
   if (!refusals) resets = resets || random.below(3) == 0;
   if (!limits.domain_ranks) domain_ranks = 1 + static_cast<std::int32_t>(random.below(3));
@@ -98,7 +110,10 @@ std::string ScenarioReplication::to_string() const {
       "bytes)",
       test::to_string(technique), eventual ? "eventual" : "sequential",
       gradients ? "gradients" : "differences", leaves_some ? ", some intents stay" : "", intents,
-      long_wants ? "" : " for a few calls", syncs, rounds, few_moves ? ", nearly no localize and lease" : "",
+      long_wants ? "" : " for a few calls", syncs, rounds,
+      few_moves    ? ", nearly no localize and lease"
+      : many_moves ? ", many localizes"
+                   : "",
       counter_clients, credit_bytes);
 }
 
@@ -142,6 +157,7 @@ WorkloadSettings Scenario::workload(RandomEngine& random) const {
     settings.weights[static_cast<std::size_t>(Call::localize)] = 0;
     settings.weights[static_cast<std::size_t>(Call::lease)] = random.below(4) == 0 ? 1 : 0;
   }
+  if (replication && replication->many_moves) settings.weights[static_cast<std::size_t>(Call::localize)] = 8;
   if (!leases) settings.weights[static_cast<std::size_t>(Call::lease)] = 0;
   if (holders_wait) {
     settings.weights[static_cast<std::size_t>(Call::lease)] = 8;

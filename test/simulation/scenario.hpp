@@ -36,6 +36,7 @@ struct ScenarioLimits {
   bool replication = false;  // keys are wanted, and copied; what follows is for these
   std::optional<Technique> technique = {};
   std::optional<bool> eventual = {};
+  bool upgrades = false;              // short runs in which replicas become main copies
   bool refusals = false;              // keys of table 0 cannot always be made or stored
   bool wrong_owners = false;          // a lookup reads any number
   bool holders_wait = false;          // a fault: the holder of a lease waits for further keys
@@ -53,6 +54,7 @@ struct ScenarioReplication {
   std::uint32_t rounds = 4;         // among the events: the weight of those that have something to do
   std::size_t credit_bytes = 0;     // of changed values, in flight to each rank
   bool few_moves = false;           // workers seldom ask for main copies
+  bool many_moves = false;          // workers often localize
   bool leaves_some = false;         // some intents never end
   bool long_wants = true;           // else every intent ends after a few calls
   std::size_t counter_clients = 1;  // calls on table 0 for each on table 1

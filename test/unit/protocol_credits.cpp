@@ -27,7 +27,7 @@ std::vector<Key> first_keys(std::uint64_t count) {
 class ReplicatedKeys : public ReplicatingRanks {
  public:
   ReplicatedKeys(std::int32_t ranks, std::uint64_t keys, std::size_t credit_bytes)
-      : ReplicatingRanks(ranks, keys, 2 * keys, credit_bytes) {
+      : ReplicatingRanks(ranks, keys, 2 * keys, {.credit_bytes = credit_bytes}) {
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
       want(rank, first_keys(keys));
       round(rank);

@@ -26,30 +26,9 @@ class OwnerAndHolders {
 
   // The worker of rank 1 waits for a sync; true when all that is sent until then ends it.
   bool sync() {
-    SyncRequest& request = this->request();
-    request.worker = ranks.protocol(1).registry().workers()[0].get();
-    request.finished.store(false);
-    progress_role.assert_held();  // One thread does everything.
-    ranks.protocol(1).synchronization().handle_submission(request);
-    ranks.protocol(1).end_turn();
+    ranks.sync(1);
     ranks.deliver_all();
-    return request.finished;
-  }
-  SyncRequest& request() { return ranks.protocol(1).registry().workers()[0]->sync_request(); }
-
-  // As a worker of rank 0 ends its lease: in memory, or by its engine where something waits for the end.
-  void end_lease() {
-    TableShard& table = ranks.table(0);
-    if (table.store().release_lease(kKey)) return;
-    WorkerEndpoint& worker = *ranks.protocol(0).registry().workers()[0];
-    LeaseRequest& request = worker.lease_request();
-    request.worker = &worker;
-    request.items = {{&table, kKey}};
-    request.releasing = true;
-    progress_role.assert_held();  // One thread does everything.
-    ranks.protocol(0).leases().handle_submission(request);
-    ranks.protocol(0).end_turn();
-    ranks.deliver_all();
+    return ranks.synced(1);
   }
 
   ReplicatingRanks ranks;
@@ -60,10 +39,12 @@ class OwnerAndHolders {
 TEST_CASE("sync: the end of a lease answers a sync that waits for it, without a timer") {
   OwnerAndHolders both;
   REQUIRE(both.ranks.push(0, kKey, 5));
-  REQUIRE(both.ranks.table(0).store().grant_lease(kKey));
+  REQUIRE(both.ranks.lease(0, kKey));
   CHECK_FALSE(both.sync());
-  both.end_lease();
-  CHECK(both.request().finished);
+  // In memory no turn of the engine would follow.
+  if (!both.ranks.table(0).store().release_lease(kKey)) both.ranks.release(0, kKey);
+  both.ranks.deliver_all();
+  CHECK(both.ranks.synced(1));
   CHECK(both.ranks.value(1, kKey) == 5);
   CHECK(both.ranks.table(0).arrivals().in_use() == 0);
 }
@@ -73,7 +54,7 @@ TEST_CASE("sync: a lease that began after the refreshes were sent is not waited 
   REQUIRE(both.ranks.push(0, kKey, 5));
   both.ranks.round(0);
   both.ranks.deliver_all();
-  REQUIRE(both.ranks.table(0).store().grant_lease(kKey));
+  REQUIRE(both.ranks.lease(0, kKey));
   CHECK(both.sync());
   CHECK(both.ranks.table(0).store().release_lease(kKey));
 }

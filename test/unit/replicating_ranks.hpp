@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,29 +17,40 @@
 #include "lapse/protocol/rank_protocol.hpp"
 #include "lapse/protocol/table_copies.hpp"
 #include "lapse/transport/loopback/network.hpp"
+#include "test/support/simulation_borrowed_transport.hpp"
 #include "test/support/table_shard_builder.hpp"
 
 namespace lapse::test {
+
+struct ReplicatingRanksSettings {
+  bool separate_bulk_lane = false;  // what may be unordered travels apart
+  bool location_caches = true;
+  std::size_t credit_bytes = Credits::kDefaultLimit;
+};
 
 // One table of integers of which keys may have copies; all keys are at home on rank 0. Rounds begin when a
 // test says so.
 class ReplicatingRanks {
  public:
+  using Settings = ReplicatingRanksSettings;
+
   ReplicatingRanks(std::int32_t ranks, std::uint64_t keys, std::uint64_t max_units,
-                   std::size_t credit_bytes = Credits::kDefaultLimit)
-      : network_(ranks, false),
+                   const Settings& settings = {})
+      : network_(ranks, settings.separate_bulk_lane),
         domains_(DomainMap::of_ranks(ranks)),
         sources_(static_cast<std::size_t>(ranks)) {
     const ValueLayout layout{
         .type = ElementType::int64, .length = 1, .state = {}, .copies = Copies::differences};
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      RankProtocol& protocol =
-          *protocols_.emplace_back(std::make_unique<RankProtocol>(network_.endpoint(Rank(rank)), router_));
+      Transport& transport =
+          *transports_.emplace_back(std::make_unique<InterruptedEndpoint>(network_.endpoint(Rank(rank))));
+      RankProtocol& protocol = *protocols_.emplace_back(std::make_unique<RankProtocol>(transport, router_));
       HomeMap homes = HomeMap::custom(keys, ranks, Domain(rank), [](Key) { return 0; });
-      protocol.registry().add(build_table_shard({.max_units = max_units}, domains_, Rank(rank),
-                                                std::move(homes), false, keys, ValueSizes(layout), regions_));
+      protocol.registry().add(
+          build_table_shard({.location_caches = settings.location_caches, .max_units = max_units}, domains_,
+                            Rank(rank), std::move(homes), false, keys, ValueSizes(layout), regions_));
       protocol.registry().prepare_workers(1, static_cast<std::size_t>(rank));
-      protocol.replication().set_times({.interval = std::nullopt, .credit_bytes = credit_bytes});
+      protocol.replication().set_times({.interval = std::nullopt, .credit_bytes = settings.credit_bytes});
       protocol.replication().set_source(&sources_[static_cast<std::size_t>(rank)]);
     }
   }
@@ -56,18 +68,6 @@ class ReplicatingRanks {
     protocol(rank).replication().round(Replication::Clock::now());
     protocol(rank).end_turn();
   }
-  // A worker of the rank localizes the key.
-  void localize(std::size_t rank, Key key) {
-    progress_role.assert_held();  // One thread does everything.
-    OperationState& operation = protocol(rank).registry().workers()[0]->acquire();
-    operation.kind = OperationKind::localize;
-    operation.table = &table(rank);
-    operation.items.emplace_back(key, nullptr, 0, 0);
-    operation.remaining = 1;
-    protocol(rank).registry().workers()[0]->opened(operation);
-    protocol(rank).localize_requests().handle_submission(operation);
-    protocol(rank).end_turn();
-  }
   // A worker of the rank pushes to the copy that is there; false where there is none.
   bool push(std::size_t rank, Key key, std::int64_t update) {
     return static_cast<bool>(table(rank).push_any(*table(rank).store().find(key), key,
@@ -80,18 +80,73 @@ class ReplicatingRanks {
     return value;
   }
 
-  // Delivers everything, also what is sent meanwhile; nothing to the rank that does not run.
-  void deliver_all(std::optional<std::size_t> stopped = std::nullopt) {
+  // A worker of the rank localizes the key; asks that its domain's copies be synced; leases the key, of which
+  // the rank has the main copy, and gives it back.
+  void localize(std::size_t rank, Key key) {
     progress_role.assert_held();  // One thread does everything.
-    for (bool delivered = true; delivered;) {
-      delivered = false;
-      for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
-        if (choice.to.index() == stopped) continue;
-        deliver(choice);
-        delivered = true;
-        break;
-      }
+    OperationState& operation = worker(rank).acquire();
+    operation.kind = OperationKind::localize;
+    operation.table = &table(rank);
+    operation.items.emplace_back(key, nullptr, 0U, 0U);
+    operation.remaining.store(1);
+    operation.worker->opened(operation);
+    protocol(rank).localize_requests().handle_submission(operation);
+    protocol(rank).end_turn();
+  }
+  void sync(std::size_t rank) {
+    progress_role.assert_held();  // One thread does everything.
+    worker(rank).sync_request().finished.store(false);
+    protocol(rank).synchronization().handle_submission(worker(rank).sync_request());
+    protocol(rank).end_turn();
+  }
+  bool synced(std::size_t rank) { return worker(rank).sync_request().finished.load(); }
+  bool lease(std::size_t rank, Key key) { return table(rank).store().grant_lease(key); }
+  std::int64_t& leased(std::size_t rank, Key key) {
+    return *reinterpret_cast<std::int64_t*>(table(rank).store().leased_content(key));
+  }
+  void release(std::size_t rank, Key key) {
+    progress_role.assert_held();  // One thread does everything.
+    if (table(rank).store().release_lease(key)) return protocol(rank).end_turn();
+    LeaseRequest& request = worker(rank).lease_request();
+    request.items = {{&table(rank), key}};
+    request.releasing = true;
+    request.finished.store(false);
+    protocol(rank).leases().handle_submission(request);
+    protocol(rank).end_turn();
+  }
+
+  // Packets of one rank to another on the lane that wait now stay until release_packets; on the ordered lane
+  // also those that come behind them.
+  void hold_packets(std::size_t from, std::size_t to, Transport::Lane lane) {
+    for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
+      if (choice.from.index() != from || choice.to.index() != to || choice.lane != lane) continue;
+      release_packets(from, to, lane, 0);
+      held_.push_back(choice);
     }
+  }
+  // All but the oldest ones.
+  void release_packets(std::size_t from, std::size_t to, Transport::Lane lane, std::size_t all_but) {
+    std::erase_if(held_, [&](LoopbackNetwork::Choice& held) {
+      const bool concerned = held.from.index() == from && held.to.index() == to && held.lane == lane;
+      if (concerned) held.count = all_but;
+      return held.count == 0;
+    });
+  }
+  void release_packets() { held_.clear(); }
+  // Calls f in the middle of what the rank does, as another thread may: when it begins its next packet.
+  void interrupt(std::size_t rank, std::function<void()> f) {
+    transports_[rank]->set_interrupt(std::move(f));
+  }
+  // Delivers everything that is not held, also what is sent meanwhile; nothing to a rank that does not run.
+  void deliver_all(std::optional<std::size_t> stopped = std::nullopt) {
+    while (const auto next = next_packet(stopped)) deliver(*next);
+  }
+  // What one rank has sent to another on the ordered lane.
+  void deliver_from(std::size_t from, std::size_t to) {
+    const LoopbackNetwork::Choice channel{Rank(static_cast<std::int32_t>(from)),
+                                          Rank(static_cast<std::int32_t>(to)), Transport::Lane::ordered};
+    const auto choices = network_.deliverable();
+    for (std::size_t left = waiting(choices, channel); left > 0; --left) deliver(channel);
   }
 
   // Records that were delivered since the last call, by kind.
@@ -99,15 +154,18 @@ class ReplicatingRanks {
   Records take_records() { return std::exchange(records_, {}); }
 
  private:
-  void deliver(const LoopbackNetwork::Choice& choice) LAPSE_REQUIRES(progress_role) {
-    RankProtocol& to = protocol(choice.to.index());
-    network_.deliver(choice, [&](Rank from, std::span<const std::byte> packet) {
-      progress_role.assert_held();  // Called in place.
-      count(packet);
-      to.handle_packet(from, packet);
-    });
-    to.end_turn();
-  }
+  class InterruptedEndpoint final : public BorrowedTransport {
+   public:
+    using BorrowedTransport::BorrowedTransport;
+    void set_interrupt(std::function<void()> f) { interrupt_ = std::move(f); }
+    PacketBuffer acquire_buffer() override {
+      if (interrupt_) std::exchange(interrupt_, nullptr)();
+      return BorrowedTransport::acquire_buffer();
+    }
+
+   private:
+    std::function<void()> interrupt_;
+  };
 
   class Source final : public IntentSource {
    public:
@@ -127,6 +185,37 @@ class ReplicatingRanks {
     std::vector<std::pair<std::vector<Key>, bool>> changes_;
   };
 
+  WorkerEndpoint& worker(std::size_t rank) { return *protocol(rank).registry().workers()[0]; }
+
+  // The packets of this channel among those.
+  static std::size_t waiting(std::span<const LoopbackNetwork::Choice> choices,
+                             const LoopbackNetwork::Choice& channel) {
+    for (const LoopbackNetwork::Choice& choice : choices)
+      if (choice.from == channel.from && choice.to == channel.to && choice.lane == channel.lane)
+        return choice.count;
+    return 0;
+  }
+  std::optional<LoopbackNetwork::Choice> next_packet(std::optional<std::size_t> stopped) {
+    for (const LoopbackNetwork::Choice& choice : network_.deliverable()) {
+      if (choice.to.index() == stopped) continue;
+      const std::size_t held = waiting(held_, choice);
+      if (held == 0 || (choice.lane == Transport::Lane::bulk && choice.count > held)) return choice;
+    }
+    return std::nullopt;
+  }
+  // The oldest that is not held.
+  void deliver(const LoopbackNetwork::Choice& choice) {
+    progress_role.assert_held();  // One thread does everything.
+    RankProtocol& to = protocol(choice.to.index());
+    const auto handle = [&](Rank from, std::span<const std::byte> packet) {
+      progress_role.assert_held();
+      count(packet);
+      to.handle_packet(from, packet);
+    };
+    network_.deliver(choice, handle, waiting(held_, choice));
+    to.end_turn();
+  }
+
   void count(std::span<const std::byte> packet) {
     while (!packet.empty()) {
       FrameHeader header;
@@ -142,8 +231,10 @@ class ReplicatingRanks {
   Router router_;
   PrivateRegionAllocator regions_;
   std::vector<Source> sources_;
+  std::vector<std::unique_ptr<InterruptedEndpoint>> transports_;
   std::vector<std::unique_ptr<RankProtocol>> protocols_;
   Records records_;
+  std::vector<LoopbackNetwork::Choice> held_;
 };
 
 }  // namespace lapse::test

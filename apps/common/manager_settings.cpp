@@ -45,6 +45,7 @@ CLI::Option* add_settings(CLI::App& app, ManagerSettings& settings) {
       .add_option_function<std::vector<std::string>>(
           kSet,
           [&settings](const std::vector<std::string>& texts) {
+            settings.assignments.clear();
             for (const std::string& text : texts) {
               try {
                 settings.assignments.push_back(option_assignment(text, kSet));

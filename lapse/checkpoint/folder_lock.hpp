@@ -12,8 +12,8 @@ namespace lapse {
 // thread.
 class FolderLock {
  public:
-  // Takes the lock, and gives the folder a number if it has none: this one, or without it a new one. Throws CheckpointError with reason locked
-  // where another object, of this process or of another, has it.
+  // Takes the lock, and gives the folder a number if it has none: this one, or without it a new one. Throws
+  // CheckpointError with reason locked where another object, of this process or of another, has it.
   explicit FolderLock(const std::string& folder, std::uint64_t number = 0);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

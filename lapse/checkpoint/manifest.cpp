@@ -21,7 +21,7 @@ using Reason = CheckpointError::Reason;
 // The first line of the file; the checksum is that of everything behind it.
 constexpr std::string_view kFirstLine = "{{\"checksum\": \"{:016x}\",\n";
 constexpr std::size_t kFirstLineBytes = 33;
-// What this library writes then: it tells a manifest with a damaged first line from another file.
+// What this library writes then, by which a manifest with a damaged first line differs from another file.
 constexpr std::string_view kSecondLine = "  \"format\": \"lapse checkpoint\",\n";
 constexpr std::size_t kDigitsAt = 14;
 constexpr std::size_t kDigits = 16;

@@ -27,7 +27,7 @@ class RatingColumns {
   bool wants_more() const { return ratings_ < kMaxRatings; }
   void add(std::uint64_t user, const Cell& cell);
 
-  // What to tell the user, after the name of the file; empty where nothing is wrong.
+  // A message for the user, after the name of the file; empty where nothing is wrong.
   std::string warning() const;
 
  private:

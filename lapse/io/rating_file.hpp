@@ -41,9 +41,10 @@ struct RatingFileOptions {
 // different ratings than items. Of several parts, the first has them.
 //
 // Throws FileError with line and column (of the line's byte) for: fewer or more fields than the first line
-// has (so that a file cut off in its last line is noticed, and a comma for a decimal point), an id that is no integer, negative or above its limit, a
-// rating that is no number, not finite or too large for a float, an unknown separator, a file without
-// ratings, and whatever LineReader reports. Throws OutOfMemory, with the line.
+// has (so that a file cut off in its last line is noticed, and a comma for a decimal point), an id that is no
+// integer, negative or above its limit, a rating that is no number, not finite or too large for a float, an
+// unknown separator, a file without ratings, and whatever LineReader reports. Throws OutOfMemory, with the
+// line.
 LAPSE_EXPORT CoordinateMatrix read_ratings(const Input& input, RatingIds& ids,
                                            const RatingFileOptions& options = {});
 

@@ -59,7 +59,8 @@ TEST_CASE("The name of a table is a text of limited length") {
   CHECK(thrown_text<ConfigurationError>([&] { check("bad\xff!"); }) ==
         "the name of table 'bad?!' is not UTF-8: byte 4 is 0xff");
   check(std::string(65536, 'a'));
-  CHECK(contains(thrown_text<ConfigurationError>([&] { check(std::string(65537, 'a')); }), "has 65537 bytes"));
+  CHECK(
+      contains(thrown_text<ConfigurationError>([&] { check(std::string(65537, 'a')); }), "has 65537 bytes"));
 }
 
 TEST_CASE("A specification has the limits of a sparse table") {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
-#include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/local_checkpoints.hpp"
 
@@ -33,7 +32,7 @@ ExistingCheckpoints existing_checkpoints(ParameterServer& server, const Checkpoi
     if (server.rank() == Rank(0)) seen.in_folder = !CheckpointFolder(options.folder).steps().empty();
     if (options.local_folder.empty()) return seen;
     const LocalCheckpoints local(options.local_folder);
-    const auto listing = local.list(folder_number(options.folder).value_or(0));
+    const auto listing = local.list(CheckpointFolder(options.folder).run());
     local.refuse_others(listing, options.folder);
     seen.in_local = !listing.manifests.empty() || !listing.problems.empty();
     seen.others = listing.others;

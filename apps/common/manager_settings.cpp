@@ -34,7 +34,8 @@ const OptionSetting* last_of(const std::vector<OptionSetting>& settings, std::st
 // The setting that counts; null where there is none, or the environment has the option.
 const OptionSetting* chosen(const OptionSources& sources, std::string_view name, const char* variable) {
   if (const OptionSetting* const assignment = last_of(sources.assignments, name)) return assignment;
-  if (std::getenv(variable) != nullptr) return nullptr;  // NOLINT(concurrency-mt-unsafe)
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  if (value != nullptr && *value != '\0') return nullptr;
   return last_of(sources.file, name);
 }
 
@@ -45,6 +46,7 @@ CLI::Option* add_settings(CLI::App& app, ManagerSettings& settings) {
       .add_option_function<std::vector<std::string>>(
           kSet,
           [&settings](const std::vector<std::string>& texts) {
+            settings.assignments.clear();
             for (const std::string& text : texts) {
               try {
                 settings.assignments.push_back(option_assignment(text, kSet));

@@ -15,7 +15,8 @@ io::ReaderGroup reader_group(const ParameterServer& server, Worker& worker) {
   return {.is_first = worker.index() == 0,
           .broadcast = [&worker](std::span<std::byte> bytes) { worker.broadcast(bytes); },
           .silence_interval = server.options().stall_report,
-          .report_silence = warn};
+          .report_silence = warn,
+          .report_warning = warn};
 }
 
 }  // namespace lapse::apps

@@ -29,7 +29,8 @@ CLI::Option* add_choice(CLI::App& app, const std::string& option, std::optional<
 }
 
 bool is_set(const char* variable) {
-  return std::getenv(variable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr && *value != '\0';
 }
 
 adapm::SamplingScheme scheme_for(adapm::Technique technique) {

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "apps/common/held_out_overlap.hpp"
 #include "apps/common/required_memory.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/io/file_descriptor.hpp"
 #include "lapse/io/shared_inputs.hpp"
+#include "lapse/io/triple_columns.hpp"
 
 namespace lapse::apps {
 
@@ -46,14 +49,23 @@ KnowledgeGraph make_random_graph(const DataOptions& data) {
   return make_graph(options.entities, options.relations, std::move(triples));
 }
 
-std::vector<Triple> read_held_out(const io::Input& input, io::Vocabulary& entities,
-                                  const io::Vocabulary& relations) {
+std::vector<Triple> read_held_out(const io::Input& input, const std::vector<Triple>& train,
+                                  io::Vocabulary& entities, const io::Vocabulary& relations,
+                                  const io::ReaderGroup& group) {
   if (input.path().empty()) return {};
   io::TripleFile file =
       io::read_triples(input, io::NameIds::growing(entities, 0), io::NameIds::frozen(relations));
   if (file.unknown_relations.count != 0)
     throw file.unknown_relations.error("relation (no training triple has it)");
   if (file.triples.empty()) throw FileError(io::input_name(input.path()), "contains no triples");
+  if (!file.warning.empty()) group.warn(file.warning);
+  if (group.is_first) {
+    const auto ids = [](const Triple& triple) {
+      return std::tuple(triple.subject, triple.relation, triple.object);
+    };
+    if (const std::string warning = overlap_warning(file.triples, train, "triples", ids); !warning.empty())
+      group.warn(fmt::format("{}: {}", io::input_name(input.path()), warning));
+  }
   return std::move(file.triples);
 }
 
@@ -90,8 +102,12 @@ KnowledgeGraph load_graph(const DataOptions& options, const io::ReaderGroup& gro
   io::TripleFile train =
       io::read_triples(inputs[0], io::NameIds::growing(entities), io::NameIds::growing(relations));
   if (train.triples.empty()) throw FileError(io::input_name(options.train_file), "contains no triples");
-  std::vector<Triple> valid = read_held_out(inputs[1], entities, relations);
-  std::vector<Triple> test = read_held_out(inputs[2], entities, relations);
+  if (!train.warning.empty()) group.warn(train.warning);
+  if (const std::string warning = io::relation_warning(train.triples, entities.size(), relations.size());
+      !warning.empty())
+    group.warn(fmt::format("{}: {}", io::input_name(options.train_file), warning));
+  std::vector<Triple> valid = read_held_out(inputs[1], train.triples, entities, relations, group);
+  std::vector<Triple> test = read_held_out(inputs[2], train.triples, entities, relations, group);
   KnowledgeGraph graph = make_graph(entities.size(), relations.size(), std::move(train.triples),
                                     std::move(valid), std::move(test));
   graph.entity_names = std::move(entities);

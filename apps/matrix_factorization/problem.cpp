@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/common/held_out_overlap.hpp"
 #include "apps/common/required_memory.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/random.hpp"
+#include "lapse/io/file_descriptor.hpp"
 #include "lapse/io/rating_file.hpp"
 #include "lapse/io/shared_inputs.hpp"
 
@@ -86,10 +88,19 @@ FactorizationProblem read_files(const DataOptions& options, const io::ReaderGrou
   const auto inputs = io::shared_inputs({options.train_file, options.test_file}, group);
   const io::RatingFileOptions limits{.max_user_id = options.max_id, .max_item_id = options.max_id};
   io::RatingIds ids;
-  std::vector<io::Cell> train = io::read_ratings(inputs[0], ids, limits).cells;
-  std::vector<io::Cell> test = options.test_file.empty()
-                                   ? hold_out(train, options.test_fraction, options.seed)
-                                   : io::read_ratings(inputs[1], ids, limits).cells;
+  const auto read = [&](const io::Input& input) {
+    io::CoordinateMatrix matrix = io::read_ratings(input, ids, limits);
+    for (const std::string& warning : matrix.warnings) group.warn(warning);
+    return std::move(matrix.cells);
+  };
+  std::vector<io::Cell> train = read(inputs[0]);
+  std::vector<io::Cell> test =
+      options.test_file.empty() ? hold_out(train, options.test_fraction, options.seed) : read(inputs[1]);
+  if (!options.test_file.empty() && group.is_first) {
+    const auto position = [](const io::Cell& cell) { return std::pair(cell.row, cell.column); };
+    if (const std::string warning = overlap_warning(test, train, "ratings", position); !warning.empty())
+      group.warn(fmt::format("{}: {}", io::input_name(options.test_file), warning));
+  }
   const auto rows = ids.users.sort();
   const auto columns = ids.items.sort();
   translate(train, rows, columns);

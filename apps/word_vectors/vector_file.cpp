@@ -11,9 +11,11 @@
 #include <limits>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "apps/word_vectors/corpus.hpp"
 #include "apps/word_vectors/word_splitter.hpp"
+#include "lapse/core/byte_order_mark.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/file_descriptor.hpp"
 #include "lapse/io/input_error.hpp"
@@ -76,7 +78,9 @@ class VectorInput {
   void take(std::size_t bytes) { begin_ += bytes; }
 
   void start_line(std::uint64_t line) { line_ = line; }
-  [[noreturn]] void fail(const std::string& problem) const { throw FileError(path_, problem, line_); }
+  // For all errors from here on.
+  void set_hint(std::string hint) { hint_ = std::move(hint); }
+  [[noreturn]] void fail(const std::string& problem) const { throw FileError(path_, problem + hint_, line_); }
   [[noreturn]] void fail_cut_off(std::string_view what) const {
     fail(fmt::format("the file ends, expected {}: it is cut off, or no file of word vectors", what));
   }
@@ -101,6 +105,7 @@ class VectorInput {
   std::size_t begin_ = 0;
   bool ended_ = false;
   std::uint64_t line_ = 1;  // or number of the vector
+  std::string hint_;
 };
 
 struct VectorHeader {
@@ -109,6 +114,7 @@ struct VectorHeader {
 };
 
 VectorHeader read_header(VectorInput& input) {
+  if (input.peek(kByteOrderMark.size()).starts_with(kByteOrderMark)) input.take(kByteOrderMark.size());
   const std::string line(input.take_until('\n', 100, "a line `words dimensions`"));
   WordSplitter fields(line);
   std::uint64_t numbers[2] = {0, 0};
@@ -138,6 +144,14 @@ bool is_possibly_text(std::string_view bytes) {
          });
 }
 
+// What stands between blanks there.
+std::string_view field_at(std::string_view text, std::size_t at) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t before = text.find_last_of(kBlanks, at);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, text.find_first_of(kBlanks, at) - begin);
+}
+
 // By the bytes behind the first word: text where they are numbers in text up to the line end, as many as
 // there are dimensions. Where there are more or fewer, these may be the first bytes of binary numbers by
 // chance, unless all bytes that binary numbers would have are text.
@@ -148,7 +162,14 @@ VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
     const std::size_t before = rest.size();
     rest = input.peek(bytes);
     const std::size_t other = rest.find_first_not_of(kTextOfNumbers, before);
-    if (other != std::string_view::npos && rest[other] != '\n') return VectorFormat::binary;
+    if (other != std::string_view::npos && rest[other] != '\n') {
+      if (is_possibly_text(rest.substr(0, std::max(other + 1, std::min(rest.size(), 4 * dimensions))))) {
+        input.set_hint(
+            fmt::format("; the file was taken for a binary one, as '{}' in its line 2 is no number",
+                        io::shown(field_at(rest, other))));
+      }
+      return VectorFormat::binary;
+    }
     end = other;
     if (rest.size() < bytes || rest.size() > kMaxLineOfVector) break;
   }
@@ -157,8 +178,11 @@ VectorFormat format_of_first(VectorInput& input, std::size_t dimensions) {
   bool all_numbers = true;
   for (std::string_view field; fields.next(field); ++count) all_numbers = all_numbers && parse_number(field);
   if (count == dimensions || rest.size() < 4 * dimensions) return VectorFormat::text;
-  const bool is_text = count != 0 && all_numbers && is_possibly_text(rest.substr(0, 4 * dimensions));
-  return is_text ? VectorFormat::text : VectorFormat::binary;
+  if (!is_possibly_text(rest.substr(0, 4 * dimensions))) return VectorFormat::binary;
+  if (count != 0 && all_numbers) return VectorFormat::text;
+  input.set_hint(
+      fmt::format("; the file was taken for a binary one, as its line 2 has no {} numbers", dimensions));
+  return VectorFormat::binary;
 }
 
 void read_text_row(VectorInput& input, std::size_t dimensions, std::vector<float>& values) {

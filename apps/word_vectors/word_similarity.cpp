@@ -59,9 +59,18 @@ WordPairs read_word_pairs(const io::Input& input, const io::Vocabulary& words) {
     std::array<std::string_view, 3> field;
     std::size_t count = 0;
     while (count < field.size() && fields.next(field[count])) ++count;
-    if (count < field.size() || fields.count_rest() != 0 || field[0].empty() || field[1].empty())
-      reader.fail(fmt::format("expected `word word score`, separated by {}", io::separator_name(*separator)),
+    count += fields.count_rest();
+    if (count != field.size()) {
+      const std::string separators =
+          is_first && count == 1
+              ? "tabs, commas or blanks"
+              : fmt::format("{}{}", io::separator_name(*separator), is_first ? "" : " as in the first line");
+      reader.fail("expected `word word score`: " +
+                      io::wrong_number_of_fields(line, count, field.size(), "column", separators),
                   line);
+    }
+    if (field[0].empty() || field[1].empty())
+      reader.fail("expected `word word score`: a word is empty", line);
     const std::optional<double> score = parse_score(field[2]);
     if (!score) {
       if (is_first) continue;  // a header

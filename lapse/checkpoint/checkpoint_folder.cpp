@@ -18,6 +18,7 @@
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
+#include "lapse/checkpoint/folder_lock.hpp"
 
 namespace lapse {
 
@@ -220,6 +221,16 @@ SavedAt CheckpointFolder::latest() const {
   for (const Saved& one : saved())
     if (!one.problem) latest = one.at;
   return latest;
+}
+
+std::uint64_t CheckpointFolder::run() const {
+  if (const auto number = folder_number(path_)) return *number;
+  std::error_code error;
+  const auto bytes = fs::file_size(path_ + "/lock", error);
+  if (error || bytes == 0) return 0;
+  for (const Saved& one : saved())
+    if (!one.problem && one.at == latest()) return manifest(one.at.step).run;
+  return 0;
 }
 
 std::uint64_t CheckpointFolder::next_order(std::uint64_t last) {

@@ -66,6 +66,9 @@ class CheckpointFolder {
   std::string manifest_text(std::uint64_t step) const;
   // When the newest was saved, by the manifests that can be read; zeros without any.
   SavedAt latest() const;
+  // The number of the folder. Where the file `lock` has none, as it is damaged, that of the newest
+  // checkpoint; 0 without such a file.
+  std::uint64_t run() const;
   // Manifest::order of a checkpoint that is saved now, and after that of order `last`.
   static std::uint64_t next_order(std::uint64_t last);
   // Throws where a file that the manifest lists is missing, or shorter than it must be.

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
@@ -33,15 +35,35 @@ std::optional<std::uint64_t> number_in(int descriptor) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder)
-    : descriptor_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+FolderLock::FolderLock(const std::string& folder, std::uint64_t number)
+    : folder_(folder), file_(folder + "/lock"), number_(number) {
+  take();
+}
+
+bool FolderLock::is_in_place() const {
+  struct stat held {};
+  struct stat there {};
+  return descriptor_ >= 0 && ::fstat(descriptor_, &held) == 0 && held.st_nlink != 0 &&
+         ::stat(file_.c_str(), &there) == 0 && held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+void FolderLock::renew() {
+  release();
+  take();
+}
+
+void FolderLock::release() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+void FolderLock::take() {
   using Reason = CheckpointError::Reason;
-  const std::string file = folder + "/lock";
-  if (descriptor_ < 0) throw system_error(Reason::not_writable, file, "cannot be created", errno);
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw system_error(Reason::not_writable, file_, "cannot be created", errno);
   try {
     const int number = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (number == EWOULDBLOCK) {
-      throw CheckpointError(Reason::locked, folder,
+      throw CheckpointError(Reason::locked, folder_,
                             "another job writes checkpoints to this folder, or it is the local folder of "
                             "several hosts: end that "
                             "job, or give this one a folder of its own");
@@ -50,33 +72,33 @@ FolderLock::FolderLock(const std::string& folder)
       warning_ = fmt::format(
           "{} cannot be locked ({}): see to it that no other job writes checkpoints to this folder, or mount "
           "its file system with locks (Lustre: -o flock)",
-          file, std::strerror(number));
+          file_, std::strerror(number));
     } else if (number != 0) {
-      throw system_error(Reason::not_writable, file, "cannot be locked", number);
+      throw system_error(Reason::not_writable, file_, "cannot be locked", number);
     }
-    read_or_write_number(file);
+    read_or_write_number();
   } catch (...) {
-    ::close(descriptor_);
+    release();
     throw;
   }
 }
 
-void FolderLock::read_or_write_number(const std::string& file) {
+void FolderLock::read_or_write_number() {
   if (const auto number = number_in(descriptor_)) {
     number_ = *number;
     return;
   }
-  number_ = new_checkpoint_number();
+  if (number_ == 0) number_ = new_checkpoint_number();
   const std::string text = fmt::format("{:016x}\n", number_);
   const bool written =
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
       ::fsync(descriptor_) == 0;
-  if (!written) throw system_error(CheckpointError::Reason::not_writable, file, "cannot be written", errno);
+  if (!written) throw system_error(CheckpointError::Reason::not_writable, file_, "cannot be written", errno);
 }
 
 FolderLock::~FolderLock() {
-  ::close(descriptor_);
+  release();
 }
 
 std::optional<std::uint64_t> folder_number(const std::string& folder) noexcept {

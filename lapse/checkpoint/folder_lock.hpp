@@ -12,21 +12,31 @@ namespace lapse {
 // thread.
 class FolderLock {
  public:
-  // Takes the lock, and gives the folder a number if it has none. Throws CheckpointError with reason locked
-  // where another object, of this process or of another, has it.
-  explicit FolderLock(const std::string& folder);
+  // Takes the lock, and gives the folder a number if it has none: this one, or without it a new one. Throws
+  // CheckpointError with reason locked where another object, of this process or of another, has it.
+  explicit FolderLock(const std::string& folder, std::uint64_t number = 0);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
+
+  // Whether the folder still has the file whose lock this is: false after the folder was removed or moved.
+  bool is_in_place() const;
+  // Takes the lock of the file that the folder has now; one without a number gets that of this object. Throws
+  // as the constructor does; then the object holds no lock, is not in place, and keeps its number.
+  void renew();
 
   std::uint64_t number() const { return number_; }
   // Where the file system has no locks, so that nothing keeps other jobs away: a message for the user.
   const std::string& warning() const { return warning_; }
 
  private:
-  void read_or_write_number(const std::string& file);
+  void take();
+  void release();
+  void read_or_write_number();
 
-  int descriptor_;
+  std::string folder_;
+  std::string file_;
+  int descriptor_ = -1;
   std::uint64_t number_ = 0;
   std::string warning_;
 };

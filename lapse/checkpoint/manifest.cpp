@@ -21,6 +21,8 @@ using Reason = CheckpointError::Reason;
 // The first line of the file; the checksum is that of everything behind it.
 constexpr std::string_view kFirstLine = "{{\"checksum\": \"{:016x}\",\n";
 constexpr std::size_t kFirstLineBytes = 33;
+// What this library writes then, by which a manifest with a damaged first line differs from another file.
+constexpr std::string_view kSecondLine = "  \"format\": \"lapse checkpoint\",\n";
 constexpr std::size_t kDigitsAt = 14;
 constexpr std::size_t kDigits = 16;
 
@@ -231,11 +233,15 @@ std::string Manifest::to_text() const {
 }
 
 Manifest Manifest::from_text(std::string_view text, const std::string& file) {
-  if (!text.starts_with("{\"checksum\": \"") || text.size() < kFirstLineBytes)
-    throw CheckpointError(text.size() < kFirstLineBytes ? Reason::truncated : Reason::foreign, file,
-                          "is no manifest of a checkpoint");
+  if (text.size() < kFirstLineBytes)
+    throw CheckpointError(Reason::truncated, file, "is no manifest of a checkpoint");
+  const std::string_view body = text.substr(kFirstLineBytes);
+  if (!text.starts_with("{\"checksum\": \"") && !body.starts_with(kSecondLine))
+    throw CheckpointError(Reason::foreign, file, "is no manifest of a checkpoint");
   const std::uint64_t expected = from_hex(text.substr(kDigitsAt, kDigits), file);
-  if (lapse::checksum(std::as_bytes(std::span(text.substr(kFirstLineBytes)))) != expected)
+  if (text.substr(0, kFirstLineBytes) != fmt::format(kFirstLine, expected))
+    throw CheckpointError(Reason::damaged, file, "the first line is not that of a manifest");
+  if (lapse::checksum(std::as_bytes(std::span(body))) != expected)
     throw CheckpointError(Reason::damaged, file, "the checksum of the manifest differs");
   try {
     const Json json = Json::parse(text);

@@ -97,6 +97,35 @@ std::size_t ShardHeader::size_of(std::span<const std::byte> beginning, const std
   return bytes;
 }
 
+std::size_t ShardHeader::size_of_listed(std::span<const std::byte> beginning, const std::string& file,
+                                        std::uint64_t offset, std::uint64_t checkpoint) {
+  if (beginning.size() < kFixedBytes) return size_of(beginning, file);
+  ByteReader reader(beginning.subspan(kMagic.size()));
+  const auto version = reader.read<std::uint32_t>();
+  reader.read_bytes(sizeof(std::uint32_t));
+  const auto number = reader.read<std::uint64_t>();
+  const bool is_shard = has_magic(beginning, kMagic);
+  if (number == checkpoint && !is_shard) {
+    throw CheckpointError(
+        Reason::damaged, file,
+        fmt::format("has a damaged header at byte {}: it does not begin as a shard does", offset));
+  }
+  if (is_shard && version > kVersion) {
+    if (number != checkpoint) refuse_other_checkpoint(number, checkpoint, file);
+    throw CheckpointError(Reason::damaged, file,
+                          fmt::format("has a damaged header at byte {}: version {}, where the manifest has a "
+                                      "version of at most {}",
+                                      offset, version, kVersion));
+  }
+  return size_of(beginning, file);
+}
+
+void ShardHeader::refuse_other_checkpoint(std::uint64_t found, std::uint64_t expected,
+                                          const std::string& file) {
+  throw CheckpointError(Reason::foreign, file,
+                        fmt::format("belongs to checkpoint {:016x}, expected {:016x}", found, expected));
+}
+
 ShardHeader ShardHeader::from_bytes(std::span<const std::byte> bytes, const std::string& file) {
   const std::size_t size = size_of(bytes, file);
   if (bytes.size() < size) throw CheckpointError(Reason::truncated, file, "ends in its header");
@@ -132,8 +161,12 @@ std::vector<std::byte> ShardTrailer::to_bytes() const {
   return result;
 }
 
-ShardTrailer ShardTrailer::from_bytes(std::span<const std::byte> bytes, const std::string& file) {
-  if (!has_magic(bytes, kMagic))
+ShardTrailer ShardTrailer::from_bytes(std::span<const std::byte> bytes, const std::string& file,
+                                      std::uint64_t checkpoint) {
+  // What was never written has no number either.
+  const bool was_written =
+      ByteReader(bytes.subspan(kMagic.size())).read<std::uint64_t>() == checkpoint && checkpoint != 0;
+  if (!has_magic(bytes, kMagic) && !was_written)
     throw CheckpointError(Reason::truncated, file,
                           "does not end as a shard does: it was cut off, or never finished");
   require_sealed(bytes, file, "trailer");

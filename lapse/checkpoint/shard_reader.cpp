@@ -78,7 +78,7 @@ ShardEntry ShardBlock::entry(std::size_t i) const {
 
 ShardReader::ShardReader(const std::string& path)
     : file_(std::make_shared<const ReadableFile>(path)), path_(path), bytes_(file_->bytes()) {
-  read_header();
+  read_header(std::nullopt);
   read_trailer();
   read_index();
 }
@@ -89,12 +89,9 @@ ShardReader::ShardReader(const std::string& path, const ShardRecord& expected, s
 ShardReader::ShardReader(std::shared_ptr<const ReadableFile> file, const ShardRecord& expected,
                          std::uint64_t checkpoint)
     : file_(std::move(file)), path_(file_->path()), begin_(expected.offset), bytes_(expected.bytes) {
-  read_header();
-  if (header_.checkpoint != checkpoint) {
-    throw CheckpointError(
-        Reason::foreign, path_,
-        fmt::format("belongs to checkpoint {:016x}, expected {:016x}", header_.checkpoint, checkpoint));
-  }
+  read_header(checkpoint);
+  if (header_.checkpoint != checkpoint)
+    ShardHeader::refuse_other_checkpoint(header_.checkpoint, checkpoint, path_);
   read_trailer();
   if (trailer_.index_checksum != expected.index_checksum || trailer_.entries != expected.entries)
     throw CheckpointError(Reason::foreign, path_,
@@ -102,15 +99,23 @@ ShardReader::ShardReader(std::shared_ptr<const ReadableFile> file, const ShardRe
   read_index();
 }
 
-void ShardReader::read_header() {
+void ShardReader::read_header(std::optional<std::uint64_t> checkpoint) {
   const std::uint64_t there = begin_ < file_->bytes() ? std::min(file_->bytes() - begin_, bytes_) : 0;
   if (there == 0 && begin_ != 0) {
     throw CheckpointError(Reason::truncated, path_,
                           fmt::format("has {} bytes, expected a shard at byte {}", file_->bytes(), begin_));
   }
   const auto beginning = file_->read(begin_, std::min<std::uint64_t>(there, ShardHeader::kFixedBytes));
-  const std::size_t header_bytes = ShardHeader::size_of(beginning, path_);
-  if (there < bytes_ || bytes_ < header_bytes + ShardTrailer::kBytes) {
+  const std::size_t header_bytes = checkpoint
+                                       ? ShardHeader::size_of_listed(beginning, path_, begin_, *checkpoint)
+                                       : ShardHeader::size_of(beginning, path_);
+  const bool has_room = bytes_ >= header_bytes + ShardTrailer::kBytes;
+  if (checkpoint && there == bytes_ && !has_room) {
+    throw CheckpointError(Reason::damaged, path_,
+                          fmt::format("has a damaged header at byte {}: {} bytes of header in a shard of {}",
+                                      begin_, header_bytes, bytes_));
+  }
+  if (there < bytes_ || !has_room) {
     throw CheckpointError(Reason::truncated, path_,
                           fmt::format("has {} bytes of a shard of {}", there, bytes_));
   }
@@ -119,7 +124,7 @@ void ShardReader::read_header() {
 
 void ShardReader::read_trailer() {
   trailer_ = ShardTrailer::from_bytes(
-      file_->read(begin_ + bytes_ - ShardTrailer::kBytes, ShardTrailer::kBytes), path_);
+      file_->read(begin_ + bytes_ - ShardTrailer::kBytes, ShardTrailer::kBytes), path_, header_.checkpoint);
   if (trailer_.bytes != bytes_ || trailer_.checkpoint != header_.checkpoint) {
     throw CheckpointError(
         Reason::damaged, path_,

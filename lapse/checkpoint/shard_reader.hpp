@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -80,7 +81,8 @@ class ShardReader {
   }
 
  private:
-  void read_header();
+  // `checkpoint`: of the manifest that lists the shard, if one does.
+  void read_header(std::optional<std::uint64_t> checkpoint);
   void read_trailer();
   void read_index();
   [[noreturn]] void refuse_index() const;

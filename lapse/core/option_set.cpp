@@ -72,7 +72,7 @@ void OptionNames::read_environment(std::vector<Setting>& settings, std::vector<s
     const std::string_view assignment(*entry);
     if (!assignment.starts_with(prefix_)) continue;
     const std::size_t equals = assignment.find('=');
-    if (equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos || equals + 1 == assignment.size()) continue;  // empty: as if unset
     const std::string_view name = assignment.substr(0, equals);
     const auto found =
         std::ranges::find_if(names_, [&](std::string_view option) { return variable(option) == name; });

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 
+#include "lapse/core/byte_order_mark.hpp"
 #include "lapse/core/error.hpp"
 
 namespace lapse {
@@ -82,10 +83,10 @@ std::vector<OptionSetting> OptionsFile::settings() const {
   std::vector<OptionSetting> settings;
   std::map<std::string, std::size_t> lines;  // of the names
   std::size_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line =
-        without_blanks(without_comment(std::string_view(text).substr(begin, end - begin)));
+  const std::string_view lines_of_text = without_byte_order_mark(text);
+  for (std::size_t begin = 0; begin < lines_of_text.size();) {
+    const std::size_t end = std::min(lines_of_text.find('\n', begin), lines_of_text.size());
+    const std::string_view line = without_blanks(without_comment(lines_of_text.substr(begin, end - begin)));
     begin = end + 1;
     ++number;
     if (line.empty()) continue;

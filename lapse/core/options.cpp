@@ -140,7 +140,7 @@ std::string options_document() {
       "A server that is made without options, and `lapse::Options::from_environment()`, take them from\n\n"
       "1. the defaults,\n"
       "2. the file that `LAPSE_OPTIONS_FILE` names,\n"
-      "3. environment variables;\n\n"
+      "3. environment variables, of which an empty one counts as unset;\n\n"
       "later ones win.\n"
       "Applications take `--set NAME=VALUE` on their command line, which wins over all of these.\n\n"
       "The file has lines `NAME = VALUE`; a `#` at the begin of a word begins a comment.\n"

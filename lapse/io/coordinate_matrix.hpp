@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace lapse::io {
@@ -19,6 +20,8 @@ struct CoordinateMatrix {
   std::uint64_t columns = 0;
   // In no particular order.
   std::vector<Cell> cells;
+  // Of the file that it was read from, what its user should know.
+  std::vector<std::string> warnings = {};
 };
 
 }  // namespace lapse::io

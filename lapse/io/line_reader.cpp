@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lapse/core/byte_order_mark.hpp"
 #include "lapse/io/file_descriptor.hpp"
 #include "lapse/io/input_error.hpp"
 
 namespace lapse::io {
 
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Where part `index` of `count` begins: size * index / count, without overflow.
 std::uint64_t part_begin(std::uint64_t size, std::uint64_t index, std::uint64_t count) {
@@ -76,8 +75,10 @@ bool LineReader::next(std::string_view& line) {
     if (!input_ || next_offset_ >= range_end_ || !read_line(line)) return false;
   } while (!is_in_part());
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line_offset_ == 0 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (line_offset_ == 0) line = without_byte_order_mark(line);
   line_ = line;
+  if (line_offset_ == 0 && (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF")))
+    fail("text in UTF-16, expected UTF-8", line);
   const std::size_t nul = line.find('\0');
   if (nul != std::string_view::npos) fail("NUL byte, expected a text file", line.substr(nul));
   return true;

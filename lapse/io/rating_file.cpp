@@ -9,11 +9,13 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/line_reader.hpp"
+#include "lapse/io/rating_columns.hpp"
 #include "lapse/io/text_fields.hpp"
 
 namespace lapse::io {
@@ -40,12 +42,16 @@ struct Layout {
   std::size_t columns;  // that every line must have
   bool has_header;
   std::uint64_t first_offset;  // of the first line
+  RatingColumns look;
 
   Layout(std::string_view first_line, std::uint64_t offset)
       : separator(detect_separator(first_line)),
         columns(std::max(kColumnsNeeded, Fields(first_line, separator).count_rest())),
         has_header(is_header(first_line, separator)),
-        first_offset(offset) {}
+        first_offset(offset),
+        look(columns) {
+    if (has_header) look.add_header(first_line, separator);
+  }
 };
 
 class RatingParser {
@@ -67,6 +73,11 @@ class RatingParser {
     }
     if (matrix.cells.empty() && options_.part.is_whole())
       throw FileError(reader_.path(), "contains no ratings, expected lines `user item rating`");
+    // What is wrong with all lines is said once.
+    if (layout_ && options_.part.index == 0) {
+      if (const std::string warning = layout_->look.warning(); !warning.empty())
+        matrix.warnings.push_back(fmt::format("{}: {}", reader_.path(), warning));
+    }
     matrix.rows = ids_.users.size();
     matrix.columns = ids_.items.size();
     return matrix;
@@ -88,15 +99,27 @@ class RatingParser {
     std::size_t found = 0;
     while (found < fields.size() && splitter.next(fields[found])) ++found;
     found += splitter.count_rest();
-    if (found < layout_->columns) {
-      reader_.fail(fmt::format("{} columns, expected {}, separated by {} as in the first line", found,
-                               layout_->columns, separator_name(layout_->separator)),
-                   line_.substr(line_.size()));
-    }
+    if (found != layout_->columns) refuse_columns(found);
     const std::uint64_t user = parse_id(reader_, fields[0], "user", options_.max_user_id);
     const std::uint64_t item = parse_id(reader_, fields[1], "item", options_.max_item_id);
     const float rating = parse_rating(fields[2]);
-    return {ids_.users.add(user), ids_.items.add(item), rating};
+    const Cell cell{ids_.users.add(user), ids_.items.add(item), rating};
+    if (layout_->look.wants_more()) layout_->look.add(user, cell);
+    return cell;
+  }
+
+  [[noreturn]] void refuse_columns(std::size_t found) const {
+    const bool is_first = reader_.line_offset() == layout_->first_offset;
+    const std::string separators = is_first && found == 1
+                                       ? "tabs, commas or blanks"
+                                       : fmt::format("{}{}", separator_name(layout_->separator),
+                                                     is_first ? "" : " as in the first line");
+    // Where columns are missing, or what is too much.
+    std::string_view place = line_.substr(line_.size());
+    Fields fields(line_, layout_->separator);
+    for (std::size_t column = 0; found > layout_->columns && column <= layout_->columns; ++column)
+      fields.next(place);
+    reader_.fail(wrong_number_of_fields(line_, found, layout_->columns, "column", separators), place);
   }
 
   float parse_rating(std::string_view field) const {

@@ -36,12 +36,15 @@ struct RatingFileOptions {
 // User and item ids are integers from 0 to 2^64 - 1; rows and columns are their indices in `ids`, to which
 // new ids are added, so that files that are read with one RatingIds have the same rows and columns. The
 // matrix has as many rows and columns as there are ids after reading. Ratings are rounded to the nearest
-// float. Cells come in the order of the file; a cell that occurs twice is kept twice.
+// float. Cells come in the order of the file; a cell that occurs twice is kept twice. Its warnings say where
+// the columns look like others: a header with other names, a first column that counts the lines, more
+// different ratings than items. Of several parts, the first has them.
 //
-// Throws FileError with line and column (of the line's byte) for: fewer fields than the first line has (so
-// that a file cut off in its last line is noticed), an id that is no integer, negative or above its limit, a
-// rating that is no number, not finite or too large for a float, an unknown separator, a file without
-// ratings, and whatever LineReader reports. Throws OutOfMemory, with the line.
+// Throws FileError with line and column (of the line's byte) for: fewer or more fields than the first line
+// has (so that a file cut off in its last line is noticed, and a comma for a decimal point), an id that is no
+// integer, negative or above its limit, a rating that is no number, not finite or too large for a float, an
+// unknown separator, a file without ratings, and whatever LineReader reports. Throws OutOfMemory, with the
+// line.
 LAPSE_EXPORT CoordinateMatrix read_ratings(const Input& input, RatingIds& ids,
                                            const RatingFileOptions& options = {});
 

@@ -24,6 +24,13 @@ struct ReaderGroup {
   std::chrono::milliseconds silence_interval{0};
   std::function<void(const std::string&)> report_silence = nullptr;
 
+  // Called on the first rank with what the user of a file should know.
+  std::function<void(const std::string&)> report_warning = nullptr;
+
+  // Not collective. Reports on the first rank alone, which reads what all ranks read.
+  void warn(const std::string& message) const {
+    if (is_first && report_warning) report_warning(message);
+  }
   bool is_alone() const { return broadcast == nullptr; }
 };
 

@@ -41,6 +41,20 @@ std::string shown(std::string_view field) {
   return text + (field.size() > text.size() ? "..." : "");
 }
 
+std::string wrong_number_of_fields(std::string_view line, std::size_t found, std::size_t expected,
+                                   std::string_view noun, std::string_view separators) {
+  std::string problem = fmt::format("{} {}{}, expected {}, separated by {}", found, noun,
+                                    found == 1 ? "" : "s", expected, separators);
+  if (found != 1) return problem;
+  problem += ": the line has none";
+  for (const auto& [character, name] :
+       {std::pair(';', "semicolons"), std::pair(',', "commas"), std::pair('|', "bars")}) {
+    if (separators.find(name) == std::string_view::npos && line.find(character) != std::string_view::npos)
+      return problem + ", but " + name;
+  }
+  return problem;
+}
+
 bool Fields::next(std::string_view& field) {
   if (done_) return false;
   const std::size_t end = rest_.find(static_cast<char>(separator_));

@@ -25,6 +25,12 @@ LAPSE_EXPORT std::string_view trimmed(std::string_view text);
 // A field for error messages: short, and only what can be printed.
 LAPSE_EXPORT std::string shown(std::string_view field);
 
+// What is wrong with a line of another number of fields than expected, as "1 column, expected 3, separated by
+// tabs: the line has none, but semicolons". `noun`: what the fields are; `separators`: what separates them.
+LAPSE_EXPORT std::string wrong_number_of_fields(std::string_view line, std::size_t found,
+                                                std::size_t expected, std::string_view noun,
+                                                std::string_view separators);
+
 // Splits a line into its fields, one by one. Blanks around a field do not belong to it; runs of blanks are
 // one separator. The line must outlive it.
 class LAPSE_EXPORT Fields {

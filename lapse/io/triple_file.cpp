@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "lapse/io/triple_columns.hpp"
+
 namespace lapse::io {
 
 namespace {
@@ -25,7 +27,8 @@ void note(UnknownNames& unknown, const LineReader& lines, std::string_view name)
 
 }  // namespace
 
-TripleReader::TripleReader(const Input& input, FilePart part) : lines_(input, part) {
+TripleReader::TripleReader(const Input& input, FilePart part)
+    : lines_(input, part), is_before_first_(part.index == 0) {
   if (const auto first = first_line_for_part(input, part)) separator_ = separator_of(first->text);
 }
 
@@ -35,6 +38,8 @@ bool TripleReader::next(NamedTriple& triple) {
   } while (trimmed(line_).empty());
   if (!separator_) separator_ = separator_of(line_);
   split(triple);
+  if (is_before_first_) header_warning_ = io::header_warning(triple);
+  is_before_first_ = false;
   return true;
 }
 
@@ -45,9 +50,10 @@ void TripleReader::split(NamedTriple& triple) const {
   while (found < names.size() && fields.next(names[found])) ++found;
   found += fields.count_rest();
   if (found != names.size()) {
-    lines_.fail(fmt::format("{} fields, expected 3, separated by {} as in the first line", found,
-                            separator_name(*separator_)),
-                line_);
+    std::string separators(separator_name(*separator_));
+    if (!is_before_first_) separators += " as in the first line";
+    if (is_before_first_ && found == 1) separators = "tabs or blanks";
+    lines_.fail(wrong_number_of_fields(line_, found, names.size(), "field", separators), line_);
   }
   for (const std::string_view name : names) {
     if (name.empty()) lines_.fail("empty name, expected subject, relation and object", name);
@@ -81,6 +87,8 @@ TripleFile read_triples(const Input& input, const NameIds& entities, const NameI
     if (!object) note(result.unknown_entities, reader.lines(), names.object);
     ++result.left_out;
   }
+  if (const std::string& warning = reader.header_warning(); !warning.empty())
+    result.warning = fmt::format("{}: {}", reader.lines().path(), warning);
   return result;
 }
 

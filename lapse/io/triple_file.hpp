@@ -45,6 +45,9 @@ class LAPSE_EXPORT TripleReader {
   // LineReader reports.
   bool next(NamedTriple& triple);
 
+  // The first line of the file where it looks like names of columns, as a message; else empty.
+  const std::string& header_warning() const { return header_warning_; }
+
   // The reader, which reports the position of the fields that next gave last.
   const LineReader& lines() const { return lines_; }
 
@@ -54,6 +57,8 @@ class LAPSE_EXPORT TripleReader {
   LineReader lines_;
   std::string_view line_;
   std::optional<Separator> separator_;  // none before the first line
+  bool is_before_first_;                // no triple of the file was read
+  std::string header_warning_;
 };
 
 // How names become ids: the vocabulary is frozen, or it grows.
@@ -99,6 +104,7 @@ struct TripleFile {
   std::uint64_t left_out = 0;   // triples with an unknown name
   UnknownNames unknown_entities;
   UnknownNames unknown_relations;
+  std::string warning;  // what the user of the file should know: a first line of names of columns; else empty
 };
 
 // Reads triples of ids. A triple with an unknown name is left out and reported; the caller decides. Its names

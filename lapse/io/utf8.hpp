@@ -1,15 +1,10 @@
-// The encoding of texts.
+// The encoding of texts, by its name among the readers.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-
-#include "lapse/core/export.hpp"
+#include "lapse/core/utf8.hpp"
 
 namespace lapse::io {
 
-// How many bytes at the start of a text are valid UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing
-// above U+10FFFF): the text's length if all are.
-LAPSE_EXPORT std::size_t valid_utf8_bytes(std::string_view text);
+using lapse::valid_utf8_bytes;
 
 }  // namespace lapse::io

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "lapse/core/byte_order_mark.hpp"
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/line_reader.hpp"
 #include "lapse/io/output_file.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = LineReader::kMaxLineBytes - 32;  // leaves room for the count
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kForbidden{"\t\n\r\0", 4};
 
 void check_writable(const std::string& path, std::string_view name, Vocabulary::Id id) {

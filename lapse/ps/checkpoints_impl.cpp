@@ -11,7 +11,6 @@
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
-#include "lapse/core/log.hpp"
 
 namespace lapse {
 
@@ -59,9 +58,8 @@ void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
 
 void Checkpoints::Impl::report_unfinished() const noexcept {
   if (!save_ || !is_first_rank() || std::uncaught_exceptions() > 0) return;
-  Logger(server_.rank(), server_.options().log_level)
-      .warning("folder '{}': the last checkpoint is not finished there, as finish() was not called",
-               folder_.path());
+  log().warning("folder '{}': the last checkpoint is not finished there, as finish() was not called",
+                folder_.path());
 }
 
 std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const std::string& step) const {
@@ -75,11 +73,14 @@ std::string Checkpoints::Impl::call_text(const CheckpointFolder& folder, const s
 void Checkpoints::Impl::lock() {
   join_cleaner();
   const auto take = [this](std::unique_ptr<FolderLock>& lock, const std::string& folder) {
-    if (lock) return false;
-    make_folder(folder);
-    lock = std::make_unique<FolderLock>(folder);
-    if (!lock->warning().empty())
-      Logger(server_.rank(), server_.options().log_level).warning("{}", lock->warning());
+    if (lock && lock->is_in_place()) return false;
+    if (lock) {
+      renew(*lock, folder);
+    } else {
+      make_folder(folder);
+      lock = std::make_unique<FolderLock>(folder, folder == folder_.path() ? folder_.run() : 0);
+    }
+    if (!lock->warning().empty()) log().warning("{}", lock->warning());
     return true;
   };
   if (is_first_rank() && take(lock_, folder_.path())) {
@@ -87,6 +88,21 @@ void Checkpoints::Impl::lock() {
     last_order_ = std::max(last_order_, committed_order_);
   }
   if (local() && host_.index == 0) take(local_lock_, settings_.local_folder);
+}
+
+void Checkpoints::Impl::renew(FolderLock& lock, const std::string& folder) {
+  std::error_code error;
+  log().warning("folder '{}' {}", folder,
+                std::filesystem::exists(folder, error)
+                    ? "was replaced while the job ran, or has lost its file 'lock': it is locked again"
+                    : "was removed while the job ran: it is made anew, without the checkpoints that it had");
+  make_folder(folder);
+  lock.renew();
+  local_is_own_ = false;  // It may be the folder of another run now.
+}
+
+Logger Checkpoints::Impl::log() const {
+  return Logger(server_.rank(), server_.options().log_level);
 }
 
 std::optional<LocalCheckpoints> Checkpoints::Impl::local() const {
@@ -191,8 +207,8 @@ void Checkpoints::Impl::finish() {
   agreement.run([&] {
     if (!is_first_rank()) return;
     try {
-      for (const std::string& warning : save->commit(parts))
-        Logger(server_.rank(), server_.options().log_level).warning("{}", warning);
+      lock();  // The folder may have been removed since the save began, and made anew by a rank that wrote.
+      for (const std::string& warning : save->commit(parts)) log().warning("{}", warning);
     } catch (...) {
       save->discard(parts);
       throw;

@@ -11,6 +11,7 @@
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
+#include "lapse/core/log.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/checkpoint_blobs.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
@@ -125,8 +126,11 @@ class Checkpoints::Impl {
   void remove_in_background(std::unique_ptr<CheckpointSave> save);
   // The arguments of a call, as ranks compare them.
   std::string call_text(const CheckpointFolder& folder, const std::string& step) const;
-  // Waits until old files are removed, and takes the locks of the folders for this rank, unless it has them.
+  // Waits until old files are removed, and takes the locks of the folders for this rank, unless it has them:
+  // also of a folder that was removed or replaced since.
   void lock();
+  void renew(FolderLock& lock, const std::string& folder);
+  Logger log() const;
   std::optional<LocalCheckpoints> local() const;
 
   ParameterServer& server_;

@@ -121,10 +121,8 @@ Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreem
   Near near;
   near.wanted.step = step;
   near.wanted.latest = agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
-  near.listings = agreement.exchange([&] {
-    return host_.index == 0 ? local()->list(folder_number(folder_.path()).value_or(0))
-                            : LocalCheckpoints::Listing();
-  });
+  near.listings = agreement.exchange(
+      [&] { return host_.index == 0 ? local()->list(folder_.run()) : LocalCheckpoints::Listing(); });
   for (const LocalCheckpoints::Listing& listing : near.listings) {
     near.problems.insert(near.problems.end(), listing.problems.begin(), listing.problems.end());
     near.problems.insert(near.problems.end(), listing.others.begin(), listing.others.end());

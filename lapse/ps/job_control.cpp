@@ -1,15 +1,18 @@
 #include "lapse/ps/job_control.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <ctime>
 #include <string_view>
 #include <system_error>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/log.hpp"
 #include "lapse/core/signal_watch.hpp"
 #include "lapse/ps/archive.hpp"
 
@@ -23,20 +26,32 @@ constexpr const char* kDeadlineVariable = "SLURM_JOB_END_TIME";
 // In the year 2255: nanoseconds until then can be counted.
 constexpr std::int64_t kLastSecond = 9'000'000'000;
 
-// Nanoseconds until the job is to stop. Throws ConfigurationError.
-std::optional<std::int64_t> time_to_stop(const JobControlOptions& options) {
+// As the environment has it; a time that is past is that of another job, whose environment this one has
+// inherited. Throws ConfigurationError.
+std::optional<std::chrono::system_clock::time_point> slurm_deadline(const ParameterServer& server) {
   using std::chrono::system_clock;
-  std::optional<system_clock::time_point> deadline = options.deadline;
   const char* const text = std::getenv(kDeadlineVariable);  // NOLINT(concurrency-mt-unsafe)
-  if (!deadline && text != nullptr) {
-    const std::string_view digits = text;
-    std::int64_t seconds = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
-    if (error != std::errc{} || end != digits.data() + digits.size() || seconds < 0)
-      throw ConfigurationError(
-          fmt::format("{} is '{}', expected seconds since 1970", kDeadlineVariable, digits));
-    deadline = system_clock::time_point(std::chrono::seconds(std::min(seconds, kLastSecond)));
-  }
+  const std::string_view digits = text == nullptr ? "" : text;
+  if (digits.empty()) return std::nullopt;
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+  if (error != std::errc{} || end != digits.data() + digits.size() || seconds < 0)
+    throw ConfigurationError(
+        fmt::format("{} is '{}', expected seconds since 1970", kDeadlineVariable, digits));
+  const system_clock::time_point deadline(std::chrono::seconds(std::min(seconds, kLastSecond)));
+  if (deadline > system_clock::now()) return deadline;
+  Logger(server.rank(), server.options().log_level)
+      .warning("{} is {}, {:%Y-%m-%d %H:%M:%S} UTC, which is past: it is ignored, as that of another job",
+               kDeadlineVariable, digits,
+               fmt::gmtime(static_cast<std::time_t>(std::min(seconds, kLastSecond))));
+  return std::nullopt;
+}
+
+// Nanoseconds until the job is to stop. Throws ConfigurationError.
+std::optional<std::int64_t> time_to_stop(const ParameterServer& server, const JobControlOptions& options) {
+  using std::chrono::system_clock;
+  const std::optional<system_clock::time_point> deadline =
+      options.deadline ? options.deadline : slurm_deadline(server);
   if (!deadline) return std::nullopt;
   // In seconds first, in which no sum of these overflows.
   using Seconds = std::chrono::duration<double>;
@@ -102,7 +117,7 @@ JobControl::Impl::Impl(ParameterServer& server, const JobControlOptions& options
     check(interval_);
     StartOfJob start{.interval = to_text(interval_)};
     if (server.rank() == Rank(0)) {
-      const auto nanoseconds = time_to_stop(options);
+      const auto nanoseconds = time_to_stop(server, options);
       start.has_end = nanoseconds.has_value();
       start.nanoseconds = nanoseconds.value_or(0);
     }

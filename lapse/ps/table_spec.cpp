@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/utf8.hpp"
 #include "lapse/store/value_layout.hpp"
 
 namespace lapse {
@@ -15,12 +18,28 @@ namespace {
 constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 40;
 // Slot words of sparse tables are numbered with 32 bits.
 constexpr std::uint64_t kMaxSparseKeys = 0xffff'fffeU;
+constexpr std::size_t kMaxNameBytes = 65536;  // as in files of checkpoints
 // Of a value and its optimizer state: they travel together.
 constexpr std::uint64_t kMaxValueBytes = std::uint64_t{1} << 30;
 
 template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   throw ConfigurationError(fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+// Messages, checkpoints and other languages have names as text.
+void check_name(const std::string& name) {
+  if (name.size() > kMaxNameBytes) {
+    refuse("the name of a table has {} bytes, expected at most {}: '{}...'", name.size(), kMaxNameBytes,
+           name.substr(0, 20));
+  }
+  const std::size_t valid = valid_utf8_bytes(name);
+  if (valid == name.size()) return;
+  std::string shown = name;
+  std::ranges::replace_if(
+      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  refuse("the name of table '{}' is not UTF-8: byte {} is {:#04x}", shown, valid + 1,
+         static_cast<unsigned char>(name[valid]));
 }
 
 void check_sparse(const TableOptions& options) {
@@ -93,6 +112,7 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
 }
 
 void TableSpec::check(const TableOptions& options, ElementType type) {
+  check_name(options.name);
   options.sparse ? check_sparse(options) : check_dense(options);
   if (options.home == HomeMapKind::custom && !options.home_function)
     refuse("table '{}' has a custom home map without a function", options.name);

@@ -1,5 +1,9 @@
 #include "lapse/python/arrays.hpp"
 
+#include <algorithm>
+#include <span>
+#include <string>
+
 namespace lapse::python {
 
 namespace {
@@ -31,6 +35,20 @@ py::array converted(const py::object& given, const char* what, const py::dtype& 
 py::array key_array_of(const py::object& given) {
   if (py::isinstance<py::array>(given)) return array_of(given, "keys", py::dtype::of<std::int64_t>(), false);
   return conversion("keys")(given);
+}
+
+void refuse_negative(const py::array& keys) {
+  const std::span<const std::int64_t> numbers(static_cast<const std::int64_t*>(keys.data()),
+                                              static_cast<std::size_t>(keys.size()));
+  std::int64_t signs = 0;
+  for (const std::int64_t number : numbers) signs |= number;
+  if (signs >= 0) return;
+  const auto negative = std::ranges::find_if(numbers, [](std::int64_t number) { return number < 0; });
+  const py::object type = py::module_::import("lapse.errors").attr("KeyOutOfRange");
+  const std::string text = "key " + std::to_string(*negative) +
+                           ": expected keys from 0 on; an array of those from 2**63 on is of uint64";
+  PyErr_SetString(type.ptr(), text.c_str());
+  throw py::error_already_set();
 }
 
 void check_rows(const py::array& values, const char* what, std::size_t keys) {

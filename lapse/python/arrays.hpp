@@ -57,6 +57,9 @@ py::array key_array_of(const py::object& given);
 // Throws ValueError for several dimensions of which the first is not the keys.
 void check_rows(const py::array& values, const char* what, std::size_t keys);
 
+// Throws lapse.KeyOutOfRange where an array of int64 has a number below 0: the keys of C++ have no sign.
+void refuse_negative(const py::array& keys);
+
 // Keys: an array of uint64 or int64 as it is; an integer, or a list of integers, is copied.
 inline HeldArray keys_of(const py::object& given) {
   py::array array = key_array_of(given);
@@ -65,6 +68,7 @@ inline HeldArray keys_of(const py::object& given) {
   if (array.ndim() != 1)
     throw py::value_error("keys with " + std::to_string(array.ndim()) + " dimensions: expected 1");
   if (!is_plain(array)) throw py::value_error("keys with gaps: expected a C-contiguous array");
+  if (has_elements<std::int64_t>(array)) refuse_negative(array);
   return {std::move(array)};
 }
 

@@ -78,7 +78,7 @@ py::object load(const CheckpointsHandle& handle, std::optional<std::uint64_t> st
 void declare_checkpoints(py::module_& module) {
   const std::vector<std::string> no_bytes;
   const std::vector<std::int64_t> no_clocks;
-  module.def("make_checkpoints", &make_checkpoints);
+  module.def("make_checkpoints", &make_checkpoints, "server"_a, "folder"_a, "local_folder"_a, "keep"_a);
   py::class_<CheckpointsHandle>(module, "Checkpoints", "Checkpoints of the tables of a server, in a folder.")
       .def(
           "add",
@@ -112,10 +112,10 @@ void declare_checkpoints(py::module_& module) {
           py::call_guard<py::gil_scoped_release>(), "Collective. Waits for what save_async has begun.")
       .def_property_readonly(
           "done", [](const CheckpointsHandle& handle) { return handle.checkpoints->done(); },
-          py::call_guard<py::gil_scoped_release>())
+          py::call_guard<py::gil_scoped_release>(), "Whether finish() returns at once.")
       .def_property_readonly(
           "staged", [](const CheckpointsHandle& handle) { return handle.checkpoints->staged(); },
-          py::call_guard<py::gil_scoped_release>())
+          py::call_guard<py::gil_scoped_release>(), "Whether the local folder has the part of this rank.")
       .def(
           "release_memory", [](const CheckpointsHandle& handle) { handle.checkpoints->release_memory(); },
           py::call_guard<py::gil_scoped_release>(), "Gives the memory of the last copy back.")

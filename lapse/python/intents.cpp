@@ -103,14 +103,15 @@ void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>&
           [](const LoaderHandle& loader, const TableHandleOf& table, const py::object& keys,
              std::int64_t start, std::int64_t end,
              const std::string& type) { signal(loader.intents, table, keys, start, end, type); },
-          "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write")
+          "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write", "As that of the worker.")
       .def(
           "prepare_sample",
           [](const LoaderHandle& loader, const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
              std::int64_t end) { return prepare(loader.intents, loader.worker, sampler, keys, start, end); },
-          "sampler"_a, "keys"_a, "start"_a, "end"_a)
+          "sampler"_a, "keys"_a, "start"_a, "end"_a, "As that of the worker, which takes the keys.")
       .def_property_readonly(
-          "clock", [](const LoaderHandle& loader) { return loader.intents.current_clock().value(); });
+          "clock", [](const LoaderHandle& loader) { return loader.intents.current_clock().value(); },
+          "That of the worker.");
   worker
       .def(
           "intent",
@@ -119,32 +120,36 @@ void declare_intents(py::module_& module, py::class_<WorkerState, SharedWorker>&
              const std::string& type) { signal(self.adaptive(), table, keys, start, end, type); },
           "table"_a, "keys"_a, "start"_a, "end"_a, "type"_a = "read_write",
           "The keys, or a range of them, will be accessed while the clock is at least start and below end.")
-      .def("loader",
-           [](const SharedWorker& self) {
-             return std::make_unique<LoaderHandle>(LoaderHandle{self, self->adaptive().loader()});
-           })
+      .def(
+          "loader",
+          [](const SharedWorker& self) {
+            return std::make_unique<LoaderHandle>(LoaderHandle{self, self->adaptive().loader()});
+          },
+          "A Loader, by which another thread announces what this worker will access.")
       .def(
           "advance_clock", [](WorkerState& self) { self.adaptive().advance_clock(); },
-          py::call_guard<py::gil_scoped_release>())
-      .def_property_readonly("clock",
-                             [](const WorkerState& self) { return self.adaptive().current_clock().value(); })
+          py::call_guard<py::gil_scoped_release>(), "Intents until the clock before are over.")
+      .def_property_readonly(
+          "clock", [](const WorkerState& self) { return self.adaptive().current_clock().value(); },
+          "How often the worker has advanced it, from 0.")
       .def(
           "prepare_sample",
           [](const SharedWorker& self, const SamplerHandle& sampler, std::size_t keys, std::int64_t start,
              std::int64_t end) { return prepare(self->adaptive(), self, sampler, keys, start, end); },
-          "sampler"_a, "keys"_a, "start"_a, "end"_a)
+          "sampler"_a, "keys"_a, "start"_a, "end"_a,
+          "A Sample of so many keys, to be taken while the clock is at least start and below end.")
       .def(
           "pull_sample",
           [](WorkerState& self, PreparedHandle& sample, std::size_t count) {
             return next_of_sample(self, sample, count, true);
           },
-          "sample"_a, "count"_a)
+          "sample"_a, "count"_a, "The next keys of a sample, and their values.")
       .def(
           "take_keys",
           [](WorkerState& self, PreparedHandle& sample, std::size_t count) {
             return next_of_sample(self, sample, count, false);
           },
-          "sample"_a, "count"_a);
+          "sample"_a, "count"_a, "The next keys of a sample, without their values.");
 }
 
 }  // namespace lapse::python

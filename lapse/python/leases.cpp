@@ -187,12 +187,18 @@ void declare_leases(py::module_& module, py::class_<WorkerState, SharedWorker>& 
   py::class_<LeaseHandle>(module, "Lease", "Keys that a worker has for itself, in a with block.")
       .def("__enter__", &LeaseHandle::enter, py::return_value_policy::reference)
       .def("__exit__", &LeaseHandle::exit)
-      .def("values", &LeaseHandle::values, "table"_a)
-      .def("states", &LeaseHandle::states, "table"_a)
-      .def("apply", &LeaseHandle::apply, "table"_a, "updates"_a, "scale"_a = 1.0F);
-  worker.def("lease", [](const SharedWorker& self, const py::args& parts) {
-    return std::make_unique<LeaseHandle>(self, parts);
-  });
+      .def(
+          "values", &LeaseHandle::values, "table"_a,
+          "The array with the values of the keys of this table; what it has at the end of the block is kept.")
+      .def("states", &LeaseHandle::states, "table"_a, "The same for the state of the update rule.")
+      .def("apply", &LeaseHandle::apply, "table"_a, "updates"_a, "scale"_a = 1.0F,
+           "As a push of these updates to the keys of this table, on the arrays.");
+  worker.def(
+      "lease",
+      [](const SharedWorker& self, const py::args& parts) {
+        return std::make_unique<LeaseHandle>(self, parts);
+      },
+      "For a with block: a Lease of a table and its keys, or of several pairs of them.");
 }
 
 }  // namespace lapse::python

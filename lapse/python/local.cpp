@@ -145,7 +145,8 @@ void declare_local(py::class_<WorkerState, SharedWorker>& worker) {
             }
             return pending.values ? py::object(pending.values->array) : py::none();
           },
-          "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none())
+          "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none(),
+          "Runs a registered function where each key is, and waits; returns what it has returned, or None.")
       .def(
           "call_async",
           [](const SharedWorker& self, const TableHandleOf& table, const FunctionHandle& function,
@@ -153,10 +154,15 @@ void declare_local(py::class_<WorkerState, SharedWorker>& worker) {
             return std::make_unique<OperationHandle>(self,
                                                      begin_call(*self, table, function, keys, arguments));
           },
-          "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none())
-      .def("locality", &locality, "table"_a, "key"_a)
-      .def("update_if_local", &update_if_local, "table"_a, "key"_a, "function"_a)
-      .def("local_values", &local_values, "table"_a);
+          "table"_a, "function"_a, "keys"_a, "arguments"_a = py::none(),
+          "As call, without waiting: an Operation.")
+      .def("locality", &locality, "table"_a, "key"_a, "local, not_local, or private_to_neighbour.")
+      .def("update_if_local", &update_if_local, "table"_a, "key"_a, "function"_a,
+           "Calls function(value) with the array of the value, which it may change, where that is in the "
+           "memory\n"
+           "of this rank. Whether it was.")
+      .def("local_values", &local_values, "table"_a,
+           "The keys whose values are in the memory of this rank, and these values.");
 }
 
 }  // namespace lapse::python

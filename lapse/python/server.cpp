@@ -7,6 +7,7 @@
 #include "lapse/core/option_sources.hpp"
 #include "lapse/core/version.hpp"
 #include "lapse/python/attachment.hpp"
+#include "lapse/python/refusals.hpp"
 #include "lapse/transport/mpi/environment.hpp"
 #include "lapse/transport/mpi/library_of_build.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
@@ -95,6 +96,9 @@ py::tuple memory_use(const ServerState& server, const py::object& table) {
     const py::gil_scoped_release released;
     use = server.server().memory_use();
   } else {
+    if (!py::isinstance<TableHandleOf>(table))
+      throw py::type_error("table is " + py::repr(table).cast<std::string>() +
+                           ", expected a lapse.Table or None");
     const auto& of = table.cast<const TableHandleOf&>();
     const py::gil_scoped_release released;
     use = std::visit([&](const auto& typed) { return server.server().memory_use(typed); }, of.table);
@@ -133,39 +137,46 @@ PYBIND11_MODULE(_native, module) {
                                   : server.own->statistics().to_json();
           },
           py::call_guard<py::gil_scoped_release>())
-      .def("run_workers",
-           [](const SharedServer& server, std::int32_t workers, const py::object& function) {
-             run_phase(server, function,
-                       [&](auto& runner, const auto& f) { runner.run_workers(workers, f); });
-           })
-      .def("run_here",
-           [](const SharedServer& server, const py::object& function) {
-             run_phase(server, function, [](auto& runner, const auto& f) { runner.run_here(f); });
-           })
-      .def("start_progress",
-           [](ServerState& server, std::int32_t workers) {
-             server.raised.begin();
-             const py::gil_scoped_release released;
-             server.manager ? server.manager->start_progress(workers) : server.own->start_progress(workers);
-           })
+      .def(
+          "run_workers",
+          [](const SharedServer& server, std::int32_t workers, const py::object& function) {
+            run_phase(server, function, [&](auto& runner, const auto& f) { runner.run_workers(workers, f); });
+          },
+          "workers"_a, "function"_a)
+      .def(
+          "run_here",
+          [](const SharedServer& server, const py::object& function) {
+            run_phase(server, function, [](auto& runner, const auto& f) { runner.run_here(f); });
+          },
+          "function"_a)
+      .def(
+          "start_progress",
+          [](ServerState& server, std::int32_t workers) {
+            server.raised.begin();
+            const py::gil_scoped_release released;
+            server.manager ? server.manager->start_progress(workers) : server.own->start_progress(workers);
+          },
+          "workers"_a)
       .def("stop_progress",
            [](ServerState& server) {
              Attachment::end_left(server);
              server.raised.run(
                  [&] { server.manager ? server.manager->stop_progress() : server.own->stop_progress(); });
            })
-      .def("attach",
-           [](const SharedServer& server, std::optional<std::size_t> place) {
-             return std::make_unique<Attachment>(server, place);
-           })
+      .def(
+          "attach",
+          [](const SharedServer& server, std::optional<std::size_t> place) {
+            return std::make_unique<Attachment>(server, place);
+          },
+          "place"_a)
       .def(
           "progress",
           [](ServerState& server, std::int64_t microseconds) {
             server.server().progress(std::chrono::microseconds(microseconds));
           },
-          py::call_guard<py::gil_scoped_release>())
+          "microseconds"_a, py::call_guard<py::gil_scoped_release>())
       .def("mpi_calls", [](const SharedServer& server) { return std::make_unique<MpiSection>(server); })
-      .def("memory_use", &memory_use)
+      .def("memory_use", &memory_use, "table"_a)
       .def_property_readonly(
           "hosts", [](const ServerState& server) { return server.server().hosts(); },
           py::call_guard<py::gil_scoped_release>())
@@ -175,6 +186,7 @@ PYBIND11_MODULE(_native, module) {
       .def_property_readonly(
           "stop_requested", [](const ServerState& server) { return server.server().stop_requested(); },
           py::call_guard<py::gil_scoped_release>());
+  explain_refusals(module);
 }
 
 }  // namespace lapse::python

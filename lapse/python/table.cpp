@@ -154,6 +154,19 @@ py::array_t<std::int64_t> lengths_of(const TableHandleOf& table, const py::objec
   return lengths;
 }
 
+// As "<lapse.Table 'factors' of 1000 keys with 4 float32>".
+std::string text_of_table(const TableHandleOf& table) {
+  return std::visit(
+      [](const auto& typed) {
+        using T = typename std::remove_cvref_t<decltype(typed)>::element;
+        const std::string keys = typed.is_sparse() ? "any keys" : std::to_string(typed.keys()) + " keys";
+        const std::string length = typed.length() == 0 ? "lengths by key of" : std::to_string(typed.length());
+        return "<lapse.Table '" + std::string(typed.name()) + "' of " + keys + " with " + length + " " +
+               element_name<T>() + ">";
+      },
+      table.table);
+}
+
 void set_frequencies(const SharedServer& server, const TableHandleOf& table, const py::object& counts) {
   if (!server->manager) throw UsageError("frequencies of keys of a server: use lapse.Manager");
   const HeldArray held = keys_of(counts);  // whole numbers, as keys are
@@ -199,18 +212,25 @@ void declare_table(py::module_& module) {
   const py::class_<SamplerHandle> sampler(module, "Sampler",
                                           "Draws keys of a table for the workers of all ranks.");
   py::class_<TableHandleOf>(module, "Table", "A table of a server.")
-      .def_property_readonly("name", of([](const auto& typed) { return typed.name(); }))
-      .def_property_readonly("keys", of([](const auto& typed) { return typed.keys(); }))
-      .def_property_readonly("length", of([](const auto& typed) { return typed.length(); }))
+      .def("__repr__", &text_of_table)
+      .def_property_readonly("name", of([](const auto& typed) { return typed.name(); }),
+                             "Its name, which no other table of the server has.")
+      .def_property_readonly("keys", of([](const auto& typed) { return typed.keys(); }),
+                             "How many keys a dense table has; 0: it is sparse.")
+      .def_property_readonly("length", of([](const auto& typed) { return typed.length(); }),
+                             "The elements of each value; 0: each key has its own length.")
       .def("lengths", &lengths_of, "keys"_a, "The elements of the value of each key.")
-      .def_property_readonly("sparse", of([](const auto& typed) { return typed.is_sparse(); }))
+      .def_property_readonly("sparse", of([](const auto& typed) { return typed.is_sparse(); }),
+                             "Whether any key may come.")
       .def_property_readonly("dtype", of([](const auto& typed) -> py::object {
                                return py::dtype::of<typename std::remove_cvref_t<decltype(typed)>::element>();
-                             }));
-  module.def("create_table", &create_table);
-  module.def("estimate_memory", &estimate_memory);
-  module.def("set_frequencies", &set_frequencies);
-  module.def("create_sampler", &create_sampler);
+                             }),
+                             "The type of the elements, of NumPy.");
+  module.def("create_table", &create_table, "server"_a, "dtype"_a, "specification"_a);
+  module.def("estimate_memory", &estimate_memory, "server"_a, "dtype"_a, "specification"_a);
+  module.def("set_frequencies", &set_frequencies, "server"_a, "table"_a, "counts"_a);
+  module.def("create_sampler", &create_sampler, "server"_a, "table"_a, "first"_a, "count"_a, "distribution"_a,
+             "weights"_a, "scheme"_a, "replacement"_a, "postpone"_a, "pool_keys"_a, "pool_uses"_a, "seed"_a);
 }
 
 }  // namespace lapse::python

@@ -126,8 +126,16 @@ Reduce reduction_of(const std::string& name) {
   throw py::value_error("a reduction '" + name + "': expected sum, min or max");
 }
 
+py::array array_from(const py::object& given) {
+  py::array array = py::array::ensure(given);
+  if (!array)
+    throw py::type_error("values are a " + std::string(Py_TYPE(given.ptr())->tp_name) +
+                         ", expected an array");
+  return array;
+}
+
 // In place.
-py::object all_reduce(WorkerState& worker, const py::array& values, const std::string& reduce) {
+py::object reduce_array(WorkerState& worker, const py::array& values, const std::string& reduce) {
   Worker& base = worker.base();
   const Reduce how = reduction_of(reduce);
   const auto run = [&](const HeldArray& held, auto element) {
@@ -145,8 +153,16 @@ py::object all_reduce(WorkerState& worker, const py::array& values, const std::s
   return values;
 }
 
-py::object broadcast(WorkerState& worker, const py::array& values, std::size_t root) {
+// Of a number, the result; an array is changed, and is the result.
+py::object all_reduce(WorkerState& worker, const py::object& given, const std::string& reduce) {
+  const py::object number = py::module_::import("lapse.conversion").attr("number")(given, "values");
+  if (number.is_none()) return reduce_array(worker, array_from(given), reduce);
+  return reduce_array(worker, number, reduce).attr("item")();
+}
+
+py::object broadcast(WorkerState& worker, const py::object& given, std::size_t root) {
   Worker& base = worker.base();
+  const py::array values = array_from(given);
   if (!is_plain(values) || !values.writeable())
     throw py::value_error("values with gaps, or read-only: expected a C-contiguous array");
   if (values.dtype().attr("hasobject").cast<bool>())
@@ -169,81 +185,104 @@ void declare_worker(py::module_& module) {
     return std::make_unique<OperationHandle>(worker, std::move(pending));
   };
   py::class_<OperationHandle>(module, "Operation", "Something that a worker began.")
-      .def_property_readonly("done", &OperationHandle::done)
+      .def_property_readonly("done", &OperationHandle::done, "Whether wait() returns at once.")
       .def("wait", &OperationHandle::wait, "Waits. Returns the values of a pull, else None.");
   py::class_<WorkerState, SharedWorker> declared(module, "Worker",
                                                  "A thread's access to the tables of a server.");
   declare_local(declared);
   declare_leases(module, declared);
   declare_intents(module, declared);
-  declared.def_property_readonly("index", [](const WorkerState& worker) { return worker.base().index(); })
-      .def_property_readonly("count", [](const WorkerState& worker) { return worker.base().count(); })
-      .def_property_readonly("local_index",
-                             [](const WorkerState& worker) { return worker.base().local_index(); })
-      .def_property_readonly("local_count",
-                             [](const WorkerState& worker) { return worker.base().local_count(); })
-      .def("pull", &pull, "table"_a, "keys"_a, "out"_a = py::none(), "The values of the keys.")
+  declared
+      .def("__repr__",
+           [](const WorkerState& worker) {
+             if (worker.worker == nullptr || worker.is_left)
+               return std::string("<lapse.Worker that has ended>");
+             return "<lapse.Worker " + std::to_string(worker.worker->index()) + " of " +
+                    std::to_string(worker.worker->count()) + ">";
+           })
+      .def_property_readonly(
+          "index", [](const WorkerState& worker) { return worker.base().index(); },
+          "The number of the worker among those of all ranks, from 0.")
+      .def_property_readonly(
+          "count", [](const WorkerState& worker) { return worker.base().count(); },
+          "How many workers all ranks have.")
+      .def_property_readonly(
+          "local_index", [](const WorkerState& worker) { return worker.base().local_index(); },
+          "The number of the worker among those of its rank, from 0.")
+      .def_property_readonly(
+          "local_count", [](const WorkerState& worker) { return worker.base().local_count(); },
+          "How many workers its rank has.")
+      .def("pull", &pull, "table"_a, "keys"_a, "out"_a = py::none(),
+           "Waits for the values of the keys: a row for each, in out, or in a new array.")
       .def(
           "push",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
              const py::object& updates,
              float scale) { finish(begin_write(worker, Write::push, table, keys, updates, scale)); },
-          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F)
+          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F,
+          "Applies a row of updates to each key by the table's rule, multiplied by scale, and waits.")
       .def(
           "set",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys,
              const py::object& values) {
             finish(begin_write(worker, Write::set, table, keys, values, 1.0F));
           },
-          "table"_a, "keys"_a, "values"_a)
+          "table"_a, "keys"_a, "values"_a, "Replaces the values of the keys, and waits.")
       .def(
           "localize",
           [](WorkerState& worker, const TableHandleOf& table, const py::object& keys) {
             finish(begin_localize(worker, table, keys));
           },
-          "table"_a, "keys"_a)
+          "table"_a, "keys"_a, "Moves the values of the keys to this rank, and waits.")
       .def(
           "pull_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
                    const py::object& out) {
             return handle(worker, begin_pull(*worker, table, keys_of(keys), out));
           },
-          "table"_a, "keys"_a, "out"_a = py::none())
+          "table"_a, "keys"_a, "out"_a = py::none(), "As pull, without waiting: an Operation.")
       .def(
           "push_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
                    const py::object& updates, float scale) {
             return handle(worker, begin_write(*worker, Write::push, table, keys, updates, scale));
           },
-          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F)
+          "table"_a, "keys"_a, "updates"_a, "scale"_a = 1.0F, "As push, without waiting: an Operation.")
       .def(
           "set_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys,
                    const py::object& values) {
             return handle(worker, begin_write(*worker, Write::set, table, keys, values, 1.0F));
           },
-          "table"_a, "keys"_a, "values"_a)
+          "table"_a, "keys"_a, "values"_a, "As set, without waiting: an Operation.")
       .def(
           "localize_async",
           [handle](const SharedWorker& worker, const TableHandleOf& table, const py::object& keys) {
             return handle(worker, begin_localize(*worker, table, keys));
           },
-          "table"_a, "keys"_a)
-      .def("pull_if_local", &pull_if_local, "table"_a, "key"_a)
+          "table"_a, "keys"_a, "As localize, without waiting: an Operation.")
+      .def("pull_if_local", &pull_if_local, "table"_a, "key"_a,
+           "The value of the key, or None where it is not in the memory of this rank; sends nothing.")
       .def(
           "wait_all", [](WorkerState& worker) { worker.base().wait_all(); },
-          py::call_guard<py::gil_scoped_release>())
+          py::call_guard<py::gil_scoped_release>(), "Waits for everything that this worker has begun.")
       .def(
           "wait_sync", [](WorkerState& worker) { worker.base().wait_sync(); },
-          py::call_guard<py::gil_scoped_release>())
+          py::call_guard<py::gil_scoped_release>(),
+          "Waits until the pushes of this worker are merged, and the copies of its domain are refreshed.")
       .def(
           "barrier", [](WorkerState& worker) { worker.base().barrier(); },
-          py::call_guard<py::gil_scoped_release>())
+          py::call_guard<py::gil_scoped_release>(), "Collective over all workers: all have come here.")
       .def(
           "sync_barrier", [](WorkerState& worker) { worker.base().sync_barrier(); },
-          py::call_guard<py::gil_scoped_release>())
-      .def("all_reduce", &all_reduce, "values"_a, "reduce"_a = "sum")
-      .def("broadcast", &broadcast, "values"_a, "root"_a = 0);
+          py::call_guard<py::gil_scoped_release>(),
+          "Collective over all workers: behind it every value shows what any worker has pushed before.")
+      .def("all_reduce", &all_reduce, "values"_a, "reduce"_a = "sum",
+           "Collective over all workers: sum, min or max of their numbers.\n\n"
+           "An array of float64 or int64 is changed in place and returned; of a number the result is one.")
+      .def("broadcast", &broadcast, "values"_a, "root"_a = 0,
+           "Collective over all workers: the array of the worker with index root comes into all arrays.\n\n"
+           "It is changed in place and returned; all have one type and size.");
 }
 
 }  // namespace lapse::python

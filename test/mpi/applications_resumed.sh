@@ -106,7 +106,7 @@ done
 
 # Without a checkpoint a resumed training begins. A job whose time is over saves one and stops at once.
 rm -rf "$checkpoints"
-SLURM_JOB_END_TIME=1000 run "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --stop-status 7
+SLURM_JOB_END_TIME=$(($(date +%s) + 90)) run "${factorization[@]}" --checkpoint-dir "$checkpoints" --resume --stop-status 7
 status=$?
 [[ $status -eq 7 ]] || fail "the time of the job: exit status $status, expected 7: $(cat "$directory/err")"
 grep -q "^no checkpoint in $checkpoints: the training starts" "$directory/out" || fail "nothing says that there is no checkpoint"
@@ -200,7 +200,7 @@ awk -v a="$(loss)" -v b="$expected" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) 
 # Where the newest checkpoint is as far, no other one is saved: what has ended, and what stops at once.
 steps=("$checkpoints"/step-*)
 run "${graph[@]}" --epochs 1 --resume || fail "ended: $(cat "$directory/err")"
-SLURM_JOB_END_TIME=1000 run "${graph[@]}" --epochs 2 --resume
+SLURM_JOB_END_TIME=$(($(date +%s) + 90)) run "${graph[@]}" --epochs 2 --resume
 status=$?
 [[ $status -eq 75 ]] || fail "stopped at once: exit status $status, expected 75: $(cat "$directory/err")"
 grep -q "goes on from step 3 in .*; nothing was trained since then" "$directory/out" || fail "stopped at once: $(cat "$directory/out")"

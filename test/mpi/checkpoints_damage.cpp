@@ -56,6 +56,8 @@ const std::vector<Damage>& damages() {
        }},
       {"a header with a changed bit", Reason::damaged, ".shards",
        [](const Files& files, const Files&) { change_byte(files.values, 20); }},
+      {"a header with a later version", Reason::damaged, "has a damaged header at byte 0: version",
+       [](const Files& files, const Files&) { change_byte(files.values, 9); }},
       {"no values", Reason::missing, ".shards",
        [](const Files& files, const Files&) { fs::remove(files.values); }},
       {"a manifest cut off", Reason::damaged, "manifest.json",

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
+#include "lapse/checkpoint/folder_lock.hpp"
 #include "test/mpi/checkpoints_stepped.hpp"
 #include "test/mpi/checkpoints_tables.hpp"
 #include "test/support/catch.hpp"
@@ -200,4 +201,78 @@ TEST_CASE("Broken checkpoints and those of an abandoned branch do not count amon
     CHECK(checkpoints.steps() == std::vector<std::uint64_t>{9, 10});
     CHECK(table.checkpoints().load().step == 10);
   }
+}
+
+TEST_CASE("A folder that is removed while a job runs is made anew with its lock") {
+  const SharedFolder folder;
+  const std::string local = folder.path() + "-local";
+  SteppedTable table({.folder = folder.path(), .local_folder = local});
+  Checkpoints& checkpoints = table.checkpoints();
+  const bool is_first_rank = table.server().rank() == Rank(0);
+  // By rank 0 alone, between the calls of all.
+  const auto alone = [&](auto&& f) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_first_rank) f();
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  std::optional<std::uint64_t> number;
+  const auto expect_lock = [&] {
+    alone([&] {
+      CHECK(folder_number(folder.path()) == number);
+      for (const std::string& one : {folder.path(), local}) {
+        INFO(one);
+        std::optional<Reason> reason;
+        try {
+          const FolderLock second(one);
+        } catch (const CheckpointError& error) {
+          reason = error.reason();
+        }
+        CHECK(reason == Reason::locked);
+      }
+    });
+  };
+  table.save(1);
+  checkpoints.finish();
+  number = folder_number(folder.path());
+  alone([&] { fs::remove_all(folder.path()); });
+  table.save(2);
+  checkpoints.finish();
+  expect_lock();
+  CHECK(checkpoints.load().step == 2);
+
+  alone([&] { fs::remove_all(local); });
+  table.save(3);
+  checkpoints.finish();
+  expect_lock();
+  CHECK(checkpoints.load().step == 3);
+
+  // While the files are written; without them there is no checkpoint.
+  table.save(4);
+  alone([&] {
+    fs::remove(folder.path() + "/lock");
+    fs::remove(local + "/lock");
+  });
+  checkpoints.finish();
+  table.save(5);
+  expect_lock();
+  checkpoints.finish();
+  CHECK(checkpoints.load().step == 5);
+}
+
+TEST_CASE(
+    "A save whose folder is removed before its end leaves no checkpoint, and the next save has a lock") {
+  const SharedFolder folder;
+  SteppedTable table(folder.path());
+  Checkpoints& checkpoints = table.checkpoints();
+  table.set(1);
+  checkpoints.save_async(1);
+  while (!checkpoints.done()) std::this_thread::yield();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.server().rank() == Rank(0)) fs::remove_all(folder.path());
+  MPI_Barrier(MPI_COMM_WORLD);
+  check_error(Reason::missing, ".shards", [&] { checkpoints.finish(); });
+  table.save(2);
+  CHECK(checkpoints.load().step == 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (table.server().rank() == Rank(0)) CHECK(folder_number(folder.path()));
 }

@@ -124,6 +124,12 @@ TEST_CASE("A job stops before its time is over, by the clock of rank 0") {
     CHECK(now.should_stop());
     CHECK(now.stop_reason() == "the time of the job ends");
   }
+  for (const char* none : {"", "1000"}) {  // that of an earlier job
+    const Variable variable("SLURM_JOB_END_TIME", none);
+    JobControl later(server, {.grace = std::chrono::seconds(120)});
+    CHECK_FALSE(later.stop_requested());
+    CHECK_FALSE(later.should_stop());
+  }
   server.close();
 }
 

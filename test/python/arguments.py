@@ -1,5 +1,9 @@
 """What cannot be the keys, the values or the specification of a table."""
 import array
+import copy
+import gc
+import pickle
+import sys
 
 import lapse
 import numpy
@@ -48,7 +52,76 @@ def conversions(worker, tables, keys):
     worker.push(floats, keys, rows.reshape(4, LENGTH, 1))
     worker.push(floats, 3, rows[:1].reshape(LENGTH, 1))  # of one key there is no doubt
     for call in worker.pull, worker.pull_if_local, worker.locality:
-        refused(lapse.KeyOutOfRange, "of table 'floats'", call, floats, -1)
+        refused(lapse.KeyOutOfRange, "of table 'floats'", call, floats, KEYS)
+        for table in tables:  # a sparse one, too
+            refused(lapse.KeyOutOfRange, "key -1: expected keys from 0 on", call, table, -1)
+    refused(lapse.KeyOutOfRange, "key -2: ", worker.push, tables[3], numpy.array([1, -2]), numpy.zeros((2, 1), numpy.int64))
+    worker.pull(tables[3], numpy.array([2**64 - 1], numpy.uint64))
+    wrong_types(worker, tables)
+
+
+def wrong_types(worker, tables):
+    """What pybind11 refuses, in the words of the package."""
+    floats = tables[0]
+    for part, call, *given in (
+            ("pull: table is 'floats', expected a lapse.Table", worker.pull, "floats", [1]),
+            ("pull: keys is missing", worker.pull, floats),
+            ("barrier: 1 arguments, expected at most 0", worker.barrier, 5),
+            ("push: scale is 'x', expected a number", worker.push, floats, [1], [0, 0, 0], "x"),
+            ("broadcast: root is -1, expected a whole number in its range", worker.broadcast, numpy.zeros(1), -1),
+            ("locality: table is None, expected a lapse.Table", worker.locality, None, 1),
+            ("all_reduce: reduce is 3, expected a str", worker.all_reduce, 1, 3)):
+        assert "pybind" not in str(error := refused(TypeError, part, call, *given)), error
+        assert "_native" not in str(error) and "\n" not in str(error), error
+    refused(TypeError, "pull: there is no argument 'key', expected table, keys, out", worker.pull, floats, key=1)
+    refused(TypeError, "pull: keys was given twice", worker.pull, floats, 1, keys=1)
+    refused(TypeError, "values are a ", worker.all_reduce, object())
+    refused(TypeError, "of object", worker.all_reduce, 2**70)
+
+
+def server_arguments(server, table):
+    refused(TypeError, "run_workers: workers is 'two', expected a whole number", server.run_workers, "two", print)
+    refused(TypeError, "table is 'floats', expected a lapse.Table", server.memory_use, "floats")
+    refused(TypeError, "communicator is 5: expected an mpi4py.MPI.Comm", lapse.Server, 5)
+    refused(TypeError, "positional", server.create_table, "behind the keys", KEYS, 4)
+    saved = server.checkpoints("unused")
+    refused(TypeError, "add: table is 3, expected a lapse.Table", saved.add, 3)
+    refused(TypeError, "save: step is 'x', expected a whole number", saved.save, "x")
+
+
+def texts(server, tables):
+    """Objects say what they are."""
+    kind = type(server).__name__
+    assert repr(server) == f"<lapse.{kind} of rank {server.rank} of {server.ranks}>", repr(server)
+    assert repr(tables[0]) == "<lapse.Table 'floats' of 50 keys with 3 float32>", repr(tables[0])
+    assert repr(tables[3]) == "<lapse.Table 'longs' of any keys with 1 int64>", repr(tables[3])
+    kept = []
+
+    def work(worker):
+        assert repr(worker) == f"<lapse.Worker {worker.index} of {worker.count}>", repr(worker)
+        kept.append(worker)
+    server.run_workers(1, work)
+    assert repr(kept[0]) == "<lapse.Worker that has ended>"
+    assert lapse.Table.__module__ == "lapse"
+
+
+def one_error_each(server):
+    """What fails with a server raises, and the collector of garbage adds nothing."""
+    class Failing(lapse.Server):
+        def __init__(self):
+            raise LookupError("before the server")
+    unraisable, former = [], sys.unraisablehook
+    sys.unraisablehook = unraisable.append
+    try:
+        refused(TypeError, "cannot be copied or pickled", copy.deepcopy, server)
+        refused(TypeError, "cannot be copied or pickled", copy.copy, server)
+        refused(TypeError, "cannot be copied or pickled", pickle.dumps, server)
+        refused(LookupError, "before the server", Failing)
+        refused(TypeError, "communicator", lapse.Server, "world")
+        gc.collect()
+    finally:
+        sys.unraisablehook = former
+    assert not unraisable, unraisable
 
 
 def refused_arguments(create_table):

@@ -13,7 +13,7 @@ def lengths_and_homes(server):
     def length(key):
         asked.append(key)
         return LENGTHS[key]
-    by_function = server.create_table("by function", KEYS, numpy.float64, lengths=length,
+    by_function = server.create_table("by function", KEYS, dtype=numpy.float64, lengths=length,
                                       home=lambda key: server.ranks - 1, location_caches=False)
     sparse = server.create_table("by any key", dtype=numpy.int64, sparse=True, lengths=lambda key: key % 4 + 1,
                                  home=lambda key: key % server.ranks, max_keys=100, memory_limit_bytes=1 << 20)

@@ -13,7 +13,7 @@ def memory(server, table):
     named = {"length": 100, "rule": "adagrad"}
     estimated = server.estimate_memory("estimated", 5000, numpy.float64, **named)
     before = server.memory_use()
-    made = server.create_table("estimated", 5000, numpy.float64, **named)
+    made = server.create_table("estimated", 5000, dtype=numpy.float64, **named)
     used = server.memory_use(made)
     assert isinstance(used, lapse.MemoryUse) and estimated.values == used.values > 0 and used.buffers == 0
     assert used.total == used.words + used.ownership + used.slabs + used.copies

@@ -13,7 +13,8 @@ try:
     import lapse
     lapse.prepare_mpi()
     from mpi4py import MPI
-    from arguments import conversions, refused_arguments
+    import reference
+    from arguments import conversions, one_error_each, refused_arguments, server_arguments, texts
     from announcing import announcing
     from by_key import lengths_and_homes
     from functions import functions, tensors
@@ -76,6 +77,10 @@ def access(server, tables, workers):
         assert value is None or (value == 5).all()
         assert worker.all_reduce(numpy.ones(2))[1] == worker.count
         assert worker.all_reduce(numpy.array([worker.index]), "max")[0] == worker.count - 1
+        for number, total in (3, 3 * worker.count), (0.5, worker.count / 2), (numpy.float32(2), 2.0 * worker.count), (True, worker.count):
+            reduced = worker.all_reduce(number)
+            assert reduced == total and type(reduced) is type(total), (number, reduced)
+        assert worker.all_reduce(worker.index, "min") == 0
         assert worker.broadcast(numpy.array([worker.index, 9]), root=1 % worker.count)[0] == 1 % worker.count
 
         # What cannot be.
@@ -250,11 +255,11 @@ def make_tables(server):
     floats = server.create_table("floats", KEYS, length=LENGTH, home="range")
     assert (floats.name, floats.keys, floats.length, floats.dtype) == ("floats", KEYS, LENGTH, numpy.float32)
     refused(ValueError, "floats", server.create_table, "floats", KEYS)
-    refused(lapse.ConfigurationError, "expected float32", server.create_table, "bad", KEYS, numpy.int8)
+    refused(lapse.ConfigurationError, "expected float32", server.create_table, "bad", KEYS, dtype=numpy.int8)
     refused(lapse.ConfigurationError, "'epsilon'", server.create_table, "bad", KEYS, rule="sgd", epsilon=1)
     refused_arguments(server.create_table)
-    return [floats, server.create_table("doubles", KEYS, numpy.float64, rule="add"),
-            server.create_table("ints", KEYS, numpy.int32, length=2),
+    return [floats, server.create_table("doubles", KEYS, dtype=numpy.float64, rule="add"),
+            server.create_table("ints", KEYS, dtype=numpy.int32, length=2),
             server.create_table("longs", dtype=numpy.int64, sparse=True)]
 
 
@@ -265,6 +270,9 @@ def main():
     with lapse.Server(MPI.COMM_WORLD, OPTIONS) as server:
         tables = make_tables(server)
         access(server, tables, 2)
+        server_arguments(server, tables[0])
+        texts(server, tables)
+        one_error_each(server)
         dropped_operations(server, tables[0])
         lock_is_released(server)
         attached(server, tables[0])
@@ -288,6 +296,8 @@ def main():
         manager.set_frequencies(tables[0], numpy.arange(KEYS))
         refused(lapse.ConfigurationError, "49 numbers", manager.set_frequencies, tables[0], numpy.arange(KEYS - 1))
         refused(lapse.ConfigurationError, "-1 for key 0", manager.set_frequencies, tables[0], numpy.arange(KEYS) - 1)
+        texts(manager, tables)
+        refused(TypeError, "table is 'x': expected a lapse.Table", manager.create_sampler, "x")
         managed(manager, tables[0])
         announcing(manager, tables[0])
         dropped_attachments(manager, tables[0])
@@ -300,6 +310,7 @@ def main():
     intervals(OPTIONS)
     garbage()
     if MPI.COMM_WORLD.rank == 0:
+        reference.check()
         low_thread_level()
         hooks_at_exit()
 

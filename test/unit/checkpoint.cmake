@@ -1,5 +1,5 @@
 lapse_test(test_checkpoint
-  SOURCES checkpoint_files.cpp checkpoint_folder.cpp checkpoint_golden.cpp checkpoint_manifest.cpp checkpoint_shard.cpp
+  SOURCES checkpoint_files.cpp checkpoint_flips.cpp checkpoint_folder.cpp checkpoint_golden.cpp checkpoint_manifest.cpp checkpoint_shard.cpp
     checkpoint_shard_damage.cpp
   DEPENDS lapse::checkpoint fmt::fmt)
 target_compile_definitions(test_checkpoint PRIVATE

@@ -37,6 +37,10 @@ TEST_CASE("a file sets options, by lines with names and comments") {
   CHECK(options.eager_buffers == 128);
   CHECK(options.rma == lapse::RmaChoice::off);
   CHECK(Options::from_environment(sources_of("")) == Options{});
+  CHECK(Options::from_environment(sources_of("\xEF\xBB\xBF"
+                                             "lapse.rma = off\r\n"))
+            .rma == lapse::RmaChoice::off);
+  CHECK(Options::from_environment(sources_of("\xEF\xBB\xBF")) == Options{});
   const auto settings = sources_of("\nadapm.trace_file = a#b #c\nadapm.trace_keys =").file;
   REQUIRE(settings.size() == 2);
   CHECK(settings[0].name == "adapm.trace_file");
@@ -54,6 +58,10 @@ TEST_CASE("what is wrong in a file is named with its line") {
   check_refused("lapse.rma = on\n\nlapse.rma = on", "some.options:3: lapse.rma is set in line 1 already");
   check_refused("lapse.progress_sleep_max = 1", "exceeds progress_sleep_max");
   check_refused("= 3", "expected a name");
+  check_refused(
+      "\xEF\xBB\xBF"
+      "lapse.eager_buffer = 3",
+      "some.options:1: there is no option 'eager_buffer'");
 }
 
 TEST_CASE("a file that cannot be read is refused") {

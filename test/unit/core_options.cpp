@@ -121,6 +121,19 @@ TEST_CASE("the environment sets options") {
   CHECK_FALSE(options.location_caches);
 }
 
+TEST_CASE("an empty variable of the environment counts as unset") {
+  const Options defaults;
+  for (const lapse::OptionDescription& description : lapse::option_table()) {
+    std::string name = "LAPSE_" + std::string(description.name);
+    for (char& c : name) c = static_cast<char>(std::toupper(c));
+    CAPTURE(name);
+    const EnvironmentVariable empty(name.c_str(), "");
+    CHECK(Options::from_environment() == defaults);
+  }
+  const EnvironmentVariable misspelled("LAPSE_DOMAINS", "");
+  CHECK(Options::from_environment() == defaults);
+}
+
 TEST_CASE("errors in the environment name the variable") {
   SECTION("unknown") {
     const EnvironmentVariable variable("LAPSE_EAGER_BUFFER", "128");

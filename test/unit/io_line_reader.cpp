@@ -72,6 +72,15 @@ TEST_CASE("a line above the limit is an error that names its line") {
   }
 }
 
+TEST_CASE("a text in UTF-16 is refused as such") {
+  const TemporaryDirectory directory;
+  for (const std::string& text :
+       {std::string("\xFF\xFE\x61\0\n\0", 6), std::string("\xFE\xFF\0\x61\0\n", 6)}) {
+    CHECK_THROWS_WITH(lines_of(directory.write("text", text)),
+                      Catch::Matchers::Contains("text:1:1: text in UTF-16, expected UTF-8"));
+  }
+}
+
 TEST_CASE("files that are missing or directories are errors") {
   const TemporaryDirectory directory;
   CHECK_THROWS_AS(LineReader(directory / "missing"), lapse::FileError);

@@ -60,7 +60,7 @@ const std::vector<Cell> kTwoCells{{0, 0, 3.5F}, {1, 1, -1.0F}};
 TEST_CASE("ratings separated by tabs, commas or blanks are read") {
   const std::string content = GENERATE(
       "1\t7\t3.5\n4\t0\t-1\n", "1,7,3.5\n4,0,-1", "1 7 3.5\n4 0 -1\n", "  1   7 3.5\r\n4 0  -1 \r\n",
-      "1\t7\t3.5\t99\n4\t0\t-1\tfurther\tcolumns\n", "1, 7, 3.5\n\n4, 0, -1e0\n  \n",
+      "1\t7\t3.5\t99\n4\t0\t-1\tfurther column\n", "1, 7, 3.5\n\n4, 0, -1e0\n  \n",
       "user,item,rating\n1,7,3.5\n4,0,-1\n", "\xEF\xBB\xBFuser item rating time\n1 7 3.5 0\n4 0 -1 0\n");
   CAPTURE(content);
   RatingIds ids;
@@ -144,18 +144,70 @@ TEST_CASE("malformed ratings are refused with line and column") {
   check_refused("1\t2\tinf\n", 1, 5, "rating 'inf', expected a finite number");
   check_refused("1\t2\t3stars\n", 1, 5, "rating '3stars'");
   check_refused("1\t2\tx\n", 1, 5, "rating 'x'");
-  check_refused("1;2;3\n", 1, 6, "1 columns, expected 3");
+  check_refused(
+      "1;2;3\n", 1, 6,
+      "1 column, expected 3, separated by tabs, commas or blanks: the line has none, but semicolons");
+  check_refused("1|2|3\n", 1, 6, "the line has none, but bars");
+  check_refused("1::2::3\n", 1, 8,
+                "1 column, expected 3, separated by tabs, commas or blanks: the line has none");
   check_refused("user\titem\trating\n1\tx\t3\n", 2, 3, "item id 'x'");
   check_refused("a\tb\tc\nd\te\tf\n", 2, 1, "user id 'd'");
   check_refused(std::string("1\t2\t3\n1\t2\t\0\n", 13), 2, 5, "NUL byte, expected a text file");
   check_refused("1 2 " + std::string(1000, 'z') + "\n", 1, 5, std::string(40, 'z') + "...'");
 }
 
-TEST_CASE("a line with fewer columns than the first is refused") {
+TEST_CASE("a line with fewer or more columns than the first is refused") {
   check_refused("1\t2\t3\t100\n1\t2\t4\t200\n1\t2", 3, 4, "2 columns, expected 4, separated by tabs");
   check_refused("1\t2\t3\t100\n1\t2\t4", 2, 6, "3 columns, expected 4");
   check_refused("1,2\n", 1, 4, "2 columns, expected 3, separated by commas");
-  check_refused("1 2 3\n5\n", 2, 2, "1 columns, expected 3, separated by blanks");
+  check_refused("1 2 3\n5\n", 2, 2,
+                "1 column, expected 3, separated by blanks as in the first line: the line has none");
+  check_refused("1\t2\t3\n1,2,3\n", 2, 6, "tabs as in the first line: the line has none, but commas");
+  // A decimal comma.
+  check_refused("user,item,rating\n1,1,2,5\n", 2, 7, "4 columns, expected 3, separated by commas as in the");
+  check_refused("1 2 3\n1 2 3\n1 2 3 4 5\n", 3, 7, "5 columns, expected 3, separated by blanks");
+  check_refused("1,2,3\n1,2,3,\n", 2, 7, "4 columns, expected 3");
+}
+
+TEST_CASE("columns that look like others are a warning, of the first part alone") {
+  const auto warning = [](const std::string& content, lapse::io::FilePart part = {}) {
+    const TemporaryDirectory directory;
+    RatingIds ids;
+    const auto warnings = read_ratings(directory.write("ratings", content), ids, {.part = part}).warnings;
+    return warnings.empty() ? std::string() : warnings.at(0).substr(warnings.at(0).rfind('/') + 1);
+  };
+  // As DataFrame.to_csv writes it with its index.
+  const std::string index = ",user,item,rating\n0,1,8,4.0\n1,1,19,3.0\n";
+  CHECK(
+      warning(index) ==
+      "ratings: the header names the columns '', 'user', 'item', 'rating': the first three are read as user, "
+      "item and rating, whatever their names");
+  CHECK(warning(index, {0, 2}) == warning(index));
+  CHECK(warning(index, {1, 2}).empty());
+  CHECK_THAT(warning("item,user,rating\n1,2,3\n"), Contains("names the columns 'item', 'user', 'rating'"));
+  CHECK_THAT(warning("a b c d e f g\n1 2 3 4 5 6 7\n"), Contains("'f', ...: the first three"));
+  for (const char* header :
+       {"user,item,rating", "userId,movieId,rating,timestamp", "User_ID Item-ID Rating"}) {
+    const bool has_blanks = std::string(header).find(' ') != std::string::npos;
+    const std::string line = std::string(header).ends_with("timestamp") ? "1,2,3,4"
+                             : has_blanks                               ? "1 2 3"
+                                                                        : "1,2,3";
+    CHECK(warning(header + ("\n" + line) + "\n").empty());
+  }
+  // Without a header: numbers of lines, and another order.
+  std::string counted;
+  std::string swapped;
+  std::string usual;
+  for (int i = 0; i < 200; ++i) {
+    const std::string rest =
+        std::to_string(i / 9) + "," + std::to_string(i % 50) + "," + std::to_string(i % 5);
+    counted += std::to_string(i + 1) + "," + rest + "\n";
+    usual += rest + "\n";
+    swapped += std::to_string(i / 9) + "," + std::to_string(i % 5) + "," + std::to_string(i % 50) + "\n";
+  }
+  CHECK_THAT(warning(counted), Contains("the first column counts the lines, and is read as the user"));
+  CHECK_THAT(warning(swapped), Contains("have 50 different ratings of 5 different items"));
+  CHECK(warning(usual).empty());
 }
 
 TEST_CASE("files without ratings are refused") {

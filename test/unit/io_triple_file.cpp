@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/file_error.hpp"
+#include "lapse/io/triple_columns.hpp"
 #include "lapse/io/vocabulary_merge.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/io_compress.hpp"
@@ -55,11 +56,45 @@ TEST_CASE("malformed triples are refused with line and column") {
   check("a\tr\tb\na\tr\n", "triples:2:1: 2 fields, expected 3, separated by tabs as in the first line");
   check("a\tr\tb\tc\n", "triples:1:1: 4 fields");
   check("a r b\na r b c\n", "triples:2:1: 4 fields, expected 3, separated by blanks");
-  check("a\tr\tb\n\na r b\n", "triples:3:1: 1 fields");
+  check("a\tr\tb\n\na r b\n",
+        "triples:3:1: 1 field, expected 3, separated by tabs as in the first line: the line");
+  check("a,r,b\n",
+        "triples:1:1: 1 field, expected 3, separated by tabs or blanks: the line has none, but commas");
+  check("a;r;b\n", "separated by tabs or blanks: the line has none, but semicolons");
   check("a\t\tb\n", "triples:1:3: empty name");
   check("a\tr\tb\na\tr\t \n", "triples:2:6: empty name");
   check("\tr\tb\n", "triples:1:1: empty name");
   check(std::string("a\tr\tb\na\tr\0\tb\n", 13), "triples:2:4: NUL byte");
+}
+
+TEST_CASE("a first line of names of columns is a warning") {
+  const TemporaryDirectory directory;
+  const auto warning = [&](const std::string& text, FilePart part = {}) {
+    Vocabulary names;
+    const TripleFile file = read_triples(directory.write("triples", text + "\na\tr\tb\n"),
+                                         NameIds::growing(names), NameIds::growing(names), part);
+    CHECK(file.triples.size() == (part.is_whole() ? 2 : 1));
+    return file.warning;
+  };
+  CHECK_THAT(warning("head\trelation\ttail"),
+             Contains("triples: the first line, 'head', 'relation', 'tail', looks like the names of columns, "
+                      "and is read as a triple"));
+  CHECK_THAT(warning("Head\tTail\tRelation"),
+             Contains("the columns are read as subject, relation and object"));
+  CHECK_THAT(warning("head\trelation\ttail", {0, 2}), Contains("'relation'"));
+  CHECK(warning("head\trelation\ttail", {1, 2}).empty());
+  CHECK(warning("head\tis near\ttail").empty());
+}
+
+TEST_CASE("a relation with nearly as many names as there are entities is a warning") {
+  std::vector<Triple> triples;
+  for (Vocabulary::Id i = 0; i < 60; ++i) triples.push_back({i % 20, i * 7 % 20, i % 3 + 20});
+  CHECK(
+      relation_warning(triples, 23, 20) ==
+      "the second column, read as the relation, has 20 names, of 23 entities in the first and the third; the "
+      "third column has 3: expected lines `subject relation object`");
+  CHECK(relation_warning(triples, 41, 20).empty());
+  CHECK(relation_warning(triples, 10, 9).empty());
 }
 
 TEST_CASE("names become ids in a growing vocabulary") {
@@ -176,7 +211,7 @@ TEST_CASE("parts of a triple file are separated as its first line is") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("triples", "a b\tr\tc d\n\ne f g\nx\tr\ty\n");
   CHECK(joined(path, {0, 2}) == "a b|r|c d;");
-  CHECK_THROWS_WITH(joined(path, {1, 2}), Contains("triples:3:1: 1 fields, expected 3, separated by tabs"));
+  CHECK_THROWS_WITH(joined(path, {1, 2}), Contains("triples:3:1: 1 field, expected 3, separated by tabs"));
 }
 
 TEST_CASE("the bundled WN18RR is whole") {

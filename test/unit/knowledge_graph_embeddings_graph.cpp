@@ -1,4 +1,5 @@
 // Reading and generating graphs.
+#include <sstream>
 #include <string>
 
 #include "apps/knowledge_graph_embeddings/knowledge_graph.hpp"
@@ -90,4 +91,28 @@ TEST_CASE("a random graph is a function of its options") {
   CHECK(load_graph(options).train != graph.train);
   options.random.entities = 0;
   CHECK_THROWS_AS(load_graph(options), UsageError);
+}
+
+TEST_CASE("what the user of triple files should know is reported") {
+  const TemporaryDirectory directory;
+  std::vector<std::string> messages;
+  lapse::io::ReaderGroup group;
+  group.report_warning = [&](const std::string& message) { messages.push_back(message); };
+  DataOptions options;
+  // Subject, object, relation.
+  std::ostringstream train;
+  for (int i = 0; i < 40; ++i) train << 'e' << i % 20 << "\te" << i * 7 % 20 << "\tr" << i % 3 << '\n';
+  options.train_file = directory.write("train", train.str());
+  options.test_file = directory.write("test", "e1\te7\tr1\n");
+  load_graph(options, group);
+  REQUIRE(messages.size() == 2);
+  CHECK_THAT(messages[0],
+             Catch::Matchers::Contains("train: the second column, read as the relation, has 20 names"));
+  CHECK_THAT(messages[1], Catch::Matchers::Contains("test: 1 of 1 triples are training triples, too"));
+  messages.clear();
+  options.train_file = directory.write("train", "head\trelation\ttail\na\tr\tb\nb\tr\tc\n");
+  options.test_file = directory.write("test", "a\tr\tc\n");
+  load_graph(options, group);
+  REQUIRE(messages.size() == 1);
+  CHECK_THAT(messages[0], Catch::Matchers::Contains("looks like the names of columns"));
 }

@@ -214,8 +214,29 @@ TEST_CASE("options are read from a file, and those of the command line win") {
   CHECK(options.training.runner.negatives.sharing == NegativeSharing::batch);
   CHECK(options.training.runner.mode == TrainingMode::classic);
   CHECK_THROWS_WITH(parse("--config " + directory.write("unknown", "los = softmax\n")),
-                    Catch::Matchers::Contains("los"));
-  CHECK_THROWS_AS(parse("--config " + directory.write("bad", "rate = 0\n")), CLI::ParseError);
+                    Catch::Matchers::Contains("unknown:1: there is no option 'los' (did you mean 'loss'"));
+  const auto check_refused = [&](const std::string& text, const std::string& words) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse("--config " + directory.write("bad", text)), CLI::ParseError);
+    CHECK_THROWS_WITH(parse("--config " + (directory / "bad")), Catch::Matchers::Contains(words));
+  };
+  check_refused("# A comment.\n\nrate = 0\n", "bad:3: --rate: ");
+  check_refused("loss = softmax\nnegatives = many\n", "bad:2: ");
+  check_refused("reciprocal = perhaps\n", "bad:1: ");
+  check_refused("rate = 0.1\nrate = 0.2\n", "bad:2: rate is set in line 1 already");
+  check_refused("[training]\nrate = 0.1\n",
+                "bad:1: '[training]' sets no option, expected a line `name = value`");
+  check_refused("epochs = 2\nx\n", "bad:2: 'x' sets no option");
+  check_refused("random-graph = [10,\n", "bad:1: 'random-graph = [10,' sets no option");
+  // As some editors write it.
+  const auto marked = parse("--config " + directory.write("marked",
+                                                          "\xEF\xBB\xBF"
+                                                          "negatives = 7\r\nepochs = 1\r\n"));
+  CHECK(marked.training.runner.negatives.per_side == 7);
+  CHECK_THROWS_WITH(parse("--config " + directory.write("marked",
+                                                        "\xEF\xBB\xBF"
+                                                        "los = softmax\n")),
+                    Catch::Matchers::Contains("marked:1: there is no option 'los'"));
   // What a file says counts as given.
   CHECK_THROWS_WITH(parse("--config " + directory.write("vain", "margin = 3\n")),
                     Catch::Matchers::Contains("--margin applies only with --model transe"));

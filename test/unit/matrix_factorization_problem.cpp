@@ -118,3 +118,36 @@ TEST_CASE("the biases solve their normal equations") {
         Approx(compute_baselines(problem, 2, 200).biases).epsilon(1e-9));
   CHECK(compute_baselines(problem, 1e12, 20).biases == Approx(compute_baselines(problem).mean).epsilon(1e-9));
 }
+
+TEST_CASE("what the user of rating files should know is reported once, on the first rank") {
+  const lapse::test::TemporaryDirectory directory;
+  std::vector<std::string> messages;
+  lapse::io::ReaderGroup group;
+  group.report_warning = [&](const std::string& message) { messages.push_back(message); };
+  const auto load = [&](const std::string& train, const std::string& test) {
+    messages.clear();
+    DataOptions options;
+    options.train_file = directory.write("train", train);
+    options.test_file = directory.write("test", test);
+    load_problem(options, group);
+    return messages;
+  };
+  std::string train;
+  std::string other;
+  std::string half;
+  for (int i = 0; i < 6000; ++i) {
+    train += std::to_string(i) + " " + std::to_string(i % 7) + " 1\n";
+    other += std::to_string(i) + " " + std::to_string(i % 7 + 1) + " 1\n";
+    half += std::to_string(i) + " " + std::to_string(i % 7 + i % 2) + " 1\n";
+  }
+  CHECK(load(train, other).empty());
+  REQUIRE(load(train, "3 3 1\n1 1 5\n").size() == 1);
+  CHECK_THAT(messages[0], Catch::Matchers::EndsWith("test: 2 of 2 ratings are training ratings, too: what is "
+                                                    "measured with them is not what is held out"));
+  REQUIRE(load(train, half).size() == 1);
+  CHECK_THAT(messages[0], Catch::Matchers::Contains("2048 of 4096 ratings that were looked at are"));
+  REQUIRE(load("item,user,rating\n1,2,3\n", "1 1 1\n").size() == 1);
+  CHECK_THAT(messages[0], Catch::Matchers::Contains("train: the header names"));
+  group.is_first = false;
+  CHECK(load(train, train).empty());
+}

@@ -50,6 +50,19 @@ TEST_CASE("A specification has what the options contain") {
   CHECK_FALSE(spec.location_caches);
 }
 
+TEST_CASE("The name of a table is a text of limited length") {
+  const auto check = [](const std::string& name) {
+    TableSpec::check({.name = name, .keys = 1}, ElementType::float32);
+  };
+  check("na\xc3\xafve");
+  CHECK_THROWS_AS(check("bad\xff"), ConfigurationError);
+  CHECK(thrown_text<ConfigurationError>([&] { check("bad\xff!"); }) ==
+        "the name of table 'bad?!' is not UTF-8: byte 4 is 0xff");
+  check(std::string(65536, 'a'));
+  CHECK(
+      contains(thrown_text<ConfigurationError>([&] { check(std::string(65537, 'a')); }), "has 65537 bytes"));
+}
+
 TEST_CASE("A specification has the limits of a sparse table") {
   const TableSpec spec =
       TableSpec::from({.name = "words", .sparse = true, .max_keys = 7, .memory_limit_bytes = 1 << 20},

@@ -112,7 +112,12 @@ TEST_CASE("malformed pairs are refused with their place") {
   const TemporaryDirectory directory;
   const io::Vocabulary words = vocabulary_of({"a", "b"});
   const auto [text, message] = GENERATE(table<std::string, std::string>({
-      {"a\tb\t1\na\tb\n", "pairs:2:1: expected `word word score`, separated by tabs"},
+      {"a\tb\t1\na\tb\n",
+       "pairs:2:1: expected `word word score`: 2 columns, expected 3, separated by tabs as in the first "
+       "line"},
+      {"a;b;1\n",
+       "pairs:1:1: expected `word word score`: 1 column, expected 3, separated by tabs, commas or blanks: "
+       "the line has none, but semicolons"},
       {"a\tb\t1\na\tb\t1\t2\n", "pairs:2:1: expected"},
       {"a\tb\t1\na\t\t1\n", "pairs:2:1: expected"},
       {"a,b,1\na,b,x\n", "pairs:2:5: score 'x', expected a number"},

@@ -20,6 +20,9 @@ __all__ = ["Checkpoints", "Function", "JobControl", "Lease", "LoadedCheckpoint",
            "Operation", "Rule", "Sample", "Sampler", "Server", "Table", "TableLoad", "Worker", "errors", "prepare_mpi", "set_hooks",
            *(name for name in vars(errors) if not name.startswith("_"))]
 
+for _class in (Checkpoints, Function, Lease, Loader, Operation, Sample, Sampler, Table, Worker):
+    _class.__module__ = "lapse"
+
 _LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
 
 
@@ -36,9 +39,9 @@ class Server:
     """
 
     _managed = False
+    _native = None  # also of an object whose making has failed
 
     def __init__(self, communicator=None, options=None):
-        self._native = None
         from mpi4py import MPI
         level = MPI.Query_thread()
         if level < MPI.THREAD_SERIALIZED:
@@ -46,17 +49,25 @@ class Server:
                           "mpi4py.rc.thread_level says before mpi4py.MPI is imported", RuntimeWarning, stacklevel=2)
         texts = {name: arguments.option(value, name) for name, value in (options or {}).items()}
         # COMM_NULL is false, and refused; it is not the same as none.
-        communicator = MPI.COMM_WORLD if communicator is None else communicator
+        communicator = arguments.of_kind(MPI.Comm, MPI.COMM_WORLD if communicator is None else communicator, "communicator")
         self._native = _native.Server(communicator.py2f(), texts, self._managed)
 
-    rank = property(lambda self: self._native.rank)
-    ranks = property(lambda self: self._native.ranks)
-    closed = property(lambda self: self._native.closed)
+    rank = property(lambda self: self._native.rank, doc="The number of this rank, from 0.")
+    ranks = property(lambda self: self._native.ranks, doc="How many ranks there are.")
+    closed = property(lambda self: self._native.closed, doc="Whether close() was called.")
     hosts = property(lambda self: self._native.hosts, doc="For each rank a number of its host.")
     stop_requested = property(lambda self: self._native.stop_requested, doc="Any thread: whether some rank has asked.")
 
+    def __repr__(self):
+        if self._native is None:
+            return f"<lapse.{type(self).__name__} that was not made>"
+        return f"<lapse.{type(self).__name__} of rank {self.rank} of {self.ranks}{', closed' if self.closed else ''}>"
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a lapse.{type(self).__name__} is one object on each rank: it cannot be copied or pickled")
+
     def close(self):
-        """Collective."""
+        """Collective. Ends the server; nothing where it is closed already."""
         self._native.close()
 
     def __enter__(self):
@@ -74,24 +85,25 @@ class Server:
             warnings.warn(f"rank {self._native.rank}: a {type(self).__name__} was not closed, and stays in memory",
                           ResourceWarning, source=self)
 
-    def create_table(self, *arguments, **named):
-        """Collective. create_table(name="", keys=0, dtype=numpy.float32, length=1, initial=0.0, rule="add", ...)
+    def create_table(self, name="", keys=0, **named):
+        """Collective. A Table. Behind the keys, arguments are given by name; their defaults are those shown here.
 
         keys: of a dense table; with sparse=True any key may come, with max_keys and memory_limit_bytes on each rank at most.
-        length: elements of each value; or lengths, an array with one for each key, or a function of the key.
-        initial: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key; seed.
-        rule: add, assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
-        home: hash, range, an array with a rank for each key, or a function of the key.
+        dtype=numpy.float32: or float64, int32, int64.
+        length=1: elements of each value; or lengths, an array with one for each key, or a function of the key.
+        initial=0.0: a number, ("uniform", low, high), ("normal", mean, deviation), or a function of the key; seed=0.
+        rule="add": or assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
+        home="hash": or range, an array with a rank for each key, or a function of the key.
         location_caches, eventual: True or False, else as the options of the server say.
         """
-        return _native.create_table(self._native, *table_specification(*arguments, **named))
+        return _native.create_table(self._native, *table_specification(name, keys, **named))
 
-    def estimate_memory(self, *arguments, **named):
+    def estimate_memory(self, name="", keys=0, **named):
         """Not collective. What a table with these arguments of create_table would take of this rank, a MemoryUse.
 
         A sparse one with max_keys; a key that comes to this rank later takes a further slot.
         """
-        return MemoryUse(*_native.estimate_memory(self._native, *table_specification(*arguments, **named)))
+        return MemoryUse(*_native.estimate_memory(self._native, *table_specification(name, keys, **named)))
 
     def memory_use(self, table=None):
         """What the table, or the whole server, takes of this rank, a MemoryUse; between phases."""
@@ -160,6 +172,7 @@ class Manager(Server):
 
         counts: how often each key will be accessed, equal on all ranks.
         """
+        arguments.of_kind(Table, table, "table")
         counts = whole_numbers(counts, f"frequencies of table '{table.name}'", table.keys, 0, numpy.iinfo(numpy.int64).max)
         _native.set_frequencies(self._native, table, counts)
 
@@ -172,6 +185,7 @@ class Manager(Server):
         pool_keys: of one pool; pool_uses: of each of its keys. What is not given is as the options of the manager say.
         seed: of all draws; else the number of the sampler.
         """
+        arguments.of_kind(Table, table, "table")
         if distribution is None:
             distribution = "uniform" if weights is None else "weighted"
         if distribution not in ("uniform", "log_uniform", "weighted"):

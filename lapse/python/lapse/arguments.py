@@ -5,9 +5,15 @@ import operator
 from . import errors
 
 
+def _described(kind):
+    if kind.__module__ == "mpi4py.MPI":
+        return f"an mpi4py.MPI.{kind.__name__}"
+    return f"a {kind.__name__}" if kind.__module__ == "builtins" else f"a {kind.__module__}.{kind.__name__}"
+
+
 def of_kind(kind, given, what):
     if not isinstance(given, kind):
-        raise TypeError(f"{what} is {given!r}: expected a {kind.__name__}")
+        raise TypeError(f"{what} is {given!r}: expected {_described(kind)}")
     return given
 
 

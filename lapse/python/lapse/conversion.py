@@ -14,6 +14,15 @@ def values(given, what, dtype):
     return _exact(array, what, dtype, "iuf" if dtype.kind == "f" else "iu")
 
 
+def number(given, what):
+    """An array of one float64 or int64 with the number; None where it is none."""
+    if isinstance(given, (float, numpy.floating)):
+        return converted([given], what, numpy.dtype(numpy.float64))
+    if isinstance(given, (int, numpy.integer, numpy.bool_)):
+        return converted([int(given)], what, numpy.dtype(numpy.int64))
+    return None
+
+
 def keys(given):
     """An array of the keys in a list, a number or a buffer."""
     array = numpy.atleast_1d(numpy.from_dlpack(given) if hasattr(given, "__dlpack__") else given)

@@ -15,6 +15,7 @@ class MemoryUse(typing.NamedTuple):
 
     @property
     def total(self):
+        """All of it."""
         return self.words + self.ownership + self.slabs + self.copies + self.buffers
 
 

@@ -59,7 +59,7 @@ def _initial(given, what):
     return given[0], number(given[1], what), number(given[2], what)
 
 
-def table_specification(name="", keys=0, dtype=numpy.float32, *, length=1, lengths=None, sparse=False, initial=0.0, seed=0,
+def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengths=None, sparse=False, initial=0.0, seed=0,
                         rule="add", home="hash", max_keys=None, memory_limit_bytes=None, location_caches=None, eventual=None,
                         **parameters):
     """The type of the elements, and everything else."""

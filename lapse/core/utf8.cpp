@@ -1,9 +1,9 @@
-#include "lapse/io/utf8.hpp"
+#include "lapse/core/utf8.hpp"
 
 #include <cstdint>
 #include <cstring>
 
-namespace lapse::io {
+namespace lapse {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::size_t valid_utf8_bytes(std::string_view text) {
   return valid;
 }
 
-}  // namespace lapse::io
+}  // namespace lapse

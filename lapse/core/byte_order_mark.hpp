@@ -1,0 +1,16 @@
+// The mark that some editors write before a text.
+#pragma once
+
+#include <string_view>
+
+namespace lapse {
+
+// That of UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+}  // namespace lapse

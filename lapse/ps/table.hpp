@@ -114,7 +114,7 @@ class LAPSE_EXPORT TableHandle {
 };
 
 // What a call is given that needs a table of its own server, and refuses that of `server`; null: of none.
-LAPSE_EXPORT_INNER const char* foreign_table(const void* server);
+LAPSE_EXPORT const char* foreign_table(const void* server);
 
 // A cheap handle to a table of one server, valid as long as the server. A Table that nothing was assigned to,
 // such as a member of a class before create_table, is of no table: it has no keys, and every call that needs

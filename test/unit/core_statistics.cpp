@@ -194,9 +194,9 @@ TEST_CASE("the text is aligned and shows the extremes") {
   Statistics statistics = sample();
   statistics.table_names[1] = "biases";
   const std::string text = statistics.to_text();
-  CHECK_THAT(text, Contains("total over ranks         factors  biases\n"));
-  CHECK_THAT(text, Contains("operations                  1001       0\n"));
-  CHECK_THAT(text, Contains("local_share              39.88 %       -\n"));
+  CHECK_THAT(text, Contains("total over ranks         factors   biases\n"));
+  CHECK_THAT(text, Contains("operations                  1001        0\n"));
+  CHECK_THAT(text, Contains("local_share              39.88 %        -\n"));
   CHECK_THAT(text, Contains("messages_sent        150        50        1      100        0\n"));
 }
 

@@ -50,6 +50,14 @@ std::string IntentStatistics::to_json() const {
   return fmt::format(R"({{"total": {}, "per_rank": [{}]}})", counters_json(total()), per_rank);
 }
 
+std::string IntentStatistics::summary_line() const {
+  const IntentCounters sum = total();
+  if (sum.intents == 0) return "intents      none\n";
+  return fmt::format(
+      "intents      {} signaled, {} acted on: {:.1f} clocks ahead in the mean, {} too late; {} clocks\n",
+      sum.intents, sum.actionable_intents, sum.mean_lead(), sum.late_intents, sum.clocks);
+}
+
 std::string IntentStatistics::to_text() const {
   const IntentCounters sum = total();
   std::string text;

@@ -91,6 +91,8 @@ struct LAPSE_EXPORT IntentStatistics {
 
   // {"total": {..., "clocks_per_round": ..., "mean_lead": ...}, "per_rank": [{...}]}
   std::string to_json() const;
+  // For a person: "intents      90 were signaled, ...\n".
+  std::string summary_line() const;
   // One line for each counter: its name, the total over ranks, its meaning.
   std::string to_text() const;
 };

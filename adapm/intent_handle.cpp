@@ -36,8 +36,8 @@ void IntentHandle::check_call(const lapse::TableHandle& table, Clock start, Cloc
         fmt::format("{} of worker {} on rank {} after close()", what, worker_, rank_.value()));
   }
   if (table.server() != server_) {
-    throw lapse::UsageError(fmt::format("{} of worker {} on rank {} names a table of another server", what,
-                                        worker_, rank_.value()));
+    throw lapse::UsageError(fmt::format("{} of worker {} on rank {} names {}", what, worker_, rank_.value(),
+                                        lapse::foreign_table(table.server())));
   }
   if (end < start) {
     throw lapse::UsageError(
@@ -97,6 +97,7 @@ void IntentHandle::signal(const lapse::TableHandle& table, std::span<const Key> 
 
 SampleHandle IntentHandle::prepare(const std::shared_ptr<SamplerState>& sampler, std::size_t keys,
                                    Clock start, Clock end) const {
+  if (sampler == nullptr) check_call({}, start, end, "a sample");
   const lapse::TableHandle& table = sampler->table();
   check_call(table, start, end, "a sample");
   if (!intents_->is_open(phase_)) throw_after_phase(table, "a sample");

@@ -159,4 +159,10 @@ IntentCounters IntentRounds::counters() const {
   return counters;
 }
 
+IntentEffect IntentRounds::effect() const {
+  IntentEffect effect;
+  for (const auto& worker : workers_) effect += worker->effect();
+  return effect;
+}
+
 }  // namespace adapm

@@ -9,6 +9,7 @@
 
 #include "adapm/distinct_keys.hpp"
 #include "adapm/intent_counters.hpp"
+#include "adapm/intent_effect.hpp"
 #include "adapm/key_frequencies.hpp"
 #include "adapm/options.hpp"
 #include "adapm/permanent_wants.hpp"
@@ -58,6 +59,7 @@ class IntentRounds final : public lapse::IntentSource {
   bool pending() const override;
   // What this rank has counted so far.
   IntentCounters counters() const;
+  IntentEffect effect() const;
 
  private:
   void want(lapse::WantSink& sink, lapse::TableId table, std::span<const lapse::Key> keys)

@@ -75,12 +75,16 @@ IntentHandle Management::handle(std::uint64_t phase, lapse::Worker& worker) cons
           worker.core().phase().server,         worker.rank(), worker.index()};
 }
 
+void Management::check_server(const TableHandle& table, const char* what) const {
+  if (table.server() != nullptr && (server_ == nullptr || table.server() == server_)) return;
+  throw lapse::UsageError(fmt::format("{} {}", what, lapse::foreign_table(table.server())));
+}
+
 // --- sampling
 
 void Management::check_sampler(const TableHandle& table, const Distribution* distribution,
                                const Sampling& sampling, lapse::Rank rank) const {
-  if (server_ != nullptr && table.server() != server_)
-    throw lapse::UsageError("a sampler for a table of another server");
+  check_server(table, "a sampler for");
   if (distribution == nullptr)
     throw lapse::UsageError(fmt::format("a sampler for table '{}' without a distribution", table.name()));
   if (!table.is_sparse() && !table.has(distribution->last_key()))
@@ -102,8 +106,7 @@ void Management::replicate_always(const TableHandle& table, std::vector<Key> key
 }
 
 void Management::check_frequencies(const TableHandle& table, std::span<const std::uint64_t> counts) const {
-  if (server_ != nullptr && table.server() != server_)
-    throw lapse::UsageError("frequencies for a table of another server");
+  check_server(table, "frequencies for");
   if (table.is_sparse() || counts.size() != table.keys()) {
     throw lapse::UsageError(fmt::format(
         "{} frequencies for table '{}': expected one for each key of a dense table{}", counts.size(),

@@ -63,11 +63,17 @@ class Management {
 
   // --- sampling
 
+  // Throws UsageError for a table that is not of this server; `what` is to be for it.
+  void check_server(const lapse::TableHandle& table, const char* what) const;
   // Throws UsageError or KeyOutOfRange unless keys of the table can be drawn so; null: by nothing.
   void check_sampler(const lapse::TableHandle& table, const Distribution* distribution,
                      const Sampling& sampling, lapse::Rank rank) const;
 
   IntentCounters counters() const { return rounds_.counters(); }
+  // Of no intents, where the technique acts on none.
+  IntentEffect intent_effect() const {
+    return traits(technique_).acts_on_intents ? rounds_.effect() : IntentEffect{};
+  }
 
  private:
   void replicate_always(const lapse::TableHandle& table, std::vector<lapse::Key> keys);

@@ -25,7 +25,7 @@ std::string Statistics::to_json() const {
   return fmt::format(R"({{"server": {}, "intents": {}}})", server.to_json(), intents.to_json());
 }
 std::string Statistics::to_text() const {
-  return server.to_text() + "\n" + intents.to_text();
+  return intents.summary_line() + server.to_text() + "\n" + intents.to_text();
 }
 
 // --- life
@@ -94,6 +94,12 @@ void ParameterManager::close() {
 
 void ParameterManager::report() {
   lapse::Logger logger(rank(), options_.server.log_level);
+  IntentEffect effect;
+  for (const std::string& one :
+       server_->exchange("close", [&] { return lapse::to_archive(management_->intent_effect()); }))
+    effect += lapse::from_archive<IntentEffect>(one);
+  if (const std::string problem = effect.problem(); !problem.empty() && rank() == lapse::Rank(0))
+    logger.warning("{}", problem);
   if (KeyTrace* const trace = management_->trace()) {
     if (!trace->flush()) logger.warning("not all of the trace of keys could be written");
     if (const auto unknown = trace->unknown_tables(); !unknown.empty() && rank() == lapse::Rank(0))

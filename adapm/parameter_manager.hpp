@@ -32,6 +32,7 @@ struct LAPSE_EXPORT Statistics {
 
   // {"server": ..., "intents": ...}
   std::string to_json() const;
+  // Six lines for a person, then tables.
   std::string to_text() const;
 };
 

@@ -18,10 +18,12 @@ class SamplerState;
 class SampleStream;
 
 // Draws keys of a table by a distribution, for the workers of all ranks; made by
-// ParameterManager::create_sampler. A cheap handle, valid as long as the manager.
+// ParameterManager::create_sampler. A cheap handle, valid as long as the manager. One that nothing was
+// assigned to has no table: every call that needs it throws UsageError.
 template <lapse::Element T>
 class Sampler {
  public:
+  Sampler() = default;
   Sampler(const lapse::Table<T>& table, std::shared_ptr<SamplerState> state)
       : table_(table), state_(std::move(state)) {}
 

@@ -10,6 +10,7 @@
 
 #include "adapm/action_timer.hpp"
 #include "adapm/intent_counters.hpp"
+#include "adapm/intent_effect.hpp"
 #include "adapm/intent_queue.hpp"
 #include "adapm/large_intents.hpp"
 #include "adapm/prepared_keys.hpp"
@@ -64,6 +65,8 @@ class WorkerIntents {
     if (has_ended() || (keep && !ended && !queue.add(phase, intent, keys))) return false;
     const std::uint64_t size = keys.size() + intent.range.size();
     count(intents_, 1);
+    if (intent.start > clock() && !future_.load(std::memory_order_relaxed)) [[unlikely]]
+      future_.store(true, std::memory_order_relaxed);
     count(keys_, size);
     if (intent.type == IntentType::read_only) count(read_only_keys_, size);
     if (ended) count(ignored_, 1);
@@ -89,6 +92,13 @@ class WorkerIntents {
     counters.sampled_keys += sampled_keys_.load(std::memory_order_relaxed);
     counters.postponed_keys += postponed_keys_.load(std::memory_order_relaxed);
     counters.remote_draws += remote_draws_.load(std::memory_order_relaxed);
+  }
+
+  IntentEffect effect() const {
+    return {.intents = intents_.load(std::memory_order_relaxed),
+            .ended = ignored_.load(std::memory_order_relaxed),
+            .future = future_.load(std::memory_order_relaxed),
+            .advanced = clock() > lapse::Clock(0)};
   }
 
   // --- for the rounds
@@ -120,6 +130,7 @@ class WorkerIntents {
   alignas(64) std::atomic<bool> has_ended_{true};
   std::atomic<bool> is_closed_{false};
   std::atomic<std::uint64_t> phase_{0};
+  std::atomic<bool> future_{false};  // an intent began after the clock
   Count intents_{0};
   Count keys_{0};
   Count read_only_keys_{0};

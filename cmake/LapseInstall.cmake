@@ -210,6 +210,11 @@ if(LAPSE_BUILD_APPS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/apps/recipes" "${PROJECT_SOURCE_DIR}/slurm"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse" COMPONENT programs USE_SOURCE_PERMISSIONS
     PATTERN "__pycache__" EXCLUDE)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/package/installed_scripts.cmake.in"
+    "${PROJECT_BINARY_DIR}/package/installed_scripts.cmake" @ONLY)
+  install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"\${CMAKE_COMMAND}\"
+    \"-DCMAKE_INSTALL_PREFIX=\${CMAKE_INSTALL_PREFIX}\" -P \"${PROJECT_BINARY_DIR}/package/installed_scripts.cmake\")"
+    COMPONENT programs)
   # Python programs find it in this folder: the package of Python is not one of an interpreter's version.
   install(FILES "${PROJECT_SOURCE_DIR}/lapse/checkpoint/lapse_checkpoint.py"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/lapse/python" COMPONENT programs)

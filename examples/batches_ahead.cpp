@@ -1,6 +1,8 @@
 // Intents: each worker announces the keys of its next batches, and a parameter manager brings them near.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,9 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   std::int64_t missing = 0;
-  {
-    adapm::ParameterManager manager(MPI_COMM_WORLD);
+  std::optional<adapm::ParameterManager> owner;
+  try {
+    adapm::ParameterManager& manager = owner.emplace(MPI_COMM_WORLD);
     const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
     manager.run_workers(1, [&](adapm::Worker& worker) {
       for (std::int64_t batch = 0, announced = 0; batch < kBatches; ++batch) {
@@ -54,6 +57,9 @@ int main(int argc, char** argv) {
     const std::string counted = manager.statistics().intents.to_text();
     if (manager.rank() == lapse::Rank(0)) std::printf("%s", counted.c_str());
     manager.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return missing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,6 +1,8 @@
 // Counters that workers of all ranks add to: a dense table of integers, where a push adds.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
@@ -19,8 +21,9 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   bool correct = true;
-  {
-    lapse::ParameterServer server(MPI_COMM_WORLD);
+  std::optional<lapse::ParameterServer> owner;
+  try {
+    lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);
     const auto counters = server.create_table<std::int64_t>({.name = "counters", .keys = 10});
     std::vector<std::int64_t> totals(10);
     server.run_workers(1, [&](lapse::Worker& worker) {
@@ -37,6 +40,9 @@ int main(int argc, char** argv) {
         std::printf("digit %zu: %lld times\n", digit, static_cast<long long>(totals[digit]));
     }
     server.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return correct ? EXIT_SUCCESS : EXIT_FAILURE;

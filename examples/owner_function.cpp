@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,9 +20,10 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   bool correct = true;
-  {
+  std::optional<lapse::ParameterServer> owner;
+  try {
     constexpr std::uint64_t kStations = 5;
-    lapse::ParameterServer server(MPI_COMM_WORLD);
+    lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);
     const auto records = server.create_table<float>({.name = "records", .keys = kStations});
     // No other access to the value runs meanwhile. Returns whether the reading was a new record.
     const auto keep_record = server.register_function<float, Reading, bool>(
@@ -51,6 +54,9 @@ int main(int argc, char** argv) {
       if (worker.index() == 0) std::printf("worker 0 broke %g records\n", broken);
     });
     server.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return correct ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <exception>
+#include <optional>
 #include <vector>
 
 #include "adapm/distribution.hpp"
@@ -22,8 +24,9 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   std::int64_t missing = 0;
-  {
-    adapm::ParameterManager manager(MPI_COMM_WORLD);
+  std::optional<adapm::ParameterManager> owner;
+  try {
+    adapm::ParameterManager& manager = owner.emplace(MPI_COMM_WORLD);
     const auto table = manager.create_table<std::int64_t>({.name = "counts", .keys = kKeys});
     std::vector<std::uint64_t> frequencies;  // A real program counts its data.
     for (std::uint64_t key = 0; key < kKeys; ++key) frequencies.push_back(1'000'000 / (key + 1));
@@ -53,6 +56,9 @@ int main(int argc, char** argv) {
     });
     missing += kSampleKeys * kBatches * manager.ranks();
     manager.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return missing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

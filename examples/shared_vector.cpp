@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 #include <vector>
 
 #include "lapse/ps/parameter_server.hpp"
@@ -22,8 +24,9 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   bool correct = true;
-  {
-    lapse::ParameterServer server(MPI_COMM_WORLD);
+  std::optional<lapse::ParameterServer> owner;
+  try {
+    lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);
     const auto vector =
         server.create_table<float>({.name = "vector", .keys = kBlocks * kBlockKeys, .length = kLength});
     server.run_workers(2, [&](lapse::Worker& worker) {
@@ -48,6 +51,9 @@ int main(int argc, char** argv) {
       std::printf("after %zu workers every element is %g\n", worker.count(), expected);
     });
     server.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return correct ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,6 +1,8 @@
 // A sparse table: keys are hashes of words, and exist once a worker has pushed to them.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,10 +22,11 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   bool correct = true;
-  {
+  std::optional<lapse::ParameterServer> owner;
+  try {
     const std::vector<std::string_view> text{"a",    "rose", "is", "a",    "rose", "is", "a",
                                              "rose", "but",  "no", "rose", "is",   "a",  "server"};
-    lapse::ParameterServer server(MPI_COMM_WORLD);
+    lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);
     const auto counts = server.create_table<std::int64_t>({.name = "word counts", .sparse = true});
     server.run_workers(1, [&](lapse::Worker& worker) {
       const std::int64_t one = 1;
@@ -47,6 +50,9 @@ int main(int argc, char** argv) {
                     keys_and_words[0], static_cast<int>(roses), static_cast<int>(violets));
     });
     server.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return correct ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,6 +1,8 @@
 // Step 2: the vector has become a table, the samples are divided among workers. `+` marks what is new.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 
 #include "examples/plain_loop/samples.hpp"
 #include "lapse/ps/parameter_server.hpp"        // +
@@ -13,8 +15,9 @@ int main(int argc, char** argv) {
   constexpr float kLearningRate = 0.2F;
   const std::vector<Sample> samples = draw_samples(20'000);
   double last_loss = 0;
-  {
-    lapse::ParameterServer server(MPI_COMM_WORLD);                                            // +
+  std::optional<lapse::ParameterServer> owner;                                                // +
+  try {                                                                                       // +
+    lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);                           // +
     const auto weights = server.create_table<float>({.name = "weights", .keys = kFeatures});  // +
     server.run_workers(1, [&](lapse::Worker& worker) {                                        // +
       for (int epoch = 1; epoch <= 3; ++epoch) {
@@ -33,7 +36,10 @@ int main(int argc, char** argv) {
         if (worker.index() == 0) std::printf("epoch %d: loss %.4f\n", epoch, last_loss);
       }
     });
-    server.close();  // +
+    server.close();                              // +
+  } catch (const std::exception& error) {        // +
+    std::fprintf(stderr, "%s\n", error.what());  // +
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);     // +
   }
   MPI_Finalize();  // +
   return last_loss < 0.01 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -2,6 +2,8 @@
 // update rule applies the gradient. `+` marks what is new since step 2.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 
 #include "examples/plain_loop/samples.hpp"
 #include "lapse/ps/parameter_server.hpp"
@@ -13,8 +15,9 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   const std::vector<Sample> samples = draw_samples(20'000);
   double last_loss = 0;
-  {
-    lapse::ParameterServer server(MPI_COMM_WORLD);
+  std::optional<lapse::ParameterServer> owner;
+  try {
+    lapse::ParameterServer& server = owner.emplace(MPI_COMM_WORLD);
     const auto weights = server.create_table<float>(
         {.name = "weights",
          .keys = kFeatures,
@@ -39,6 +42,9 @@ int main(int argc, char** argv) {
       }
     });
     server.close();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   MPI_Finalize();
   return last_loss < 0.01 ? EXIT_SUCCESS : EXIT_FAILURE;

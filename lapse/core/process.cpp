@@ -71,13 +71,13 @@ std::string_view process_state_name(ProcessState state) {
     case ProcessState::runs:
       return "runs";
     case ProcessState::stopped:
-      return "stopped";
+      return "stopped by a signal or a debugger, and goes on after kill -CONT";
     case ProcessState::ended:
-      return "ended";
+      return "ended: the process is gone, and its last lines or its exit status say why";
     case ProcessState::unknown:
       break;
   }
-  return "state not visible from this host";
+  return "is on another host or in another container, where this rank cannot see whether it is stopped";
 }
 
 ProcessState state_in_process_status(std::string_view line, std::uint64_t start) {

@@ -58,8 +58,9 @@ struct LAPSE_EXPORT Statistics {
   // copies], ...], ...]}]}; shares are null before the first access.
   std::string to_json() const;
 
-  // Fixed-width tables: the totals of each table; its shares, copies and relocations by rank, as extremes;
-  // the messages by kind; and for each counter of the ranks its total and its extremes.
+  // Five lines for a person, then fixed-width tables: the totals of each table; its shares, copies and
+  // relocations by rank, as extremes; the messages by kind; and for each counter of the ranks its total and its
+  // extremes.
   std::string to_text() const;
 };
 

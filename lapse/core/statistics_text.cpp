@@ -10,7 +10,9 @@
 #include "lapse/core/access_shares.hpp"
 #include "lapse/core/copy_series.hpp"
 #include "lapse/core/counters.hpp"
+#include "lapse/core/readable_numbers.hpp"
 #include "lapse/core/statistics.hpp"
+#include "lapse/core/statistics_summary.hpp"
 
 namespace lapse {
 
@@ -65,17 +67,27 @@ Lines totals_of_tables(const Statistics& statistics) {
       return shares ? percent(*shares.*row.member) : std::string("-");
     });
   }
-  const auto add_mean = [&](std::string_view name, std::uint64_t TableCounters::*sum, double unit) {
+  const auto add_mean = [&](std::string_view name, std::uint64_t TableCounters::*sum,
+                            const std::function<std::string(double)>& print) {
     add(name, [&](const TableCounters& total) {
       if (total.read_samples == 0) return std::string("-");
-      return fmt::format("{:.2f}",
-                         static_cast<double>(total.*sum) / (unit * static_cast<double>(total.read_samples)));
+      return print(static_cast<double>(total.*sum) / static_cast<double>(total.read_samples));
     });
   };
-  add_mean("mean_stale_versions", &TableCounters::stale_versions, 1);
-  add_mean("mean_stale_microseconds", &TableCounters::stale_nanoseconds, 1000);
-  for (const auto& field : kTableCounterFields)
-    add(field.name, [&](const TableCounters& total) { return std::to_string(total.*field.member); });
+  add_mean("mean_stale_versions", &TableCounters::stale_versions,
+           [](double versions) { return fmt::format("{:.2f}", versions); });
+  add_mean("mean_stale_time", &TableCounters::stale_nanoseconds, readable_time);
+  for (const auto& field : kTableCounterFields) {
+    // A time: in the unit that fits it.
+    if (constexpr std::string_view kUnit = "nanoseconds"; field.name.ends_with(kUnit)) {
+      add(fmt::format("{}time", field.name.substr(0, field.name.size() - kUnit.size())),
+          [&](const TableCounters& total) {
+            return readable_time(static_cast<double>(total.*field.member));
+          });
+    } else {
+      add(field.name, [&](const TableCounters& total) { return std::to_string(total.*field.member); });
+    }
+  }
   return lines;
 }
 
@@ -173,7 +185,7 @@ Lines counters_of_ranks(const Statistics& statistics) {
 }  // namespace
 
 std::string Statistics::to_text() const {
-  std::string text = align(totals_of_tables(*this));
+  std::string text = summary_lines(*this) + "\n" + align(totals_of_tables(*this));
   for (std::size_t table = 0; table < table_names.size(); ++table)
     text.append("\n").append(align(table_by_rank(*this, table)));
   const Lines messages = messages_by_kind(*this);

@@ -47,8 +47,8 @@ void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
     throw UsageError(
         fmt::format("a save_async is in progress on rank {}: call finish()", server_.rank().value()));
   if (table.server() != server_.identity())
-    throw UsageError(fmt::format("checkpoints on rank {} were given '{}', a table of another server",
-                                 server_.rank().value(), name));
+    throw UsageError(fmt::format("checkpoints on rank {} were given '{}', {}", server_.rank().value(), name,
+                                 foreign_table(table.server())));
   for (const CheckpointTable& other : tables_)
     if (other.name() == name)
       throw UsageError(

@@ -59,11 +59,15 @@ RegisteredFunction make_function(std::string name, F f) {
   return function;
 }
 
+// What a Function is before one is assigned: it belongs to no server, so that every call refuses it.
+inline const RegisteredFunction kNoFunction = {};
+
 // A function on values of element type T, made by ParameterServer::register_function and valid as long as the
-// server; a worker calls it with Worker::call.
+// server; a worker calls it with Worker::call. One that nothing was assigned to is of no server: UsageError.
 template <Element T, class Argument, class Result>
 class Function {
  public:
+  Function() = default;
   Function(const RegisteredFunction& function, const void* server) : function_(&function), server_(server) {}
   const std::string& name() const { return function_->name; }
 
@@ -72,8 +76,8 @@ class Function {
   const void* server() const { return server_; }
 
  private:
-  const RegisteredFunction* function_;
-  const void* server_;
+  const RegisteredFunction* function_ = &kNoFunction;
+  const void* server_ = nullptr;
 };
 
 }  // namespace lapse

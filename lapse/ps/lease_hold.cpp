@@ -17,7 +17,7 @@ void LeaseHold::release() {
 
 const LeasePart& LeaseHold::part(const TableHandle& table) const {
   for (const LeasePart& part : parts_) {
-    if (&part.table.state() == &table.state()) return part;
+    if (part.table.server() == table.server() && part.table.id() == table.id()) return part;
   }
   throw UsageError(fmt::format("the lease has no keys of table '{}'", table.name()));
 }

@@ -145,7 +145,8 @@ void ParameterServer::close() {
 }
 
 ParameterServer::MemoryUse ParameterServer::memory_use(const TableHandle& table) const {
-  if (table.server() != identity()) throw UsageError("the memory of a table of another server");
+  if (table.server() != identity())
+    throw UsageError(std::string("the memory of ") + foreign_table(table.server()));
   return impl_->memory_use(table.state());
 }
 

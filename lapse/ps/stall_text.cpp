@@ -12,6 +12,8 @@ namespace lapse {
 
 namespace {
 
+constexpr std::string_view kPage = "\n  what this means, and what to look at: docs/stalls.md";
+
 // Of many ranks or workers the first are named.
 constexpr std::size_t kNamed = 8;
 
@@ -183,9 +185,9 @@ void add_unsynced(std::string& text, std::span<const UnsyncedRank> ranks) {
 std::string_view activity_name(WorkerActivity activity) {
   switch (activity) {
     case WorkerActivity::application:
-      return "it runs code of the application";
+      return "it runs code of the application, and has not made this call";
     case WorkerActivity::operations:
-      return "it waits for answers";
+      return "it waits for answers to a pull, a push or another operation of its own";
     case WorkerActivity::collective:
       return "it is about to";
     case WorkerActivity::returned:
@@ -196,16 +198,22 @@ std::string_view activity_name(WorkerActivity activity) {
   return "it does something else";
 }
 
-void add_ranks(std::string& text, std::span<const SeenRank> ranks) {
+// What a rank that runs does instead.
+std::string_view state_text(const SeenRank& rank, std::string_view running) {
+  return rank.state == ProcessState::runs ? running : process_state_name(rank.state);
+}
+
+void add_ranks(std::string& text, std::span<const SeenRank> ranks, std::string_view running) {
   for (const SeenRank& rank : ranks.first(std::min(kNamed, ranks.size()))) {
     fmt::format_to(std::back_inserter(text), "\n  {}{}{}: {}", rank.name,
                    rank.silent ? ", does not answer" : "",
                    rank.unstopped ? ", has not called stop_progress, and no thread is attached there" : "",
-                   process_state_name(rank.state));
+                   state_text(rank, running));
   }
   if (ranks.size() > kNamed)
     fmt::format_to(std::back_inserter(text), "\n  and {}",
                    counted(ranks.size() - kNamed, "further rank", "further ranks"));
+  text += kPage;
 }
 
 void add_absent(std::string& text, const StallQuestion& answers) {
@@ -247,7 +255,10 @@ std::string stall_text(const WorkerStall& stall) {
     // Before all workers have come, ranks need not be.
     if (stall.answers->absent.empty()) add_unsynced(text, stall.answers->unsynced);
   }
-  add_ranks(text, stall.ranks);
+  add_ranks(
+      text, stall.ranks,
+      "runs, and its engine does not: code of the application that the engine calls holds it up, or it has "
+      "no processor");
   return text;
 }
 
@@ -255,7 +266,10 @@ std::string call_stall_text(Rank rank, StallDuration waited, std::string_view ca
                             std::span<const SeenRank> missing) {
   std::string text = fmt::format("rank {} has waited for {} s in {}; {} not come:", rank.value(),
                                  seconds(waited), call, missing.size() == 1 ? "has" : "have");
-  add_ranks(text, missing);
+  add_ranks(
+      text, missing,
+      "runs, and has not made this call: it computes or waits before it, or has taken another way through "
+      "the program");
   return text;
 }
 
@@ -270,8 +284,8 @@ std::string latch_stall_text(Rank rank, StallDuration waited, Key key, std::stri
         "the latch";
   } else {
     text += "; not running:";
-    add_ranks(text, halted);
   }
+  add_ranks(text, halted, "runs");
   return text;
 }
 
@@ -279,7 +293,7 @@ std::string halted_stall_text(Rank rank, StallDuration waited, std::string_view 
                               std::span<const SeenRank> halted) {
   std::string text = fmt::format("rank {} has waited for {} s {} for the other ranks:", rank.value(),
                                  seconds(waited), where);
-  add_ranks(text, halted);
+  add_ranks(text, halted, "runs");
   return text;
 }
 

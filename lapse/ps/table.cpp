@@ -20,17 +20,28 @@ TableHandle::TableHandle(TableShard& state, const void* server)
       lengths_(state.store().sizes().listed_lengths()),
       state_(&state) {}
 
+const char* foreign_table(const void* server) {
+  return server == nullptr ? "an empty Table, to which none of create_table was assigned"
+                           : "a table of another server";
+}
+
+const TableShard& TableHandle::existing() const {
+  if (state_ == nullptr) throw UsageError(foreign_table(nullptr));
+  return *state_;
+}
+
 const std::string& TableHandle::name() const {
-  return state_->name();
+  return existing().name();
 }
 
 std::size_t TableHandle::state_elements(std::size_t length) const {
-  return state_->store().sizes().layout().state_elements(length);
+  return existing().store().sizes().layout().state_elements(length);
 }
 
 std::size_t TableHandle::other_length(Key key) const {
-  if (!has(key)) throw KeyOutOfRange(name(), key, keys(), state_->definition().rank);
-  return state_->store().sizes().length(key);
+  const TableShard& table = existing();
+  if (!has(key)) throw KeyOutOfRange(name(), key, keys(), table.definition().rank);
+  return table.store().sizes().length(key);
 }
 
 }  // namespace lapse

@@ -68,6 +68,8 @@ class LAPSE_EXPORT TableHandle {
     }
   };
 
+  // Of no table: it belongs to no server, so that every call that is given it refuses it.
+  TableHandle() = default;
   // `server`: the owner of the table; the handle is valid for this server only.
   TableHandle(TableShard& state, const void* server);
 
@@ -93,28 +95,41 @@ class LAPSE_EXPORT TableHandle {
   std::size_t state_elements(std::size_t length) const;
 
  private:
-  // Of a key whose length is computed, or that the table cannot have: throws KeyOutOfRange.
+  // Of a key whose length is computed, or that the table cannot have: throws KeyOutOfRange. UsageError where
+  // there is no table.
   std::size_t other_length(Key key) const;
 
-  const void* server_;
-  std::uint64_t last_key_;
-  std::size_t length_;
-  SlotAccess* memory_;
-  PushRule push_rule_;
-  TableId id_;
-  bool is_sparse_;
-  const std::uint32_t* lengths_;  // by key; null where they are equal or computed
-  TableShard* state_;
+  // The table. Throws UsageError where there is none.
+  const TableShard& existing() const;
+
+  const void* server_ = nullptr;
+  std::uint64_t last_key_ = ~std::uint64_t{0};
+  std::size_t length_ = 0;
+  SlotAccess* memory_ = nullptr;
+  PushRule push_rule_ = {};
+  TableId id_ = {};
+  bool is_sparse_ = false;
+  const std::uint32_t* lengths_ = nullptr;  // by key; null where they are equal or computed
+  TableShard* state_ = nullptr;
 };
 
-// A cheap handle to a table of one server, valid as long as the server.
+// What a call is given that needs a table of its own server, and refuses that of `server`; null: of none.
+LAPSE_EXPORT const char* foreign_table(const void* server);
+
+// A cheap handle to a table of one server, valid as long as the server. A Table that nothing was assigned to,
+// such as a member of a class before create_table, is of no table: it has no keys, and every call that needs
+// its table throws UsageError.
 template <Element T>
 class Table {
  public:
   using element = T;
 
+  Table() = default;
   // Made by ParameterServer::create_table; `server`: the server that the handle is valid for.
   Table(TableShard& state, const void* server) : handle_(state, server) {}
+
+  // Whether a table was assigned.
+  explicit operator bool() const { return handle_.server() != nullptr; }
 
   TableId id() const { return handle_.id(); }
   const std::string& name() const { return handle_.name(); }

@@ -57,7 +57,7 @@ void WorkerCore::check_admission(const void* server, Allowed allowed) const {
 void WorkerCore::check_call(const void* server, Allowed allowed) const {
   if (server != phase_.server) {
     throw UsageError(
-        fmt::format("a worker of rank {} was given a table of another server", phase_.rank.value()));
+        fmt::format("a worker of rank {} was given {}", phase_.rank.value(), foreign_table(server)));
   }
   switch (gate_.busy()) {
     case Busy::no:

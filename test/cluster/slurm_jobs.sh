@@ -1,6 +1,6 @@
 #!/bin/bash
-# slurm_jobs.sh <slurm_testbed.sh> <folder slurm> <folder of the applications> <folder of their data>: the batch scripts under a
-# Slurm of two virtual nodes. Prints what is wrong and exits with 1, or with 77 where there is no Slurm. A run in which
+# slurm_jobs.sh <slurm_testbed.sh> <folder slurm> <folder of the applications> <folder of their data> [<command...>]: the batch
+# scripts under a Slurm of two virtual nodes; also those that the command installs below the folder that is added to it. Prints what is wrong and exits with 1, or with 77 where there is no Slurm. A run in which
 # MPI_Init itself has crashed (slurm/README.md) says so and is repeated once.
 set -u
 self=$(realpath "$0")
@@ -8,6 +8,7 @@ testbed=$1
 scripts=$2
 programs=$3
 data=$4
+install=("${@:5}")
 program=$programs/matrix_factorization
 PATH=$PATH:/usr/sbin:/sbin
 # The sockets of munge want a short path.
@@ -119,7 +120,7 @@ exec "$program" --zipf 300x100x20000 --no-baselines --patience 0 --evaluate-ever
 END
 cat >signaled.sbatch <<'END'
 #!/bin/bash
-module() { echo loading; sleep 2; }
+module() { echo loading "$UNSET_AS_MODULE_SYSTEMS_HAVE_IT"; sleep 2; }
 export -f module
 exec bash "$RESUME_SCRIPT" "$PWD/signaled"
 END
@@ -145,6 +146,17 @@ jobs[graph]=$(PROGRAM=$programs/knowledge_graph_embeddings sbatch --parsable "${
 jobs[words]=$(PROGRAM=$programs/word_vectors sbatch --parsable "${options[@]}" --output=words.out \
   "$scripts/word_vectors.sbatch" text --dim 8 --epochs 2 --output vectors.txt)
 
+# The installed scripts, which find each other and their programs, from a folder that has none of them.
+if [[ ${#install[@]} -gt 0 ]]; then
+  "${install[@]}" "$directory/installed" >install.out 2>&1 || fail "no installation: $(cat install.out)"
+  installed=$directory/installed/share/lapse/slurm
+  mkdir elsewhere
+  for name in knowledge_graph_embeddings:triples word_vectors:text; do
+    jobs[${name%:*}]=$(cd elsewhere && env -u TRAIN_SCRIPT -u RESUME_SCRIPT sbatch --parsable "${options[@]}" --output="${name%:*}.out" \
+      "$installed/${name%:*}.sbatch" "../${name#*:}" --dim 8 --epochs 2)
+  done
+fi
+
 says killed.out '^epoch   3' || fail "to be killed: $(cat killed.out)"
 for pid in $(pgrep -f -- "$program .*--seed 7"); do
   [[ $(tr '\0' '\n' <"/proc/$pid/environ") =~ PMIX_RANK=1 ]] && kill -KILL "$pid"
@@ -156,6 +168,10 @@ job "srun, three ranks" 0 "^workers +3$" "${submit[@]}" --ntasks=3 --ntasks-per-
 job "mpirun" 0 "^workers +2$" env LAUNCHER=mpirun "${submit[@]}" "$scripts/train.sbatch" "$program" "${training[@]}"
 # The rank that srun ends as another one has failed ends by SIGTERM.
 job "wrong options of the program" "105|143" "^error: --zipf: .nonsense" "${submit[@]}" "$scripts/train.sbatch" "$program" --zipf nonsense
+for script in "$scripts"/*.sbatch; do
+  by_hand=$(env -u SLURM_JOB_ID bash "$script" anything else 2>&1)
+  [[ $? -eq 2 && $by_hand == "${script##*/}: it is for a job of Slurm: submit it by sbatch, as in: sbatch "* ]] || fail "by hand: $by_hand"
+done
 job "no program" 2 "usage: sbatch" "${submit[@]}" "$scripts/train.sbatch"
 job "an unknown launcher" 2 "expected srun or mpirun" env LAUNCHER=ssh "${submit[@]}" "$scripts/train.sbatch" "$program"
 job "an option of the script" 2 "^resume.sbatch: --resume: the script adds it" "${submit[@]}" "$RESUME_SCRIPT" ./idle --resume
@@ -187,6 +203,9 @@ for name in cancelled killed idle; do
 done
 ended "knowledge graph" "${jobs[graph]}" graph.out 0 '^turn 1 of job' '^epoch +2 '
 ended "word vectors" "${jobs[words]}" words.out 0 '^turn 1 of job' '^epoch +2 '
+for name in ${install[0]:+knowledge_graph_embeddings word_vectors}; do
+  ended "installed, $name" "${jobs[$name]}" "elsewhere/$name.out" 0 '^turn 1 of job' '^epoch +2 '
+done
 [[ -s graph-entities.npy && -s vectors.txt ]] || fail "no files of the other applications: $(ls)"
 
 python3 -B "$scripts/gather.py" techniques >gathered.txt 2>&1 || fail "gathering the techniques: $(cat gathered.txt)"

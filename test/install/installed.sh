@@ -33,6 +33,26 @@ grep -q '(NEEDED)' dynamic || fail "readelf shows nothing of programs and librar
 [[ -f $prefix/share/lapse/python/lapse_checkpoint.py && -f $prefix/share/doc/lapse/guide.md ]] || fail "the Python module or pages are missing"
 [[ ! -e $prefix/include/lapse/store/store.hpp && -f $prefix/include/lapse/core/export.hpp ]] || fail "other headers than expected"
 
+# The scripts for Slurm name what is installed, wherever DESTDIR puts it for now, and are refused without Slurm.
+scripts=$prefix/share/lapse/slurm
+! grep -rnE "build/release|[ (]slurm/[a-z_]+\.(sbatch|sh)" "$scripts" || fail "scripts name the folder of the sources"
+grep -q "PROGRAM:-/opt/lapse/bin/lapse-word-vectors" "$scripts/word_vectors.sbatch" || fail "a script has another program"
+grep -qx "scripts='/opt/lapse/share/lapse/slurm'" "$scripts/resume.sbatch" || fail "a script has another folder"
+if env -u SLURM_JOB_ID bash "$scripts/resume.sbatch" true 2>by_hand; then fail "a script runs without Slurm"; fi
+grep -q "submit it by sbatch, as in: sbatch /opt/lapse/share/lapse/slurm/resume.sbatch" by_hand || fail "by hand: $(cat by_hand)"
+# Where they are installed they run, as Slurm runs them: a copy, in another folder.
+cmake --install "$build" --prefix "$folder/programs" --component programs >"$folder/install.log"
+mkdir spool stubs
+printf '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nexec "$@"\n' >stubs/srun
+chmod +x stubs/srun
+for name in knowledge_graph_embeddings matrix_factorization word_vectors; do
+  cp "$folder/programs/share/lapse/slurm/$name.sbatch" spool/slurm_script
+  env -u TRAIN_SCRIPT -u RESUME_SCRIPT -u PROGRAM PATH="$folder/stubs:$PATH" SLURM_JOB_ID=1 SLURM_SUBMIT_DIR="$folder" SLURM_NTASKS=1 \
+    SLURM_JOB_NODELIST=here SLURM_JOB_END_TIME=$(($(date +%s) + 3600)) bash spool/slurm_script --help >script.out 2>&1 ||
+    fail "$name.sbatch: $(cat script.out)"
+  grep -q -- "--checkpoint-dir" script.out || fail "$name.sbatch has run something else: $(cat script.out)"
+done
+
 python3 "$sources/../links.py" "$prefix" || fail "links of the pages that were installed"
 ! grep -rn "build/release/\(apps\|examples\)" "$prefix/share/doc/lapse" || fail "pages name programs of the build folder"
 
@@ -64,6 +84,15 @@ configure() {  # <folder> <options ...>
 
 flags() {
   PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config "$@"
+}
+
+# The line in a page that begins so is run as it is, by a user who has set PKG_CONFIG_PATH and nothing else.
+run_line() {  # <page> <its first words>
+  local line
+  line=$(sed -n "s/^    \\($2 .*\\)/\\1/p" "$prefix/share/doc/lapse/$1" | head -n 1)
+  [[ -n $line ]] || fail "$1 has no line with $2"
+  echo "$1: $line"
+  env -u LD_LIBRARY_PATH PKG_CONFIG_PATH="$libraries/pkgconfig" bash -euo pipefail -c "$line" || fail "a line of $1"
 }
 
 # OpenMP is compiled beside the next steps.
@@ -164,9 +193,16 @@ cmake --build examples --parallel 2 >log || fail "$(cat log)"
 "${launcher[@]}" 2 examples/example_counters || fail "an example"
 "${launcher[@]}" 1 examples/example_plain_loop_step_3 || fail "an example"
 "${python:-python3}" -B "$sources/../../docs/examples.py" program "$prefix/share/doc/lapse/guide.md" guide_example.cpp
-# shellcheck disable=SC2046
-mpicxx -std=c++20 guide_example.cpp -o guide_example $(flags --cflags --libs lapse) -Wl,-rpath,"$libraries" || fail "the program of the guide"
+run_line guide.md "mpicxx -std=c++20 -O3"
 "${launcher[@]}" 2 ./guide_example || fail "the program of the guide"
+cp guide_example.cpp program.cpp
+run_line installation.md "mpicxx -std=c++20 program.cpp" && "${launcher[@]}" 1 ./program || fail "the program of installation.md"
+cp test/install/consumer/program.c .
+run_line c-interface.md "mpicc program.c" && "${launcher[@]}" 1 ./program || fail "the program of c-interface.md"
+if [[ -n $has_fortran ]]; then
+  cp test/install/consumer/program.f90 .
+  run_line fortran.md "mpifort program.f90" && "${launcher[@]}" 1 ./program || fail "the program of fortran.md"
+fi
 
 step "OpenMP"
 wait "$openmp_gcc" || fail "the program with OpenMP"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "adapm/distribution.hpp"
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/error.hpp"
 #include "test/mpi/server_expect.hpp"
@@ -85,6 +86,27 @@ TEST_CASE("Wrong intents are refused at the caller, and nothing is signaled") {
   CHECK(total.intents == 4 * ranks);
   CHECK(total.ignored_intents == 2 * ranks);
   other.close();
+  manager.close();
+}
+
+TEST_CASE("A manager refuses a Table and a Sampler that nothing was assigned to") {
+  ParameterManager manager(MPI_COMM_WORLD, Options{});
+  const lapse::Table<float> none;
+  const Sampler<float> no_sampler;
+  const std::vector<std::uint64_t> counts(kKeys);
+  expect_refused<lapse::UsageError>([&] { manager.set_frequencies(none, counts); }, {"an empty Table"});
+  expect_refused<lapse::UsageError>(
+      [&] {
+        manager.create_sampler(none, Distribution::uniform({Key(0), Key(1)}));
+      },
+      {"an empty Table"});
+  manager.run_workers(1, [&](Worker& worker) {
+    expect_refused<lapse::UsageError>([&] { worker.intent(none, Key(1), Clock(0), Clock(5)); },
+                                      {"an empty Table"});
+    expect_refused<lapse::UsageError>(
+        [&] { static_cast<void>(worker.prepare_sample(no_sampler, 3, Clock(0), Clock(5))); },
+        {"an empty Table"});
+  });
   manager.close();
 }
 

@@ -6,6 +6,7 @@
 #include "adapm/parameter_manager.hpp"
 #include "lapse/core/access_shares.hpp"
 #include "lapse/core/copy_series.hpp"
+#include "lapse/core/hooks.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
@@ -130,4 +131,40 @@ TEST_CASE("The staleness of copies at reading is counted, and how many copies th
   CHECK((total.copies_here > 0) == (shares->copy > 0));
   CHECK_THAT(statistics.to_text(), Contains("copy_share") && Contains("copies, most at a time"));
   manager.close();
+}
+
+TEST_CASE("Intents without effect get one warning when the manager is closed, on rank 0") {
+  enum class Signals { none, now, later, ended, as_meant };
+  const auto warnings = [](Signals signals) {
+    std::vector<std::string> texts;
+    lapse::set_hooks({.log = [&](lapse::LogLevel level, lapse::Rank, std::string_view text) {
+      if (level == lapse::LogLevel::warning) texts.emplace_back(text);
+    }});
+    {
+      ParameterManager manager(MPI_COMM_WORLD, options_of(Technique::adaptive));
+      const auto table = manager.create_table<float>({.name = "weights", .keys = kKeys});
+      manager.run_workers(2, [&](Worker& worker) {
+        const std::int64_t clock = worker.current_clock().value();
+        if (signals == Signals::ended || signals == Signals::as_meant) worker.advance_clock();
+        if (signals == Signals::none) return;
+        const bool ahead = signals == Signals::later || signals == Signals::as_meant;
+        worker.intent(table, Key(1), Clock(clock + (ahead ? 1 : 0)), Clock(clock + (ahead ? 2 : 1)));
+      });
+      manager.close();
+    }
+    lapse::set_hooks({});
+    return texts;
+  };
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (const Signals signals :
+       {Signals::none, Signals::now, Signals::later, Signals::ended, Signals::as_meant}) {
+    const std::vector<std::string> texts = warnings(signals);
+    const bool is_wrong = signals == Signals::later || signals == Signals::ended;
+    REQUIRE(texts.size() == (is_wrong && rank == 0 ? 1 : 0));
+    if (texts.empty()) continue;
+    CHECK_THAT(texts[0], Contains("training-with-intents.md"));
+    CHECK_THAT(texts[0], Contains(signals == Signals::later ? "no worker has called advance_clock"
+                                                            : "each had ended when it was signaled"));
+  }
 }

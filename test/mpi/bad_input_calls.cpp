@@ -109,6 +109,55 @@ TEST_CASE("A table of another server is refused") {
   });
 }
 
+TEST_CASE("A Table and a Function that nothing was assigned to are refused, by every call") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto own = server.create_table<std::int64_t>({.keys = kKeys});
+  struct Solver {
+    Table<std::int64_t> table;
+    Function<std::int64_t, Nothing, Nothing> function;
+  };
+  const Solver solver;
+  const Table<std::int64_t>& none = solver.table;
+  CHECK((!none && own && none.keys() == 0 && none.length() == 0 && !none.is_sparse()));
+  const std::string text = "an empty Table";
+  CHECK(contains(thrown_text<UsageError>([&] { none.name(); }), text));
+  CHECK(contains(thrown_text<UsageError>([&] { none.length(Key(0)); }), text));
+  CHECK(contains(thrown_text<UsageError>([&] { none.state_length(Key(0)); }), text));
+  CHECK(contains(thrown_text<UsageError>([&] { server.memory_use(none); }), text));
+  server.run_workers(1, [&](Worker& worker) {
+    Values value(1);
+    const std::vector<Key> keys{Key(0), Key(1)};
+    Values values(keys.size());
+    const std::vector<std::function<void()>> calls{
+        [&] { worker.pull(none, keys, values).wait(); },
+        [&] { worker.push(none, keys, values); },
+        [&] { worker.set(none, keys, values); },
+        [&] { worker.localize(none, keys); },
+        [&] { worker.call(none, solver.function, keys); },
+        [&] { worker.pull(none, Key(0), value).wait(); },
+        [&] { worker.push(none, Key(0), value); },
+        [&] { worker.locality(none, Key(0)); },
+        [&] { worker.pull_if_local(none, Key(0), value); },
+        [&] { worker.update_if_local(none, Key(0), [](std::span<std::int64_t>) {}); },
+        [&] { worker.for_each_local(none, [](Key, std::span<const std::int64_t>) {}); },
+        [&] { static_cast<void>(worker.lease(none, keys)); },
+        [&] {
+          static_cast<void>(worker.lease({{own, keys}, {none, keys}}));
+        }};
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const bool is_call = i == 4;  // Its function is refused first.
+      expect(contains(thrown_text<UsageError>(calls[i]), is_call ? "function" : text),
+             "call " + std::to_string(i));
+    }
+    const std::vector<Key> one{Key(worker.index())};
+    const Lease lease = worker.lease(own, one);
+    expect(contains(thrown_text<UsageError>([&] { lease.values(none); }), text), "the lease");
+  });
+  Solver later;
+  later.table = own;
+  CHECK(later.table.name() == own.name());
+}
+
 TEST_CASE("Calls of the server under a key's latch are refused; the latch is released") {
   ParameterServer server(MPI_COMM_WORLD);
   const auto table = server.create_table<std::int64_t>({.keys = kKeys, .length = kLength});

@@ -7,6 +7,7 @@
 #include "lapse/core/access_shares.hpp"
 #include "lapse/core/counters.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/readable_numbers.hpp"
 #include "test/support/catch.hpp"
 
 using Catch::Matchers::Contains;
@@ -122,11 +123,56 @@ TEST_CASE("Statistics print shares, copies over time and messages by kind, of ea
   CHECK_THAT(json, Contains(R"("messages": {"total": {"pull": {"records_sent": 1, "bytes_sent": 48, )"
                             R"("records_received": 1, "bytes_received": 48}, "refresh": )"));
   const std::string text = statistics.to_text();
-  CHECK_THAT(text, Contains("remote_operation_share      33.33 %\n"));
-  CHECK_THAT(text, Contains("mean_stale_microseconds     2500.00\n"));
+  CHECK_THAT(text, Contains("remote_operation_share  33.33 %\n"));
+  CHECK_THAT(text, Contains("mean_stale_time         2.50 ms\n"));
+  CHECK_THAT(text, Contains("stale_time              5.00 ms\n"));
   CHECK_THAT(text, Contains("remote_share              0.00 %        1   50.00 %        0\n"));
   CHECK_THAT(text, Contains("copies, mean over time         4        1         4        1\n"));
   CHECK_THAT(text, Contains("pull                 1          48                 1              48\n"));
+}
+
+TEST_CASE("the text begins with five lines for a person, with times and sizes in units that fit") {
+  Statistics statistics{.table_names = {"a", "b"}, .ranks = {{}, {}}};
+  statistics.ranks[0].counters = {.messages_sent = 3, .bytes_sent = 1'250'000};
+  statistics.ranks[0].tables = {{.operations = 7,
+                                 .local_pulls = 6,
+                                 .queued_accesses = 1,
+                                 .remote_pushes = 1,
+                                 .relocations_in = 2,
+                                 .relocation_nanoseconds = 90'000,
+                                 .relocation_max_nanoseconds = 60'000,
+                                 .bytes_here = 400},
+                                {.operations = 1, .bytes_here = 100}};
+  statistics.ranks[1].tables = {
+      {.copies_in = 1, .read_samples = 2, .stale_nanoseconds = 5'000'000, .copies_here = 1},
+      {.local_pulls = 2, .copy_pulls = 1}};
+  CHECK(statistics.to_text().starts_with(
+      "job          2 ranks, 2 tables with 500 B of values; 8 operations\n"
+      "accesses     80.00 % in memory at once (10.00 % in copies), 10.00 % in memory after a wait, 10.00 % "
+      "by "
+      "message\n"
+      "messages     3 were sent with 1.25 MB\n"
+      "relocations  2 keys have moved, 45.0 us from request to arrival in the mean, 60.0 us at most\n"
+      "copies       1 was made, 1 now; when read, 2.50 ms after their last refresh in the mean\n"
+      "\ntotal over ranks "));
+  CHECK(
+      Statistics{}.to_text().starts_with("job          0 ranks, 0 tables with 0 B of values; 0 operations\n"
+                                         "accesses     none\nmessages     0 were sent with 0 B\n"
+                                         "relocations  none\ncopies       none\n\n"));
+}
+
+TEST_CASE("times and sizes have three digits and the unit that fits") {
+  CHECK(lapse::readable_time(0) == "0.00 us");
+  CHECK(lapse::readable_time(350) == "0.35 us");
+  CHECK(lapse::readable_time(9994) == "9.99 us");
+  CHECK(lapse::readable_time(9996) == "10.0 us");
+  CHECK(lapse::readable_time(999'499) == "999 us");
+  CHECK(lapse::readable_time(999'501) == "1.00 ms");
+  CHECK(lapse::readable_time(2.5e9) == "2.50 s");
+  CHECK(lapse::readable_time(3.6e12) == "3600 s");
+  CHECK(lapse::readable_bytes(999) == "999 B");
+  CHECK(lapse::readable_bytes(1000) == "1.00 KB");
+  CHECK(lapse::readable_bytes(~std::uint64_t{0}) == "18446744 TB");
 }
 
 TEST_CASE("JSON has every counter of every rank and table") {
@@ -148,9 +194,9 @@ TEST_CASE("the text is aligned and shows the extremes") {
   Statistics statistics = sample();
   statistics.table_names[1] = "biases";
   const std::string text = statistics.to_text();
-  CHECK_THAT(text, Contains("total over ranks             factors  biases\n"));
-  CHECK_THAT(text, Contains("operations                      1001       0\n"));
-  CHECK_THAT(text, Contains("local_share                  39.88 %       -\n"));
+  CHECK_THAT(text, Contains("total over ranks         factors   biases\n"));
+  CHECK_THAT(text, Contains("operations                  1001        0\n"));
+  CHECK_THAT(text, Contains("local_share              39.88 %        -\n"));
   CHECK_THAT(text, Contains("messages_sent        150        50        1      100        0\n"));
 }
 

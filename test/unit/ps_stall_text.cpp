@@ -1,6 +1,9 @@
 #include "lapse/ps/stall_text.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lapse/ps/peers.hpp"
@@ -39,6 +42,9 @@ struct Shared {
   }
 };
 
+constexpr std::string_view kPage = "\n  what this means, and what to look at: docs/stalls.md";
+constexpr std::string_view kStopped = ": stopped by a signal or a debugger, and goes on after kill -CONT";
+
 std::string text_of(const StallQuestion& answers, std::vector<SeenRank> ranks = {}) {
   return stall_text({.worker = 9,
                      .rank = Rank(2),
@@ -61,7 +67,8 @@ TEST_CASE("A report of a worker names its keys, who owns them, and what is queue
     answers.keys = {key};
     const std::string text = text_of(answers);
     REQUIRE(text.substr(0, head.size()) == head);
-    return text.substr(head.size());
+    REQUIRE(text.ends_with(kPage));
+    return text.substr(head.size(), text.size() - head.size() - kPage.size());
   };
   const std::string key = "\n  push of key 7 of table 'table': ";
   CHECK(line(shared.key(7)) == key + "its home, rank 1, does not answer, so its owner is not known");
@@ -95,10 +102,17 @@ TEST_CASE("A report counts what it does not name, and ends with the ranks that d
   answers.further_keys = 667;
   const std::string text = text_of(answers, {{"rank 1, process 11 on a", ProcessState::stopped, true},
                                              {"rank 3, process 13 on b", ProcessState::unknown, true},
-                                             {"rank 4, process 14 on a", ProcessState::ended, false}});
-  CHECK(text.find("\n  and 667 further keys\n  rank 1, process 11 on a, does not answer: stopped\n"
-                  "  rank 3, process 13 on b, does not answer: state not visible from this host\n"
-                  "  rank 4, process 14 on a: ended") != std::string::npos);
+                                             {"rank 4, process 14 on a", ProcessState::ended, false},
+                                             {"rank 5, process 15 on a", ProcessState::runs, true}});
+  CHECK(text.ends_with(fmt::format(
+      "\n  and 667 further keys\n  rank 1, process 11 on a, does not answer{}\n"
+      "  rank 3, process 13 on b, does not answer: is on another host or in another container, where "
+      "this rank cannot see whether it is stopped\n"
+      "  rank 4, process 14 on a: ended: the process is gone, and its last lines or its exit status say "
+      "why\n"
+      "  rank 5, process 15 on a, does not answer: runs, and its engine does not: code of the "
+      "application that the engine calls holds it up, or it has no processor{}",
+      kStopped, kPage)));
 }
 
 TEST_CASE("A report at a barrier names the workers that have not come, and what they do") {
@@ -114,12 +128,16 @@ TEST_CASE("A report at a barrier names the workers that have not come, and what 
                                        .what = "the other workers at a barrier",
                                        .answers = &answers});
   CHECK(text ==
-        "worker 0 on rank 0 has waited for 60 s for the other workers at a barrier\n"
-        "  worker 1 on rank 0 has not come: it runs code of the application\n"
-        "  worker 5 on rank 1 has not come: it waits for answers\n"
-        "  worker 6 on rank 1 has not come: it has returned from its function\n"
-        "  worker 7 on rank 1 has not come: no thread of the application is attached in its place\n"
-        "  and 4 further workers");
+        fmt::format(
+            "worker 0 on rank 0 has waited for 60 s for the other workers at a barrier\n"
+            "  worker 1 on rank 0 has not come: it runs code of the application, and has not made this call\n"
+            "  worker 5 on rank 1 has not come: it waits for answers to a pull, a push or another operation "
+            "of its "
+            "own\n"
+            "  worker 6 on rank 1 has not come: it has returned from its function\n"
+            "  worker 7 on rank 1 has not come: no thread of the application is attached in its place\n"
+            "  and 4 further workers{}",
+            kPage));
   answers.absent.assign(100, {Rank(0), 1, WorkerActivity::application});
   CHECK(text_of(answers).find("\n  and 96 further workers") != std::string::npos);
 }
@@ -134,14 +152,25 @@ TEST_CASE("A report without answers blames the engine of its own rank") {
 TEST_CASE("Reports of whole ranks name the call or the key, and the ranks that are missing or halted") {
   const std::vector<SeenRank> ranks{{"rank 1, process 11 on a", ProcessState::stopped, false}};
   CHECK(call_stall_text(Rank(0), seconds(2), "create_table", ranks) ==
-        "rank 0 has waited for 2 s in create_table; has not come:\n  rank 1, process 11 on a: stopped");
-  CHECK(latch_stall_text(Rank(0), seconds(2), Key(5), "t", ranks) ==
-        "a thread of rank 0 has waited for 2 s for the latch of key 5 of table 't'; not running:\n"
-        "  rank 1, process 11 on a: stopped");
+        fmt::format("rank 0 has waited for 2 s in create_table; has not come:\n  rank 1, process 11 on a{}{}",
+                    kStopped, kPage));
+  const std::vector<SeenRank> running{{"rank 1, process 11 on a", ProcessState::runs, false}};
+  CHECK(call_stall_text(Rank(0), seconds(2), "create_table", running) ==
+        fmt::format(
+            "rank 0 has waited for 2 s in create_table; has not come:\n  rank 1, process 11 on a: runs, and "
+            "has not made this call: it computes or waits before it, or has taken another way through the "
+            "program{}",
+            kPage));
+  CHECK(
+      latch_stall_text(Rank(0), seconds(2), Key(5), "t", ranks) ==
+      fmt::format("a thread of rank 0 has waited for 2 s for the latch of key 5 of table 't'; not running:\n"
+                  "  rank 1, process 11 on a{}{}",
+                  kStopped, kPage));
   CHECK(latch_stall_text(Rank(0), seconds(2), Key(5), "t", {}).find("every rank that shares it runs") !=
         std::string::npos);
   CHECK(halted_stall_text(Rank(0), seconds(2), "in close", ranks) ==
-        "rank 0 has waited for 2 s in close for the other ranks:\n  rank 1, process 11 on a: stopped");
+        fmt::format("rank 0 has waited for 2 s in close for the other ranks:\n  rank 1, process 11 on a{}{}",
+                    kStopped, kPage));
 }
 
 TEST_CASE("Of a rank on another host nothing is known, and a rank that is not known has no process") {

@@ -21,8 +21,11 @@ WhileWaiting MakingReport::by(Rank rank) const {
     if (logged || waited < after) return;
     logged = true;
     Logger(rank, level)
-        .warning("rank {} has waited for {} s in the making of a server for ranks that do not make it",
-                 rank.value(), after.count());
+        .warning(
+            "rank {} has waited for {} s in the making of a server for ranks that do not make it: "
+            "they compute or wait before their call, have taken another way through the program, or are "
+            "stopped\n  what this means, and what to look at: docs/stalls.md",
+            rank.value(), after.count());
   };
 }
 

@@ -62,8 +62,8 @@ Json to_json(const TableRecord& table) {
                {"initialiser", table.initialiser},
                {"seed", table.seed},
                {"entries", table.entries()},
-               {"not_finite", table.not_finite()},
                {"shards", Json::array()}};
+  if (table.not_finite() != 0) json["not_finite"] = table.not_finite();
   for (const ShardRecord& shard : table.shards) json["shards"].push_back(to_json(shard));
   return json;
 }

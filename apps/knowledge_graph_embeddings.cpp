@@ -44,8 +44,11 @@ int embed(adapm::ParameterManager& manager, const KnowledgeGraphOptions& options
     graph = load_graph(options.data, reader_group(server, worker));
   });
   if (reports) fmt::print("{}\n", describe(graph));
+  TrainingOptions training = options.training;
+  const std::optional<std::string> fitted = training.fit(graph);
+  if (fitted && reports) fmt::print("{}\n", *fitted);
 
-  Trainer trainer(manager, graph, options.training);
+  Trainer trainer(manager, graph, training);
   std::optional<EmbeddingFiles> files;
   run_on_rank_0(server, [&](Worker&) {
     if (!options.summary_json.empty()) write_text_file(options.summary_json, "");

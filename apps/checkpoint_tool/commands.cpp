@@ -24,8 +24,10 @@ std::vector<std::uint64_t> steps_by_age(const CheckpointFolder& folder) {
 std::string line_of(const Manifest& manifest) {
   std::uint64_t entries = 0;
   for (const TableRecord& table : manifest.tables) entries += table.entries();
-  return fmt::format("step {}: {} tables, {} keys, {} bytes, by {} ranks", manifest.step,
-                     manifest.tables.size(), entries, manifest.bytes(), manifest.ranks);
+  const std::uint64_t not_finite = manifest.not_finite();
+  return fmt::format("step {}: {} tables, {} keys, {} bytes, by {} ranks{}", manifest.step,
+                     manifest.tables.size(), entries, manifest.bytes(), manifest.ranks,
+                     not_finite == 0 ? "" : fmt::format(", {} numbers not finite", not_finite));
 }
 
 template <class T>
@@ -102,6 +104,7 @@ void show_checkpoint(const CheckpointFolder& folder, const Manifest& manifest) {
                           : fmt::format("{} elements and {} of state", table.length, table.state_elements);
     fmt::print("table '{}': {}, {}, {}; update rule {}; initialiser {}, seed {}\n", table.name, keys,
                element_name(table.element), length, table.update_rule_text, table.initialiser, table.seed);
+    if (table.not_finite() != 0) fmt::print("  {} numbers are not finite\n", table.not_finite());
     for (const ShardRecord& shard : table.shards) {
       fmt::print("  {}: {} keys, {} to {}, {} bytes\n", shard.file, shard.entries, shard.first_key,
                  shard.last_key, shard.bytes);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/common/checkpoint_room.hpp"
 #include "apps/common/held_signals.hpp"
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_folder.hpp"
@@ -41,7 +42,7 @@ TrainingJob::TrainingJob(ParameterServer& server, const CheckpointOptions& optio
       control_(server, {.signals = options.signals,
                         .checkpoint_interval = options.interval,
                         .grace = options.stop_before}),
-      existing_(existing_checkpoints(server, options)) {
+      existing_((require_writable(server, options), existing_checkpoints(server, options))) {
   // A signal that comes behind the last handler would end a program whose work is done or saved, with another
   // exit status: launchers send some to the other ranks when the first has ended.
   signals_.ignore_afterwards();
@@ -64,6 +65,7 @@ bool TrainingJob::has_steps() const {
 std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   using Reason = CheckpointError::Reason;
   identity_ = std::move(identity);
+  require_room(server_, options_, tables_);
   const bool reports = server_.rank() == Rank(0);
   if (existing_.folder.empty() && !options_.resume_step) {
     if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
@@ -117,6 +119,12 @@ SavedState TrainingJob::resume(const LoadRequest& request, std::optional<std::ui
   // An older one, where the values of the newest are damaged in a local folder.
   LoadedCheckpoint loaded = checkpoints_.load(request);
   const Json global = require_content(loaded);
+  if (loaded.not_finite != 0)
+    throw ConfigurationError(
+        fmt::format("step {} in {} has {} numbers that are not finite, and cannot be trained further: {}",
+                    loaded.step, options_.folder, loaded.not_finite,
+                    options_.resume_step ? "choose another --resume-step"
+                                         : "choose another --checkpoint-dir, and a smaller --rate"));
   // The next one is the newest by its number, too, whatever was passed over.
   next_step_ = std::max(loaded.step, newest_step()) + 1;
   // One that is on the hosts alone is to be saved again before the job ends.
@@ -178,6 +186,15 @@ void TrainingJob::finish_written() {
   finish_background();
 }
 
+void TrainingJob::finish_background_save() {
+  if (std::exchange(is_saving_, false)) finish_background();
+}
+
+std::string TrainingJob::saved_text() const {
+  if (saved_step_ == 0) return {};
+  return fmt::format("; step {} in {}, from before, is the newest checkpoint", saved_step_, options_.folder);
+}
+
 void TrainingJob::finish_background() {
   try_to_save([this] {
     finish_save(saving_);
@@ -215,7 +232,7 @@ bool TrainingJob::pause(const JobProgress& progress, const std::function<SavedSt
                              });
     if (control_.need_checkpoint(progress) || clocks_over) {
       // Saves in the background are slower than the interval: what the last one says is not the next one's.
-      if (std::exchange(is_saving_, false)) finish_background();
+      finish_background_save();
       try_to_save([&] {
         checkpoints_.save_async(next_step_++, content(state()));
         is_saving_ = true;
@@ -249,7 +266,7 @@ void TrainingJob::finish(const JobProgress& progress, const std::function<SavedS
 
 void TrainingJob::save(const JobProgress& progress, const std::function<SavedState()>& state) {
   failed_saves_ = 0;  // The last checkpoint is tried in any case.
-  if (std::exchange(is_saving_, false)) finish_background();
+  finish_background_save();
   if (is_saved(progress)) return;
   checkpoints_.save(next_step_++, content(state()));
   finish_save(progress);

@@ -27,7 +27,8 @@ namespace lapse::apps {
 class TrainingJob {
  public:
   // Collective. The server outlives the object. Throws ConfigurationError for a folder that has checkpoints
-  // which are not to be resumed, CheckpointError for a local folder of another run, and as JobControl does.
+  // which are not to be resumed, CheckpointError for a local folder of another run and for a folder that a
+  // rank cannot write to, and as JobControl does.
   // From then on the process ignores the signals of the options wherever they are not caught. By the main
   // thread: signals that were held come now.
   TrainingJob(ParameterServer& server, const CheckpointOptions& options);
@@ -39,11 +40,13 @@ class TrainingJob {
   template <Element T>
   void add(const Table<T>& table, const std::string& name) {
     checkpoints_.add(table, name);
+    tables_.push_back(table.handle());
   }
 
   // Collective. Loads the tables of the newest checkpoint, if there is one and it is to be resumed; returns
   // its state. Where that turns out to be damaged, the one before is taken, with a warning. Throws
-  // ConfigurationError where it is of another run, CheckpointError.
+  // ConfigurationError where it is of another run, or has numbers that are not finite; CheckpointError, also
+  // where there is no room for a checkpoint of the tables.
   std::optional<SavedState> begin(RunIdentity identity);
   // How far the training is at the beginning: the newest checkpoint, if there is one, is as far.
   void set_progress(const JobProgress& progress);
@@ -61,6 +64,11 @@ class TrainingJob {
   bool pause(const JobProgress& progress, const std::function<SavedState()>& state);
   // Collective. Saves a last checkpoint, unless the newest is as far.
   void finish(const JobProgress& progress, const std::function<SavedState()>& state);
+
+  // Collective. Waits for a checkpoint that is written in the background, so that it exists.
+  void finish_background_save();
+  // "; step 3 in <folder> is the newest checkpoint", or nothing.
+  std::string saved_text() const;
 
   // When pause() has returned true: one line for the user.
   const std::string& stop_text() const { return stop_text_; }
@@ -95,6 +103,7 @@ class TrainingJob {
   SignalWatch signals_;  // from before the job's control until the process ends
   TerminationWatch termination_;
   Checkpoints checkpoints_;
+  std::vector<TableHandle> tables_;  // of these
   JobControl control_;
   RunIdentity identity_;
   ExistingCheckpoints existing_;  // before the start

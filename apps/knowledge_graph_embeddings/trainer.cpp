@@ -10,6 +10,7 @@
 #include "adapm/distribution.hpp"
 #include "apps/common/manager_program.hpp"
 #include "apps/common/technique_option.hpp"
+#include "apps/common/training_health.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -75,6 +76,15 @@ void TrainingOptions::check(const KnowledgeGraph& graph) const {
   const bool observes_quality = schedule.patience != 0 || schedule.plateau_decay != 1;
   require(!observes_quality || (!graph.valid.empty() && evaluate_every != 0),
           "patience, and a decay on a plateau, need evaluations on validation triples");
+}
+
+std::optional<std::string> TrainingOptions::fit(const KnowledgeGraph& graph) {
+  NegativeOptions& negatives = runner.negatives;
+  if (negatives.sharing != NegativeSharing::batch || negatives.per_side <= graph.entities)
+    return std::nullopt;
+  const std::size_t wanted = std::exchange(negatives.per_side, graph.entities);
+  return fmt::format("{} different shared negatives, and the graph has {} entities: all are negatives",
+                     wanted, graph.entities);
 }
 
 Trainer::Trainer(adapm::ParameterManager& manager, const KnowledgeGraph& graph,
@@ -154,10 +164,15 @@ bool Trainer::run_part(TrainingJob* job) {
     if (worker.local_index() == 0) sums = own;
   });
   const double loss = sums[0] / static_cast<double>(graph_.train.size());
-  if (!std::isfinite(loss)) {
-    throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
-                            epoch + 1, options_.optimiser.learning_rate * double{rate}));
-  }
+  const std::array tables{tables_.entities, tables_.relations};
+  require_healthy(manager_.server(),
+                  {.epoch = epoch + 1,
+                   .rate = options_.optimiser.learning_rate * double{rate},
+                   .loss = loss,
+                   .loss_of_nothing = loss_of_nothing(),
+                   .value_scale = std::max({1.0, options_.initial_scale, std::abs(options_.model.margin)}),
+                   .tables = tables},
+                  job);
   part_clocks_ = static_cast<std::uint64_t>(sums[1]) / partition_.workers();
   if (sums[1] < sums[2]) return false;
   epochs_.push_back({epoch + 1, loss, std::nullopt, part_cost_});
@@ -165,6 +180,15 @@ bool Trainer::run_part(TrainingJob* job) {
   clocks_ += std::exchange(part_clocks_, 0);
   positions_.assign(runners_.size(), {});
   return true;
+}
+
+double Trainer::loss_of_nothing() const {
+  const NegativeOptions& negatives = options_.runner.negatives;
+  const std::uint64_t of_side =
+      negatives.sharing == NegativeSharing::all ? graph_.entities : std::uint64_t{negatives.per_side};
+  // Each of the two queries of a triple has as many scores, none of which is larger than the margin.
+  const double scores = 2 * (static_cast<double>(of_side) + 1);
+  return scores * std::max({1.0, options_.initial_scale, std::abs(options_.model.margin)});
 }
 
 Evaluation Trainer::evaluate(Splits splits) {

@@ -47,6 +47,9 @@ struct TrainingOptions {
   void check(std::int32_t ranks) const;
   // The same for this graph.
   void check(const KnowledgeGraph& graph) const;
+  // Where more different shared negatives are asked for than the graph has entities, takes all entities.
+  // Returns a line for the user, or nothing.
+  std::optional<std::string> fit(const KnowledgeGraph& graph);
 };
 
 struct EpochRecord {
@@ -70,7 +73,8 @@ class Trainer {
 
   // Collective. Trains for the epochs of the options; calls on_epoch on every rank after every epoch. With
   // patience, evaluates on the validation triples alone, perhaps ends earlier, and in the end restores the
-  // best embeddings and evaluates them on the test triples. Throws Error when the loss is no longer finite.
+  // best embeddings and evaluates them on the test triples. Throws Error when the training has diverged: see
+  // require_healthy.
   // A job, which may be null, saves checkpoints; where it is to be resumed, the training goes on from there,
   // and where it is to stop, the training returns, perhaps in the middle of an epoch, and has stopped.
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
@@ -94,6 +98,8 @@ class Trainer {
  private:
   std::optional<adapm::Sampler<float>> make_sampler();
   bool is_due(std::uint64_t epoch) const;
+  // At most, of a triple, where all scores are about 0.
+  double loss_of_nothing() const;
   bool stops_early() const { return options_.schedule.patience != 0; }
   // Of the last epoch.
   void evaluate_epoch();

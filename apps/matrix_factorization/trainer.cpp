@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "apps/common/manager_program.hpp"
+#include "apps/common/training_health.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "apps/matrix_factorization/evaluation.hpp"
 #include "lapse/core/error.hpp"
@@ -25,10 +26,11 @@ double deciding_error(const EpochRecord& record) {
   return record.errors->test_rmse.value_or(record.errors->train_rmse);
 }
 
-void check_finite(const EpochRecord& record) {
-  if (std::isfinite(record.errors->train_rmse) && std::isfinite(deciding_error(record))) return;
-  throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
-                          record.epoch, record.learning_rate));
+// The largest absolute value: no prediction of a model that has learned nothing is further off.
+double scale_of(const FactorizationProblem& problem) {
+  float largest = 1;
+  for (const io::Cell& cell : problem.train) largest = std::max(largest, std::abs(cell.value));
+  return largest;
 }
 
 // Copies of a key show other workers' updates a little later, which only intents pay for.
@@ -91,6 +93,7 @@ Trainer::Trainer(adapm::ParameterManager& manager, const FactorizationProblem& p
                                    make_update_rule(options.update_rule, options.learning_rate.initial),
                                    consistency_of(options.runner.mode))),
       learning_rate_(options.learning_rate),
+      value_scale_(scale_of(problem)),
       states_(static_cast<std::size_t>(local_workers_)) {
   options_.runner.seed = options.seed;
   prepare();
@@ -142,16 +145,27 @@ void Trainer::run(const std::function<void(const EpochRecord&)>& on_epoch, Train
   while (!is_finished()) {
     run_epoch();
     EpochRecord& record = epochs_.back();
-    if (is_due(record.epoch)) {
-      record.errors = evaluate();
-      check_finite(record);
-    }
+    if (is_due(record.epoch)) record.errors = evaluate();
+    check_health(record, job);
     learning_rate_.epoch_finished(record.errors ? record.errors->train_rmse : 0);
     if (on_epoch) on_epoch(record);
     has_stopped_ = job != nullptr && !is_finished() && job->pause({.epochs = epochs_.size()}, state);
     if (has_stopped_) return;
   }
   if (job != nullptr) job->finish({.epochs = epochs_.size()}, state);
+}
+
+void Trainer::check_health(const EpochRecord& record, TrainingJob* job) const {
+  TrainingHealth health{.epoch = record.epoch,
+                        .rate = record.learning_rate,
+                        .loss_of_nothing = value_scale_,
+                        .value_scale = std::max(value_scale_, options_.initial_scale),
+                        .tables = std::span(&factors_.table, 1)};
+  if (record.errors) {
+    const double train = record.errors->train_rmse;
+    health.loss = std::isfinite(train) ? std::max(train, deciding_error(record)) : train;
+  }
+  require_healthy(manager_.server(), health, job);
 }
 
 const EpochRecord* Trainer::best() const {

@@ -71,9 +71,9 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   // Collective. Trains until the options say stop; calls on_epoch on every rank after every epoch. Throws
-  // Error when the errors are no longer finite. A job, which may be null, saves checkpoints; where it is to
-  // be resumed, the training goes on from there, and where it is to stop, the training returns after the
-  // epoch, and has stopped.
+  // Error when the training has diverged: see require_healthy. A job, which may be null, saves checkpoints;
+  // where it is to be resumed, the training goes on from there, and where it is to stop, the training returns
+  // after the epoch, and has stopped.
   void run(const std::function<void(const EpochRecord&)>& on_epoch = {}, TrainingJob* job = nullptr);
   bool has_stopped() const { return has_stopped_; }
 
@@ -96,6 +96,8 @@ class Trainer {
 
   void prepare();
   bool is_due(std::uint64_t epoch) const;
+  // Collective. Throws Error where the training has diverged.
+  void check_health(const EpochRecord& record, TrainingJob* job) const;
   bool is_finished() const;
 
   // What a checkpoint has beside the table.
@@ -113,6 +115,7 @@ class Trainer {
   BlockSchedule schedule_;
   FactorTable factors_;
   LearningRate learning_rate_;
+  double value_scale_;  // of the cells
   std::vector<EpochRecord> epochs_;
   bool has_stopped_ = false;
   std::vector<std::unique_ptr<WorkerState>> states_;  // by local index; each touched by its worker alone

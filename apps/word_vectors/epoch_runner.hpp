@@ -28,7 +28,9 @@ struct RunnerOptions {
   double rate = 0.05;           // SGD: at the start; it falls in a line to 1e-4 of it
   std::uint64_t epochs = 5;     // in which it does
   std::size_t lookahead = 100;  // batches that are made, and whose intents are signaled, ahead of their use
-  std::size_t shuffle = 1000;  // sentences in the buffer that shuffles them; 0 or 1: in the order of the text
+  // Sentences in the buffer that shuffles them; 0 or 1: in the order of the text. Vectors follow the text
+  // that they are trained on, the faster the larger the rate: more should be mixed than is about one thing.
+  std::size_t shuffle = 20000;
   std::uint64_t seed = 1;
   // The updates of all workers have one order: the result is the same in every run, bit for bit. Workers push
   // one after the other.

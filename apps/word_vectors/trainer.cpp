@@ -10,6 +10,7 @@
 
 #include "apps/common/manager_program.hpp"
 #include "apps/common/technique_option.hpp"
+#include "apps/common/training_health.hpp"
 #include "apps/common/worker_counts.hpp"
 #include "lapse/core/error.hpp"
 
@@ -152,10 +153,10 @@ bool Trainer::run_part(const OnProgress& on_progress, TrainingJob* job) {
     worker.all_reduce(own);
     if (worker.local_index() == 0) sums = own;
   });
-  if (!std::isfinite(sums[0])) {
-    throw Error(fmt::format("training diverged in epoch {} with learning rate {}: choose a smaller one",
-                            epoch + 1, options_.runner.rate));
-  }
+  // The loss of a context is bounded, as its probabilities are: see SkipGram.
+  const std::array tables{tables_.inputs, tables_.outputs};
+  require_healthy(manager_.server(),
+                  {.epoch = epoch + 1, .rate = options_.runner.rate, .loss = sums[0], .tables = tables}, job);
   // What is not read again yet counts, too.
   part_clocks_ = std::max(part_clocks_, static_cast<std::uint64_t>(sums[3]) / workers());
   if (sums[4] != 0) return false;

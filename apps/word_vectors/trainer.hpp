@@ -49,7 +49,7 @@ class Trainer {
   // fast as the first.
   using OnProgress = std::function<void(std::uint64_t epoch, const EpochProgress&, double seconds)>;
 
-  // Collective. One epoch, or what is left of it. Throws Error when the loss is no longer finite. on_progress
+  // Collective. One epoch, or what is left of it. Throws Error when the training has diverged. on_progress
   // may differ by rank.
   const EpochRecord& run_epoch(const OnProgress& on_progress = {});
 

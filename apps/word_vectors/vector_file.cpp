@@ -29,6 +29,9 @@ static_assert(std::endian::native == std::endian::little, "the binary format is 
 
 namespace {
 
+// At least as many bytes are about a word, with the line end, and about a number in text, with the blank.
+constexpr std::size_t kBytesOfWord = 4;
+constexpr std::size_t kBytesOfText = 10;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
 constexpr std::size_t kMaxDimensions = 1000000;
 constexpr std::size_t kMaxLineOfVector = 64 * kMaxDimensions;
@@ -220,7 +223,11 @@ void check_finite(const VectorInput& input, std::string_view word, std::span<con
 
 VectorFileWriter::VectorFileWriter(const std::string& path, VectorFormat format, std::size_t words,
                                    std::size_t dimensions)
-    : file_(path), format_(format), words_left_(words), dimensions_(dimensions) {
+    : file_(path, words * (kBytesOfWord +
+                           dimensions * (format == VectorFormat::binary ? sizeof(float) : kBytesOfText))),
+      format_(format),
+      words_left_(words),
+      dimensions_(dimensions) {
   block_ = fmt::format("{} {}\n", words, dimensions);
 }
 

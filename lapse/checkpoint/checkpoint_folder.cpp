@@ -206,7 +206,8 @@ std::vector<CheckpointFolder::Saved> CheckpointFolder::saved() const {
   std::uint64_t order = 0;  // the largest so far
   for (const std::uint64_t step : steps()) {
     try {
-      found.push_back({.at = manifest(step).saved_at()});
+      const Manifest manifest = this->manifest(step);
+      found.push_back({.at = manifest.saved_at(), .healthy = manifest.not_finite() == 0});
       order = std::max(order, found.back().at.order);
     } catch (const CheckpointError& error) {
       found.push_back({.at = {.order = order, .step = step}, .problem = error});
@@ -290,12 +291,15 @@ void CheckpointFolder::check(const Manifest& manifest, Check check) const {
   for (const BlobRecord& blob : manifest.per_worker) read_blob(manifest, blob);
 }
 
-CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const std::uint64_t> except) const {
+CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const std::uint64_t> except,
+                                                  Prefer prefer) const {
   Newest result;
+  std::optional<Newest> ill;  // where only one that is not healthy has passed so far
   std::vector<Saved> found = saved();
   std::ranges::reverse(found);
   for (const Saved& one : found) {
     if (std::ranges::find(except, one.at.step) != except.end()) continue;
+    if (one.problem && ill) ill->problems.emplace_back(one.problem->what());
     if (result.manifest) {
       if (one.problem) result.problems.emplace_back(one.problem->what());
       continue;
@@ -303,14 +307,23 @@ CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const s
     try {
       Manifest manifest = this->manifest(one.at.step);
       this->check(manifest, check);
+      if (prefer == Prefer::healthy && manifest.not_finite() != 0) {
+        std::string problem = fmt::format("{}: {}", file_path(one.at.step, std::string(Manifest::kFile)),
+                                          manifest.not_finite_text());
+        if (!ill) ill = Newest{std::move(manifest), result.problems};
+        result.problems.push_back(std::move(problem));
+        continue;
+      }
       result.manifest = std::move(manifest);
     } catch (const CheckpointError& error) {
       // It may be whole: a disk that cannot be read now, or a program that is older than the checkpoint.
-      if (error.reason() == Reason::not_readable || error.reason() == Reason::newer_version) throw;
+      const bool may_be_whole =
+          error.reason() == Reason::not_readable || error.reason() == Reason::newer_version;
+      if (may_be_whole && !ill) throw;
       result.problems.emplace_back(error.what());
     }
   }
-  return result;
+  return result.manifest || !ill ? result : *std::move(ill);
 }
 
 }  // namespace lapse

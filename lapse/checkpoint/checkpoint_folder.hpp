@@ -59,6 +59,7 @@ class CheckpointFolder {
   struct Saved {
     SavedAt at;
     std::optional<CheckpointError> problem = {};  // of the manifest
+    bool healthy = true;                          // as far as is known: all numbers are finite
   };
   std::vector<Saved> saved() const;
   // Throws with reason missing where the step has none.
@@ -88,7 +89,11 @@ class CheckpointFolder {
     std::optional<Manifest> manifest;
     std::vector<std::string> problems;
   };
-  Newest newest(Check check, std::span<const std::uint64_t> except = {}) const;
+  // Which one counts as such: with `healthy`, one with numbers that are not finite only where no other one
+  // passes the check.
+  enum class Prefer : std::uint8_t { healthy, newest };
+  Newest newest(Check check, std::span<const std::uint64_t> except = {},
+                Prefer prefer = Prefer::healthy) const;
 
  private:
   enum class Empty : std::uint8_t { stays, goes };

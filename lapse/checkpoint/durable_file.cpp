@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -53,6 +54,11 @@ DurableFile::~DurableFile() {
 
 void DurableFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return;
+  // Beyond the limit, reserving would end the process by a signal.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      begin_ + bytes > limit.rlim_cur)
+    refuse_write(path_, fmt::format("{} bytes cannot be reserved", bytes), EFBIG);
   int number = EINTR;
   while (number == EINTR) {
     const int result = ::fallocate(descriptor_, 0, static_cast<off_t>(begin_), static_cast<off_t>(bytes));

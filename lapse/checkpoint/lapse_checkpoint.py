@@ -78,7 +78,8 @@ def _newest(folder):
 
 
 class Checkpoint:
-    """What a manifest lists: step, ranks, clocks, and by name the tables."""
+    """What a manifest lists: step, ranks, clocks, by name the tables, and not_finite, the numbers of all tables that are
+    infinite or not a number: of a training that has failed."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -106,6 +107,7 @@ class Checkpoint:
             for blob in self._per_worker + ([] if self._global is None else [self._global]):
                 _require_record(blob, "checksum")
             self.tables = {table["name"]: Table(self, table) for table in manifest["tables"]}
+            self.not_finite = sum(table.not_finite for table in self.tables.values())
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(path, f"is no manifest of a checkpoint: {error!r}") from error
 
@@ -144,7 +146,8 @@ class Checkpoint:
 
 class Table:
     """name, sparse, keys (how many a dense table has), entries (how many are stored), dtype, length (elements of a value; 0:
-    each key has its own), state_elements (beside a value), update_rule."""
+    each key has its own), state_elements (beside a value), update_rule, not_finite (numbers of values and states that are
+    infinite or not a number, as the manifest counts them; older files have no count: 0)."""
 
     def __init__(self, checkpoint, record):
         self._checkpoint = checkpoint
@@ -166,6 +169,7 @@ class Table:
             if shard["entries"] < 0:
                 raise ValueError(f"table '{self.name}' has a shard of negative size")
         self.entries = sum(shard["entries"] for shard in self._shards)
+        self.not_finite = sum(shard.get("not_finite", 0) for shard in self._shards)
 
     def blocks(self, verify=True):
         """Gives Rows for block after block, as views of the mapped files. Keys rise within a block; the blocks of several

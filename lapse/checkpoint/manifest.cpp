@@ -41,13 +41,15 @@ std::uint64_t from_hex(std::string_view digits, const std::string& file) {
 }
 
 Json to_json(const ShardRecord& shard) {
-  return {{"file", shard.file},
-          {"offset", shard.offset},
-          {"bytes", shard.bytes},
-          {"entries", shard.entries},
-          {"first_key", shard.first_key},
-          {"last_key", shard.last_key},
-          {"index_checksum", hex(shard.index_checksum)}};
+  Json json{{"file", shard.file},
+            {"offset", shard.offset},
+            {"bytes", shard.bytes},
+            {"entries", shard.entries},
+            {"first_key", shard.first_key},
+            {"last_key", shard.last_key},
+            {"index_checksum", hex(shard.index_checksum)}};
+  if (shard.not_finite != 0) json["not_finite"] = shard.not_finite;
+  return json;
 }
 
 Json to_json(const TableRecord& table) {
@@ -63,6 +65,7 @@ Json to_json(const TableRecord& table) {
                {"seed", table.seed},
                {"entries", table.entries()},
                {"shards", Json::array()}};
+  if (table.not_finite() != 0) json["not_finite"] = table.not_finite();
   for (const ShardRecord& shard : table.shards) json["shards"].push_back(to_json(shard));
   return json;
 }
@@ -142,7 +145,8 @@ class Parser {
             .entries = number(json, "entries"),
             .first_key = number(json, "first_key"),
             .last_key = number(json, "last_key"),
-            .index_checksum = hex_number(json, "index_checksum")};
+            .index_checksum = hex_number(json, "index_checksum"),
+            .not_finite = json.contains("not_finite") ? number(json, "not_finite") : 0};
   }
 
   TableRecord table(const Json& json) const {
@@ -185,6 +189,12 @@ std::uint64_t TableRecord::bytes() const {
   return sum;
 }
 
+std::uint64_t TableRecord::not_finite() const {
+  std::uint64_t sum = 0;
+  for (const ShardRecord& shard : shards) sum += shard.not_finite;
+  return sum;
+}
+
 const TableRecord* Manifest::table(std::string_view name) const {
   const auto found = std::ranges::find(tables, name, &TableRecord::name);
   return found == tables.end() ? nullptr : &*found;
@@ -206,6 +216,23 @@ std::uint64_t Manifest::bytes() const {
   for (const TableRecord& one : tables) sum += one.bytes();
   for (const BlobRecord& blob : per_worker) sum += blob.bytes;
   return sum;
+}
+
+std::uint64_t Manifest::not_finite() const {
+  std::uint64_t sum = 0;
+  for (const TableRecord& one : tables) sum += one.not_finite();
+  return sum;
+}
+
+std::string Manifest::not_finite_text() const {
+  std::string text;
+  for (const TableRecord& one : tables) {
+    if (one.not_finite() == 0) continue;
+    text +=
+        fmt::format("{}table '{}' has {} number{} that {} not finite", text.empty() ? "" : ", ", one.name,
+                    one.not_finite(), one.not_finite() == 1 ? "" : "s", one.not_finite() == 1 ? "is" : "are");
+  }
+  return text;
 }
 
 std::string Manifest::to_text() const {

@@ -28,7 +28,8 @@ struct TableRecord {
   std::vector<ShardRecord> shards;
 
   std::uint64_t entries() const;
-  std::uint64_t bytes() const;  // of its shards
+  std::uint64_t bytes() const;       // of its shards
+  std::uint64_t not_finite() const;  // likewise
   bool operator==(const TableRecord&) const = default;
 };
 
@@ -77,6 +78,10 @@ struct Manifest {
   // Names of all files of the checkpoint but the manifest, in order.
   std::vector<std::string> files() const;
   std::uint64_t bytes() const;  // of shards and blobs
+  // Numbers of all tables that are infinite or not a number. A checkpoint without any is healthy.
+  std::uint64_t not_finite() const;
+  // "table 'factors' has 20 numbers that are not finite", of each such table; empty for a healthy one.
+  std::string not_finite_text() const;
   bool operator==(const Manifest&) const = default;
 
   // Throws UsageError where a name is no UTF-8.

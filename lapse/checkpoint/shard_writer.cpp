@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lapse/checkpoint/checksum.hpp"
+#include "lapse/checkpoint/finite.hpp"
 #include "lapse/core/bytes.hpp"
 #include "lapse/core/error.hpp"
 
@@ -25,6 +26,7 @@ void ShardWriter::require_rising(std::uint64_t key) const {
 
 void ShardWriter::append(std::span<const std::byte> bytes, bool stays) {
   content_bytes_ += bytes.size();
+  not_finite_ += count_not_finite(bytes, header_.element);
   if (stays && bytes.size() >= kOutsideBytes) {
     pieces_.push_back({.outside = bytes.data(), .begin = 0, .bytes = bytes.size()});
     return;
@@ -129,7 +131,8 @@ ShardRecord ShardWriter::finish() {
           .entries = entries_,
           .first_key = blocks_.empty() ? 0 : blocks_.front().first_key,
           .last_key = blocks_.empty() ? 0 : blocks_.back().last_key,
-          .index_checksum = trailer.index_checksum};
+          .index_checksum = trailer.index_checksum,
+          .not_finite = not_finite_};
 }
 
 }  // namespace lapse

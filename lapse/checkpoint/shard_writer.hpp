@@ -22,6 +22,7 @@ struct ShardRecord {
   std::uint64_t first_key = 0;  // 0 where there are no entries
   std::uint64_t last_key = 0;
   std::uint64_t index_checksum = 0;
+  std::uint64_t not_finite = 0;  // numbers of values and states that are infinite or not a number
 
   bool operator==(const ShardRecord&) const = default;
 };
@@ -69,6 +70,7 @@ class ShardWriter {
   // of the shard
   std::vector<BlockRecord> blocks_;
   std::uint64_t entries_ = 0;
+  std::uint64_t not_finite_ = 0;
 };
 
 }  // namespace lapse

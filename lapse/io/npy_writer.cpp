@@ -35,7 +35,8 @@ std::string npy_header(std::string_view descriptor, const NpyShape& shape) {
 
 template <NpyElement T>
 NpyWriter<T>::NpyWriter(std::string path, const NpyShape& shape)
-    : file_(std::move(path)), elements_left_(element_count(file_.path(), shape)) {
+    : elements_left_(element_count(path, shape)),
+      file_(std::move(path), npy_header(npy_descriptor<T>(), shape).size() + elements_left_ * sizeof(T)) {
   file_.write(npy_header(npy_descriptor<T>(), shape));
 }
 

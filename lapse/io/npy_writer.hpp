@@ -21,7 +21,8 @@ LAPSE_EXPORT std::string npy_header(std::string_view descriptor, const NpyShape&
 template <NpyElement T>
 class NpyWriter {
  public:
-  // Creates the file. Throws UsageError for a shape of other than one or two dimensions.
+  // Creates the file, and reserves its bytes on the disk. Throws UsageError for a shape of other than one or
+  // two dimensions.
   NpyWriter(std::string path, const NpyShape& shape);
 
   // The next elements in C order. Throws UsageError when they are more than the shape has.
@@ -32,8 +33,8 @@ class NpyWriter {
   const std::string& path() const { return file_.path(); }
 
  private:
-  OutputFile file_;
   std::size_t elements_left_;
+  OutputFile file_;
 };
 
 // Writes a whole array. Throws as NpyWriter does.

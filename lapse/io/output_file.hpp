@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -15,8 +16,10 @@ namespace lapse::io {
 // throw FileError with the reason of the operating system. Used by one thread.
 class LAPSE_EXPORT OutputFile {
  public:
-  // Creates the file.
-  explicit OutputFile(std::string path);
+  // Creates the file, and reserves the bytes that it will have, so that a disk without room for them is
+  // noticed now. `bytes` may be a little more or less than that; 0: not known. A folder of this name, which
+  // would be noticed at the end, is an error, too.
+  explicit OutputFile(std::string path, std::uint64_t bytes = 0);
   ~OutputFile();
   OutputFile(OutputFile&&) noexcept = default;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -28,6 +31,8 @@ class LAPSE_EXPORT OutputFile {
   const std::string& path() const { return path_; }
 
  private:
+  void reserve(std::uint64_t bytes);
+
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -35,6 +40,7 @@ class LAPSE_EXPORT OutputFile {
   std::string path_;
   std::string temporary_path_;
   std::unique_ptr<std::FILE, CloseFile> file_;
+  bool is_reserved_ = false;
 };
 
 }  // namespace lapse::io

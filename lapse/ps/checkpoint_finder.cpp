@@ -9,7 +9,8 @@
 
 namespace lapse {
 
-FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step) {
+FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<std::uint64_t> step,
+                                CheckpointFolder::Prefer prefer) {
   FoundCheckpoint found;
   Manifest manifest;
   if (step) {
@@ -20,7 +21,7 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
       throw CheckpointError(error.reason(), error.file(), error.problem() + other_checkpoint(folder, *step));
     }
   } else {
-    CheckpointFolder::Newest newest = folder.newest(CheckpointFolder::Check::structure);
+    CheckpointFolder::Newest newest = folder.newest(CheckpointFolder::Check::structure, {}, prefer);
     if (!newest.manifest) {
       std::string problem = "has no whole checkpoint";
       for (const std::string& one : newest.problems) problem += "; " + one;
@@ -31,6 +32,7 @@ FoundCheckpoint find_checkpoint(const CheckpointFolder& folder, std::optional<st
   }
   found.saved_at = manifest.saved_at();
   found.checkpoint = manifest.checkpoint;
+  found.healthy = manifest.not_finite() == 0;
   found.manifest = manifest.to_text();
   return found;
 }

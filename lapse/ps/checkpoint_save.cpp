@@ -244,7 +244,13 @@ std::vector<std::string> CheckpointSave::commit(const std::vector<SavedPart>& pa
   }
   request_.folder.require_files(manifest);  // Where there are no locks, another job may have removed them.
   request_.folder.commit(manifest);
-  return request_.keep ? withdraw_others() : std::vector<std::string>();
+  const bool healthy = !request_.expect_finite || manifest.not_finite() == 0;
+  std::vector<std::string> warnings;
+  if (request_.keep) warnings = withdraw_others(healthy);
+  if (!healthy)
+    warnings.push_back(
+        fmt::format("{}: {}", request_.folder.step_path(request_.step), manifest.not_finite_text()));
+  return warnings;
 }
 
 bool CheckpointSave::has_files(std::uint64_t other) const {
@@ -256,18 +262,25 @@ bool CheckpointSave::has_files(std::uint64_t other) const {
   }
 }
 
-std::vector<std::string> CheckpointSave::withdraw_others() const noexcept {
+std::vector<std::string> CheckpointSave::withdraw_others(bool healthy) const noexcept {
+  // Those that are not healthy are counted with all, and healthy ones among themselves.
   std::vector<std::string> warnings;
   try {
     std::vector<CheckpointFolder::Saved> others = request_.folder.saved();
     std::ranges::reverse(others);
     std::size_t kept = 1;
+    std::size_t kept_healthy = healthy ? 1 : 0;
     for (const CheckpointFolder::Saved& other : others) {
       if (other.at.step == request_.step) continue;
-      const bool is_abandoned = request_.abandoned && request_.abandoned->has(other.at);
-      if (!is_abandoned && kept < *request_.keep) {
+      const bool is_healthy = !request_.expect_finite || other.healthy;
+      const bool is_abandoned =
+          request_.abandoned && request_.abandoned->has(other.at) && (healthy || !is_healthy);
+      if (!is_abandoned && (is_healthy ? kept_healthy : kept) < *request_.keep) {
         const bool is_doubtful = request_.doubtful && request_.doubtful->has(other.at);
-        if (!is_doubtful && has_files(other.at.step)) ++kept;
+        if (!is_doubtful && has_files(other.at.step)) {
+          ++kept;
+          if (is_healthy) ++kept_healthy;
+        }
         continue;
       }
       const bool was_whole = is_abandoned || has_files(other.at.step);

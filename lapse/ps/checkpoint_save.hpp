@@ -43,6 +43,7 @@ class CheckpointSave {
     std::int32_t ranks = 0;
     CheckpointContent content;
     std::optional<std::size_t> keep;
+    bool expect_finite = true;                       // as CheckpointSettings
     std::optional<LocalCheckpoints> local;           // written first
     bool first_of_host = false;                      // of the ranks of this host
     std::optional<LaterCheckpoints> abandoned = {};  // a branch that the job has left
@@ -91,7 +92,8 @@ class CheckpointSave {
   // Rank 0, after a commit that has failed: removes what all ranks have written, unless it appears.
   void discard(const std::vector<SavedPart>& parts) const noexcept;
   // Rank 0, after all ranks: makes the checkpoint appear, and those that are too many disappear. Returns
-  // warnings: of those among them that were not whole, and of what cannot be removed. Throws CheckpointError.
+  // warnings: of numbers that are not finite, of those among them that were not whole, and of what cannot be
+  // removed. Throws CheckpointError.
   std::vector<std::string> commit(const std::vector<SavedPart>& parts) const;
   // After commit, any thread: removes the files of those, and other local ones. Large files take long.
   void remove_left_overs() const noexcept;
@@ -116,7 +118,7 @@ class CheckpointSave {
   void copy_from_local();
   void write_part(DurableFile& file);
   Manifest empty_manifest() const;
-  std::vector<std::string> withdraw_others() const noexcept;
+  std::vector<std::string> withdraw_others(bool healthy) const noexcept;
 
   const Request request_;
   const std::vector<CheckpointTable>& tables_;

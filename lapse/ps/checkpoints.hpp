@@ -22,6 +22,10 @@ struct CheckpointSettings {
   std::string local_folder = {};  // on each host's own disk or memory, written first; empty: none
   // How many checkpoints stay at most, the newest; nothing: all.
   std::optional<std::size_t> keep = {};
+  // Numbers that are infinite or not a number, in values or states, are signs of a training that has failed:
+  // `keep` removes no checkpoint without them for one with them, and a load without a step prefers those
+  // without. false: they mean something in these tables, and all checkpoints are equal.
+  bool expect_finite = true;
 };
 
 // What an application adds to a checkpoint, on each rank.
@@ -41,6 +45,7 @@ struct LoadedCheckpoint {
   // Newer checkpoints that are broken or cannot be read, each with the reason, and those that may be newer.
   std::vector<std::string> problems;
   bool only_local = false;       // the folder of all ranks does not have it
+  std::uint64_t not_finite = 0;  // numbers of all its tables that are infinite or not a number, if known
   std::uint64_t bytes_read = 0;  // by this rank, of shards
 };
 
@@ -58,7 +63,7 @@ struct TableLoad {
 
 // What is loaded.
 struct LoadRequest {
-  std::optional<std::uint64_t> step = {};  // nothing: the newest checkpoint of which all files are there
+  std::optional<std::uint64_t> step = {};  // nothing: the newest whole checkpoint, see expect_finite
   std::string folder = {};                 // with checkpoints of another job; empty: that of the settings
   std::vector<TableLoad> tables = {};      // empty: all that were added, whole
   // With a step: newer checkpoints could not be loaded. They stay as others do; else they are a branch that

@@ -142,6 +142,7 @@ void Checkpoints::Impl::begin(std::uint64_t step, const CheckpointContent& conte
                                   .ranks = server_.ranks(),
                                   .content = content,
                                   .keep = settings_.keep,
+                                  .expect_finite = settings_.expect_finite,
                                   .local = local(),
                                   .first_of_host = host_.index == 0,
                                   .abandoned = abandoned_,

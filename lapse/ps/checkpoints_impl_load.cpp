@@ -69,6 +69,11 @@ LoadedCheckpoint Checkpoints::Impl::load(const LoadRequest& request) {
 
   // The nearer one has what the folder of all ranks has, or what is newer.
   const bool has_far = !found.manifest.empty();
+  if (near && !step && settings_.expect_finite && has_far && found.healthy && !near->healthy()) {
+    problems.push_back(fmt::format(
+        "step {} in the local folders of these hosts has numbers that are not finite", near->step()));
+    near.reset();
+  }
   std::optional<LoadedCheckpoint> loaded;
   SavedAt saved_at = found.saved_at;
   try {
@@ -120,6 +125,7 @@ Checkpoints::Impl::Near Checkpoints::Impl::find_near(CheckpointAgreement& agreem
   // The run is that of the folder of all ranks.
   Near near;
   near.wanted.step = step;
+  near.wanted.prefers_healthy = settings_.expect_finite;
   near.wanted.latest = agreement.exchange([&] { return is_first_rank() ? folder_.latest() : SavedAt(); })[0];
   near.listings = agreement.exchange(
       [&] { return host_.index == 0 ? local()->list(folder_.run()) : LocalCheckpoints::Listing(); });
@@ -145,7 +151,9 @@ FoundCheckpoint Checkpoints::Impl::find(CheckpointAgreement& agreement, const Ch
     FoundCheckpoint found;
     if (!is_first_rank()) return found;
     try {
-      found = find_checkpoint(folder, step);
+      found = find_checkpoint(
+          folder, step,
+          settings_.expect_finite ? CheckpointFolder::Prefer::healthy : CheckpointFolder::Prefer::newest);
     } catch (const CheckpointError& error) {
       if (!near.checkpoint && near.problems.empty()) throw;
       if (!near.checkpoint) {
@@ -235,6 +243,7 @@ LoadedCheckpoint Checkpoints::Impl::load_tables(CheckpointAgreement& agreement, 
   loaded.global = std::move(blobs.global);
   loaded.per_worker = std::move(blobs.per_worker);
   for (const std::int64_t clock : manifest.clocks) loaded.clocks.emplace_back(clock);
+  loaded.not_finite = manifest.not_finite();
   loaded.bytes_read = loader.bytes_read();
   return loaded;
 }

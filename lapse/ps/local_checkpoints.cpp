@@ -215,6 +215,10 @@ void LocalCheckpoints::refuse_others(const Listing& listing, const std::string& 
           std::ranges::max(listing.only_here), all_ranks));
 }
 
+bool LocalCheckpoint::healthy() const {
+  return std::ranges::all_of(parts, [](const Part& part) { return part.manifest.not_finite() == 0; });
+}
+
 Manifest LocalCheckpoint::manifest(std::optional<std::size_t> lister) const {
   Manifest all = parts.front().manifest;
   all.global.reset();
@@ -250,6 +254,8 @@ std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::
       found[place].try_emplace(listing.ranks[i], LocalCheckpoint::Part{lister, std::move(part)});
     }
   }
+  std::optional<LocalCheckpoint> ill;  // the newest that is complete, and not healthy
+  std::size_t problems_before = 0;     // of those that are newer than that
   for (auto one = found.rbegin(); one != found.rend(); ++one) {
     auto& parts = one->second;
     const auto& [order, of_step] = one->first.first;
@@ -265,12 +271,20 @@ std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::
     if (parts.size() == ranks) {
       LocalCheckpoint checkpoint;
       for (auto& [rank, part] : parts) checkpoint.parts.push_back(std::move(part));
-      return checkpoint;
+      if (!wanted.prefers_healthy || checkpoint.healthy()) return checkpoint;
+      if (!ill) {
+        ill = std::move(checkpoint);
+        problems_before = problems.size();
+      }
+      problems.push_back(fmt::format(
+          "step {} in the local folders of these hosts has numbers that are not finite", of_step));
+      continue;
     }
     problems.push_back(fmt::format("step {} has {} of its {} parts in the local folders of these hosts",
                                    of_step, parts.size(), ranks));
   }
-  return std::nullopt;
+  if (ill) problems.resize(problems_before);
+  return ill;
 }
 
 }  // namespace lapse

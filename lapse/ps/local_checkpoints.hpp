@@ -79,6 +79,8 @@ struct LocalCheckpoint {
   std::uint64_t step() const { return parts.front().manifest.step; }
   std::uint64_t checkpoint() const { return parts.front().manifest.checkpoint; }
   SavedAt saved_at() const { return parts.front().manifest.saved_at(); }
+  // All numbers of all parts are finite, as far as is known.
+  bool healthy() const;
   // Of all parts, or of those that one rank has listed.
   Manifest manifest(std::optional<std::size_t> lister = {}) const;
 };
@@ -91,9 +93,11 @@ struct WantedLocal {
   std::optional<std::uint64_t> step = {};  // nothing: any
   SavedAt latest = {};                     // in the folder of all ranks
   std::optional<Place> before = {};        // only older ones than this
+  // One with numbers that are not finite only where there is no other.
+  bool prefers_healthy = true;
 };
 
-// The newest that is complete; `problems` gets newer ones that are not. `listings`: by rank.
+// The newest that is complete; `problems` gets newer ones that are passed over. `listings`: by rank.
 std::optional<LocalCheckpoint> newest_local(const std::vector<LocalCheckpoints::Listing>& listings,
                                             const WantedLocal& wanted, std::vector<std::string>& problems);
 

@@ -4,7 +4,7 @@ namespace lapse {
 
 void SavedPart::add(std::uint64_t table, const ShardRecord& shard) {
   for (const std::uint64_t number : {table, shard.offset, shard.bytes, shard.entries, shard.first_key,
-                                     shard.last_key, shard.index_checksum})
+                                     shard.last_key, shard.index_checksum, shard.not_finite})
     shards_.push_back(number);
 }
 
@@ -35,7 +35,8 @@ void SavedPart::append_to(Manifest& manifest) const {
                                                     .entries = number[3],
                                                     .first_key = number[4],
                                                     .last_key = number[5],
-                                                    .index_checksum = number[6]});
+                                                    .index_checksum = number[6],
+                                                    .not_finite = number[7]});
   }
   std::vector<BlobRecord> global;
   append(global_, global);

@@ -31,15 +31,16 @@ class SavedPart {
   }
 
  private:
-  static constexpr std::size_t kNumbersOfShard = 7;
+  static constexpr std::size_t kNumbersOfShard = 8;
   static constexpr std::size_t kNumbersOfBlob = 3;
 
   static void add(std::vector<std::uint64_t>& to, const BlobRecord& blob);
   void append(const std::vector<std::uint64_t>& from, std::vector<BlobRecord>& to) const;
 
   std::string file_;
-  std::vector<std::uint64_t> shards_;  // each: table, offset, bytes, entries, first key, last key, checksum
-  std::vector<std::uint64_t> global_;  // offset, bytes, checksum; or empty
+  // Each: table, offset, bytes, entries, first key, last key, checksum, numbers that are not finite.
+  std::vector<std::uint64_t> shards_;
+  std::vector<std::uint64_t> global_;      // offset, bytes, checksum; or empty
   std::vector<std::uint64_t> per_worker_;  // likewise, by worker
   std::vector<std::int64_t> clocks_;
 };

@@ -1,6 +1,6 @@
 lapse_test(test_checkpoints
   SOURCES checkpoints.cpp checkpoints_branches.cpp checkpoints_converted.cpp checkpoints_copies.cpp checkpoints_damage.cpp
-    checkpoints_errors.cpp checkpoints_large.cpp checkpoints_left_overs.cpp checkpoints_local.cpp checkpoints_newest.cpp checkpoints_parts.cpp
+    checkpoints_errors.cpp checkpoints_finite.cpp checkpoints_large.cpp checkpoints_left_overs.cpp checkpoints_local.cpp checkpoints_newest.cpp checkpoints_parts.cpp
     checkpoints_steps.cpp
   DEPENDS lapse::app_checkpoint_tool lapse::adapm lapse::ps fmt::fmt
   RANKS 1 2 3 4

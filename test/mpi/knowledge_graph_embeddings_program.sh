@@ -41,8 +41,16 @@ for recipe in "$data"/../../recipes/*.ini; do
   grep -q '^epoch   2 .* valid MRR' "$directory/out" || fail "$recipe: $(cat "$directory/out")"
 done
 
-# Bad input ends all ranks with one clear line.
+# A recipe as it is, for a graph with fewer entities than it has negatives: all entities are negatives.
 printf 'a\tlikes\tb\nb\tlikes\tc\n' >"$directory/train"
+for technique in adaptive localize; do
+  run "$directory/train" --valid "$directory/train" --config "$data/../../recipes/wn18rr.ini" --dim 4 --epochs 1 --technique "$technique" ||
+    fail "a small graph, $technique: $(cat "$directory/err")"
+  grep -qx '2000 different shared negatives, and the graph has 3 entities: all are negatives' "$directory/out" ||
+    fail "a small graph, $technique: $(cat "$directory/out")"
+done
+
+# Bad input ends all ranks with one clear line.
 printf 'a\tlikes\tc\na\thates\tc\n' >"$directory/held-out"
 printf 'a\tlikes\tb\na\tlikes\n' >"$directory/malformed"
 : >"$directory/empty"
@@ -54,6 +62,14 @@ refuses "No such file" "$directory/missing"
 refuses "cannot be created" "$directory/train" --output-prefix "$directory/missing/out" --epochs 1
 refuses "cannot be created" "$directory/train" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$directory/train" --rate 1e30
+# A loss that is finite, and too large, from the second epoch on: the checkpoint of the first stays.
+refuses "diverged in epoch 2 |times that of a model that has learned nothing: choose a smaller --rate; step 1 in |is the newest" \
+  "$directory/train" --rate 1e4 --l2 0 --epochs 9 --checkpoint-every 1epochs --checkpoint-keep 1 --checkpoint-dir "$directory/exploded"
+grep -q not_finite "$directory/exploded/step-1/manifest.json"
+[[ $? -eq 1 ]] || fail "the checkpoint before: $(ls "$directory/exploded")"
+mkdir "$directory/taken-relations.npy"
+refuses "taken-relations.npy|it is a folder" "$directory/train" --output-prefix "$directory/taken" --epochs 1
+refuses "is a file, expected a folder" "$directory/train" --checkpoint-dir "$directory/empty" --epochs 1
 refuses "--dim" "$directory/train" --dim 0
 refuses "--lookahead applies only with --mode latency_hiding, combined or intent" "$directory/train" --mode classic --lookahead 2
 refuses "--technique: applies only with --mode intent" "$directory/train" --mode classic --technique adaptive
@@ -61,7 +77,6 @@ refuses "--technique|adaptive|immediate" "$directory/train" --technique best
 ADAPM_TECHNIQUE=adaptive refuses "ADAPM_TECHNIQUE: applies only with --mode intent" "$directory/train" --mode classic
 printf 'loss = softmax\nrates = 1\n' >"$directory/unknown.ini"
 refuses "rates" "$directory/train" --config "$directory/unknown.ini"
-refuses "20 different shared negatives of a graph with 3 entities" "$directory/train" --shared-negatives --negatives 20
 refuses "--loss applies only with --negatives above 0 if it is softmax" "$directory/train" --loss softmax --negatives 0
 refuses "--patience applies only with --valid" "$directory/train" --patience 2
 refuses "--model|complex|distmult|rescal|transe" "$directory/train" --model rotate

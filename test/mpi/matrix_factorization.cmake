@@ -1,5 +1,5 @@
 lapse_test(matrix_factorization_mpi
-  SOURCES matrix_factorization.cpp matrix_factorization_rules.cpp matrix_factorization_techniques.cpp
+  SOURCES matrix_factorization.cpp matrix_factorization_health.cpp matrix_factorization_rules.cpp matrix_factorization_techniques.cpp
   DEPENDS lapse::app_matrix_factorization lapse::io fmt::fmt
   RANKS 1 2 3 4
   DOMAINS rank)

@@ -96,11 +96,18 @@ printf '1\t2\t3\n1\tx\t3\n' >"$directory/malformed"
 : >"$directory/empty"
 refuses "malformed:2:3: item id 'x'" "$directory/malformed"
 refuses "contains no ratings" "$directory/empty"
+mkdir -p "$directory/taken-columns.npy"
 refuses "No such file" "$directory/missing"
 refuses "is a directory" "$directory"
 refuses "cannot be created" "$data" --output-prefix "$directory/missing/factors" --epochs 1
 refuses "cannot be created" "$data" --summary-json "$directory/missing/summary" --epochs 1
 refuses "diverged" "$data" --rate 1000
+# A training that diverges without being evaluated ends in the epoch in which it does, and saves no checkpoint of it.
+awk 'BEGIN { for (i = 0; i < 300; ++i) printf "%d\t%d\t%d\n", i * 7 % 30, i * 11 % 25, i % 5 + 1 }' >"$directory/few"
+refuses "diverged in epoch 1 with learning rate 100: table 'factors' has |not finite: choose a smaller --rate" "$directory/few" \
+  --rate 100 --evaluate-every 0 --epochs 4 --checkpoint-every 1epochs --checkpoint-keep 2 --checkpoint-dir "$directory/diverged"
+ls "$directory/diverged" | grep step- && fail "a checkpoint of a training that has diverged"
+
 refuses "--beta1 applies only with --update-rule adam" "$data" --beta1 0.5
 refuses "number" "$data" --workers 1,1,1,1,1
 refuses "--mode" "$data" --mode fast
@@ -108,6 +115,40 @@ refuses "--access" "$data" --access direct
 refuses "{adagrad,adam,add,ftrl,rowwise-adagrad,sgd}" "$data" --update-rule momentum
 refuses "--beta1" "$data" --update-rule adam --beta1 1
 refuses "workers" "$data" --workers 0
+# What would be lost at the end is noticed at the beginning, on every rank: once, with several.
+if [[ ${launcher[-1]} -ne 1 ]]; then
+  refuses "it is a folder" "$data" --output-prefix "$directory/taken" --epochs 1
+  refuses "Is a directory" "$data" --summary-json "$directory" --epochs 1
+  refuses "(on rank |is a file, expected a folder" "$data" --checkpoint-dir "$directory/empty/checkpoints" --epochs 1
+  refuses "(on rank |cannot be created" "$data" --checkpoint-dir /proc/self --epochs 1
+  refuses "is a file, expected a folder" "$data" --checkpoint-dir "$directory/made" --checkpoint-local "$directory/empty" --epochs 1
+  refuses "cannot be made" "$data" --set "lapse.region_trace=$directory/empty/trace" --epochs 1
+  refuses "option trace_file: cannot write" "$data" --set adapm.trace_keys=factors:1 --set "adapm.trace_file=$directory/none/trace" --epochs 1
+  grep -q '^epoch ' "$directory/out" && fail "training before the error"
+
+  # Files and checkpoints for which a disk has no room, and one with room for them.
+  small_disk() {  # <arguments...>: where $directory/disk is a file system of 200 KB
+    unshare --mount sh -c 'mount -t tmpfs -o size=200k tmpfs "$0" && exec "$@"' "$directory/disk" "${launcher[@]}" "$program" "$@" \
+      >"$directory/out" 2>"$directory/err" </dev/null
+  }
+  mkdir "$directory/disk"
+  if unshare --mount sh -c "mount -t tmpfs tmpfs $directory/disk" 2>/dev/null; then
+    small_disk "$data" --epochs 1 --output-prefix "$directory/disk/factors" && fail "no room for the factors"
+    grep -q '^error: .*factors-rows.npy: [0-9]* bytes cannot be reserved: No space left' "$directory/err" ||
+      fail "no room for the factors: $(cat "$directory/err")"
+    grep -q '^epoch ' "$directory/out" && fail "training without room for the factors"
+    small_disk "$data" --epochs 1 --checkpoint-dir "$directory/disk/run" && fail "no room for a checkpoint"
+    grep -q '^error: .*disk/run: has room for [0-9]* bytes, and a checkpoint of this training has ' "$directory/err" ||
+      fail "no room for a checkpoint: $(cat "$directory/err")"
+    grep -q '^epoch ' "$directory/out" && fail "training without room for a checkpoint"
+    small_disk "$directory/few" --rank 500 --epochs 1 --checkpoint-dir "$directory/disk/run" || fail "room for one: $(cat "$directory/err")"
+    grep -q '^warning: .*disk/run has room for 1 more checkpoints of [0-9]* bytes, and --checkpoint-keep 2 needs 3' "$directory/err" ||
+      fail "room for one: $(cat "$directory/err")"
+  else
+    echo "no file system can be mounted here: full disks are not tried"
+  fi
+fi
+
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
 

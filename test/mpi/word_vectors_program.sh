@@ -38,6 +38,14 @@ run "$directory/more" --min-count 1 --dim 2 --epochs 1 --output "$directory/text
   fail "vectors as text: $(head -n 3 "$directory/text")"
 [[ $(wc -l <"$directory/text") -eq 4 ]] || fail "lines of the vectors as text"
 
+# With the defaults, the loss of a small text falls in every epoch: sentences about one thing are trained far from each
+# other. With one worker the losses are those of every run.
+if [[ ${launcher[-1]} -eq 1 ]]; then
+  run "$data/factbook.txt.xz" --progress 0 || fail "defaults: $(cat "$directory/err")"
+  losses=$(sed -n 's/^epoch .* loss *\([0-9.]*\) .*/\1/p' "$directory/out")
+  [[ $(wc -l <<<"$losses") -eq 5 && $(sort -rn <<<"$losses") == "$losses" ]] || fail "losses that rise: $losses"
+fi
+
 # Bad input ends all ranks with one clear line.
 printf 'fine\nb\xff\n' >"$directory/latin"
 head -c 1500000 /dev/zero | tr '\0' 'x' >"$directory/word"
@@ -51,7 +59,9 @@ refuses "standard input|read once only" -
 refuses "malformed:2:1|four words" "${more[@]}" --analogies "$directory/malformed"
 refuses "each of the 1 questions" "${more[@]}" --analogies "$directory/unknown"
 refuses "cannot be created" "${more[@]}" --output "$directory/missing/out"
-refuses "diverged" "${more[@]}" --subsample 0 --rate 1e30
+refuses "diverged in epoch |choose a smaller --rate" "${more[@]}" --subsample 0 --rate 1e30
+refuses "it is a folder" "${more[@]}" --output "$directory"
+refuses "is a file, expected a folder" "${more[@]}" --checkpoint-dir "$directory/more"
 run --help || fail "--help: $(cat "$directory/err")"
 [[ $(grep -c -- '--lookahead' "$directory/out") -eq 1 ]] || fail "help is printed by more than one rank, or by none"
 

@@ -124,6 +124,43 @@ TEST_CASE("Where the newest checkpoint is broken, the next older one is offered 
   CHECK(contains(newest.problems[0], "/step-2/"));
 }
 
+TEST_CASE("A checkpoint with numbers that are not finite is the newest only where there is no other") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  const auto write = [&](std::uint64_t step, std::uint64_t not_finite) {
+    Manifest manifest = write_sample_checkpoint(folder, step, step);
+    manifest.tables[0].shards[0].not_finite = not_finite;
+    folder.commit(manifest);
+    CHECK(folder.manifest(step) == manifest);
+    CHECK(folder.manifest(step).not_finite() == not_finite);
+  };
+  using Prefer = CheckpointFolder::Prefer;
+  write(2, 7);
+  write(3, 1);
+  CheckpointFolder::Newest newest = folder.newest(Check::contents);
+  CHECK(newest.manifest->step == 3);
+  CHECK(newest.problems.empty());
+  write(1, 0);
+  newest = folder.newest(Check::contents);
+  CHECK(newest.manifest->step == 1);
+  REQUIRE(newest.problems.size() == 2);
+  CHECK(
+      contains(newest.problems[0], "/step-3/manifest.json: table 'factors' has 1 number that is not finite"));
+  CHECK(contains(newest.problems[1],
+                 "/step-2/manifest.json: table 'factors' has 7 numbers that are not finite"));
+  newest = folder.newest(Check::contents, {}, Prefer::newest);
+  CHECK(newest.manifest->step == 3);
+  CHECK(newest.problems.empty());
+  // A healthy one that is broken is none.
+  std::filesystem::remove(folder.file_path(1, folder.manifest(1).files()[0]));
+  newest = folder.newest(Check::contents);
+  CHECK(newest.manifest->step == 3);
+  CHECK(newest.problems.empty());
+  const std::vector<CheckpointFolder::Saved> saved = folder.saved();
+  REQUIRE(saved.size() == 3);
+  CHECK((saved[0].healthy && !saved[1].healthy && !saved[2].healthy));
+}
+
 TEST_CASE("What an attempt has left is removed by the next one, and nothing else") {
   const TemporaryDirectory temporary;
   const CheckpointFolder folder(temporary / "");

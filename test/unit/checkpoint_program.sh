@@ -104,6 +104,17 @@ converts "$array" "$made" --step 0 --table later
 prints "table 'later'" show "$made"
 "$program" list "$made" | tail -n 1 | grep -q '^step 0:' || fail "the newest is not the last: $("$program" list "$made")"
 
+# Numbers that are not finite: 1, infinity, not a number, 2, as two rows.
+{
+  header="{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header"
+  printf '\0\0\x80\x3f\0\0\x80\x7f\0\0\xc0\xff\0\0\0\x40'
+} >"$directory/ill.npy"
+converts "$directory/ill.npy" "$directory/ill" --step 1 --table factors
+prints "by 1 ranks, 2 numbers not finite" list "$directory/ill"
+prints "  2 numbers are not finite" show "$directory/ill"
+prints "by 1 ranks, 2 numbers not finite: whole" verify "$directory/ill"
+
 cp -r "$golden" "$directory/copy"
 shard=$(ls "$directory"/copy/step-3/*.shards)
 printf '\xff' | dd of="$shard" bs=1 seek=100 conv=notrunc status=none

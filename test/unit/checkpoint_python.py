@@ -115,6 +115,15 @@ def convert_back(folder):
         convert(made, folder / "all.safetensors", "--force")
         arrays = safetensors(folder / "all.safetensors")
         check(set(arrays) == {"w.keys", "w.values"} and equal(sparse["w"].read(), arrays["w.keys"], arrays["w.values"]), "many rows")
+        check(table.not_finite == 0 and lapse_checkpoint.open(made).not_finite == 0, f"{element}: finite")
+        if element[0] == "f":
+            ill = values.copy()
+            ill[::1000, -1] = numpy.inf
+            ill[7, 0] = numpy.nan
+            numpy.save(folder / "values.npy", ill)
+            convert(folder / "values.npy", folder / "ill", "--step", step, "--table", "w")
+            check(lapse_checkpoint.open(folder / "ill").tables["w"].not_finite == 61, f"{element}: not finite")
+            check(lapse_checkpoint.open(folder / "ill").not_finite == 61, f"{element}: not finite")
         if h5py is not None and (folder / "f.h5").exists():
             convert(made, folder / "all.hdf5", "--force")
             with h5py.File(folder / "all.hdf5") as file:

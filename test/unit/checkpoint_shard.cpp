@@ -1,4 +1,6 @@
 // Shards are read as they were written.
+#include <limits>
+
 #include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -17,6 +19,37 @@ TEST_CASE("A shard has what was written, in one block or in many") {
     write_varying(path, block_bytes);
     CHECK(has_samples(path, false));
   }
+}
+
+TEST_CASE("Numbers that are not finite are counted, at every position of values and states") {
+  const TemporaryDirectory folder;
+  const auto count = [&]<class T>(CheckpointElement element, const std::vector<T>& row, bool at_once) {
+    ShardHeader header = uniform_header();
+    header.element = element;
+    header.length = row.size() - 1;
+    DurableFile file(folder / "shard");
+    ShardWriter writer(file, header, 200);
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(row));
+    at_once ? writer.add_rows(7, 1, bytes.data(), bytes.size()) : writer.add(7, bytes, row.size() - 1);
+    return writer.finish().not_finite;
+  };
+  const auto check = [&]<class T>(CheckpointElement element, T /*of the type*/) {
+    using Limits = std::numeric_limits<T>;
+    for (const std::size_t length : {2, 65, 200, 5000}) {  // The longer ones are not copied.
+      std::vector<T> row(length, Limits::max());
+      row[1] = Limits::denorm_min();
+      CHECK(count(element, row, false) == 0);
+      row.front() = -Limits::infinity();
+      row.back() = Limits::quiet_NaN();
+      row[length / 2] = Limits::infinity();
+      for (const bool at_once : {false, true}) CHECK(count(element, row, at_once) == (length == 2 ? 2 : 3));
+    }
+  };
+  check(CheckpointElement::float32, 0.0F);
+  check(CheckpointElement::float64, 0.0);
+  // Their bits would be those of numbers that are not finite.
+  CHECK(count(CheckpointElement::int32, std::vector<std::int32_t>{0x7f800000, -1}, false) == 0);
+  CHECK(count(CheckpointElement::int64, std::vector<std::int64_t>{-1, -1}, false) == 0);
 }
 
 TEST_CASE(

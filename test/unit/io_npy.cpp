@@ -7,7 +7,9 @@
 #include "lapse/core/file_error.hpp"
 #include "lapse/io/npy_reader.hpp"
 #include "lapse/io/npy_writer.hpp"
+#include "lapse/io/output_file.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/file_limit.hpp"
 #include "test/unit/io_temporary_file.hpp"
 
 using Catch::Matchers::Contains;
@@ -15,6 +17,7 @@ using lapse::io::NpyShape;
 using lapse::io::read_npy;
 using lapse::io::write_npy;
 using lapse::test::content_of;
+using lapse::test::FileLimit;
 using lapse::test::TemporaryDirectory;
 
 namespace {
@@ -100,6 +103,28 @@ TEST_CASE("a writer leaves no file behind unless it is complete") {
   CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
   CHECK_THROWS_AS(lapse::io::NpyWriter<float>(directory / "missing/a.npy", {4}), lapse::FileError);
   CHECK_THROWS_AS(lapse::io::NpyWriter<float>(path, {4, 1, 1}), lapse::UsageError);
+}
+
+TEST_CASE("a file that will have no room, or whose name is a folder's, is noticed when it is created") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.npy";
+  constexpr std::size_t kTooMany = std::size_t{1} << 55;
+  CHECK_THROWS_AS(lapse::io::NpyWriter<float>(path, {kTooMany}), lapse::FileError);
+  {
+    const FileLimit limit(1000);
+    CHECK_THROWS_WITH(lapse::io::NpyWriter<float>(path, {1000}),
+                      Contains("4128 bytes are to be written, and files of this process may have 1000"));
+  }
+  CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
+  std::filesystem::create_directory(path);
+  CHECK_THROWS_WITH(lapse::io::NpyWriter<float>(path, {4}), Contains("it is a folder, expected a file"));
+  CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
+  // What was reserved and is not written is no part of the file.
+  const std::string shorter = directory / "shorter";
+  lapse::io::OutputFile file(shorter, 100000);
+  file.write("text");
+  file.close();
+  CHECK(content_of(shorter) == "text");
 }
 
 TEST_CASE("damaged or foreign .npy files are refused") {

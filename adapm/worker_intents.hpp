@@ -13,6 +13,7 @@
 #include "adapm/intent_queue.hpp"
 #include "adapm/large_intents.hpp"
 #include "adapm/prepared_keys.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
@@ -104,6 +105,7 @@ class WorkerIntents {
     return queue.end_all();
   }
 
+  const lapse::OwnProcess process;
   IntentQueue queue;
   LargeIntents large;
   ActionTimer timer;

@@ -76,7 +76,12 @@ void FolderLock::read_or_write_number(const std::string& file) {
 }
 
 FolderLock::~FolderLock() {
-  ::close(descriptor_);
+  close();
+}
+
+void FolderLock::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
 }
 
 std::optional<std::uint64_t> folder_number(const std::string& folder) noexcept {

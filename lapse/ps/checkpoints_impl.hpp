@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/checkpoint_blobs.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
@@ -43,6 +45,9 @@ class Checkpoints::Impl {
  public:
   Impl(ParameterServer& server, CheckpointSettings settings);
 
+  bool is_left() const { return process_.is_left(); }
+  // Throws UsageError in a child that fork has made.
+  void check(std::string_view call) const;
   void add(const TableHandle& table, const std::string& name);
   enum class Writing : std::uint8_t { at_once, in_background };
   void begin(std::uint64_t step, const CheckpointContent& content, Writing writing);
@@ -129,6 +134,7 @@ class Checkpoints::Impl {
   void lock();
   std::optional<LocalCheckpoints> local() const;
 
+  const OwnProcess process_;
   ParameterServer& server_;
   const CheckpointSettings settings_;
   const CheckpointFolder folder_;

@@ -41,10 +41,13 @@ class ActivityGuard {
 
 }  // namespace
 
-WorkerCore::~WorkerCore() {
+void WorkerCore::end() noexcept {
+  if (has_ended_ || is_left()) return;
   // A lease that was moved out of the worker's function ends with it.
   if (lease_ != nullptr) abandon_lease();
   endpoint_.orphan_handles();
+  gate_.close();
+  has_ended_ = true;
 }
 
 // --- before an access ---
@@ -54,7 +57,19 @@ void WorkerCore::check_admission(const void* server, Allowed allowed) const {
   check_failure();
 }
 
+void WorkerCore::check_life() const {
+  if (is_left()) process_.refuse(fmt::format("a call of worker {} of rank {}", index(), phase_.rank.value()));
+  if (has_ended_) {
+    throw UsageError(
+        fmt::format("a call of worker {} on rank {} after its end: a worker is used by the function that it "
+                    "was given to, "
+                    "until that returns, or until it is detached",
+                    index(), phase_.rank.value()));
+  }
+}
+
 void WorkerCore::check_call(const void* server, Allowed allowed) const {
+  check_life();
   if (server != phase_.server) {
     throw UsageError(
         fmt::format("a worker of rank {} was given a table of another server", phase_.rank.value()));
@@ -197,6 +212,7 @@ Operation WorkerCore::submit(OperationBuilder& builder) {
 // --- handles ---
 
 void WorkerCore::wait_for(const OperationState& operation) {
+  check_life();
   check_failure();
   if (operation.done()) return;
   wait_until([&] { return operation.done(); },
@@ -204,6 +220,7 @@ void WorkerCore::wait_for(const OperationState& operation) {
 }
 
 void WorkerCore::abandon(OperationState& operation) noexcept {
+  if (is_left()) return;
   if (!operation.done() && operation.destination != nullptr) {
     if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) {
       // Waiting for the engine here could wait indefinitely: it may be waiting for the latch that is held.
@@ -302,6 +319,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
 }
 
 void WorkerCore::wait_all() {
+  check_life();
   check_failure();
   wait_until([this] { return has_answers(); }, "all its operations");
   if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();

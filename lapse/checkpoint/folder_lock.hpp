@@ -9,9 +9,9 @@
 
 namespace lapse {
 
-// Held as long as the object lives, and no longer than the process; children that fork makes do not have it. The file `lock` in the folder, whose lock
-// this is, has the folder's number, 16 hexadecimal digits: it stays when the folder is moved. Used by one
-// thread.
+// Held as long as the object lives, and no longer than the process; children that fork makes do not have it.
+// The file `lock` in the folder, whose lock this is, has the folder's number, 16 hexadecimal digits: it stays
+// when the folder is moved. Used by one thread.
 class FolderLock {
  public:
   // Takes the lock, and gives the folder a number if it has none. Throws CheckpointError with reason locked

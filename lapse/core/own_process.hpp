@@ -14,7 +14,7 @@ namespace lapse {
 // the threads that it needs, but with the messages, the shared memory and the files that are its parent's.
 //
 // Thread safety: any thread; constant.
-class LAPSE_EXPORT_INNER OwnProcess {
+class LAPSE_EXPORT OwnProcess {
  public:
   OwnProcess();
 
@@ -37,7 +37,7 @@ class LAPSE_EXPORT_INNER OwnProcess {
 
 // In such a child: the object stays as it is, as what ends it would wait for threads that are not there, or
 // touch what its parent uses.
-LAPSE_EXPORT_INNER void leave_to_parent(void* object);
+LAPSE_EXPORT void leave_to_parent(void* object);
 template <class T>
 void leave_to_parent(std::unique_ptr<T>& object) {
   leave_to_parent(static_cast<void*>(object.release()));

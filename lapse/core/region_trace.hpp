@@ -13,7 +13,8 @@ namespace lapse {
 
 // A JSON array of events in the Trace Event Format, which ui.perfetto.dev and other viewers draw: the rank is
 // the process, the kernel's number of a thread is the thread; times are microseconds of the system's clock.
-// What children do that fork makes is not traced. Thread safety: any thread. A disk that refuses bytes ends the trace with a message.
+// A disk that refuses bytes ends the trace with a message. What children do that fork makes is not traced.
+// Thread safety: any thread.
 class RegionTrace {
  public:
   // Makes the folder where it is missing, and a new file "rank-<rank>-<host>-<process>.json" in it. Throws

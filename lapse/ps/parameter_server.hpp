@@ -47,9 +47,9 @@ struct RoundTimes;
 //
 // A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
 //
-// In a child that fork has made, calls throw UsageError, but for rank, ranks, hosts and options; close and the
-// destructor do nothing (docs/embedding.md). The function of a worker that returns in a child of a thread of
-// the server has nowhere to return to: the child ends.
+// In a child that fork has made, calls throw UsageError, except rank, ranks, hosts and options; close and
+// the destructor do nothing (docs/embedding.md). Where the function of a worker leaves a child of a thread of
+// the server, the child ends: it has no caller.
 class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with

@@ -109,10 +109,12 @@ class ParameterServer::Impl {
   // child alone that fork has made in f: then f has thrown that, or has returned.
   void run_worker(const Phase& phase, std::size_t local_index, const std::function<void(Worker&)>& f,
                   FailureReport& report);
+  // To every rank.
+  void submit_report(FailureReport& report) noexcept;
   // A child that fork has made in the function of a worker has left it, on a thread of the server.
   [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;
-  // A step of a phase that has begun, which other ranks and workers wait for: where it throws, the phase fails
-  // on every rank, and the step is made again; where it throws again, the job ends.
+  // A step of a phase that has begun, which other ranks and workers wait for: where it throws, the phase
+  // fails on every rank, and the step is made again; where it throws again, the job ends.
   void insist(const char* what, const std::function<void()>& step) noexcept;
   // The end of a phase whose workers have returned.
   void leave_phase();

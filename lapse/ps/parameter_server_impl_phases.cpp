@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -127,29 +127,42 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
       report.failure = std::current_exception();
       report.worker = phase.first_worker + local_index;
       report.handler = &protocol_.failures();
-      engine_.submit(report);
+      submit_report(report);
     }
   }
   endpoint.set_activity(WorkerActivity::returned);
 }
 
+void ParameterServer::Impl::submit_report(FailureReport& report) noexcept {
+  try {
+    engine_.submit(report);
+  } catch (...) {
+    // The ranks that wait for this one would not know.
+    transport_->abort(fmt::format("rank {}: the report of a failure failed: {}", rank().value(),
+                                  text_of(std::current_exception())));
+  }
+}
+
 void ParameterServer::Impl::end_child(std::exception_ptr failure) const noexcept {
-  std::fprintf(stderr, "lapse[%d] error: a child that fork has made in the function of a worker ends: %s\n",
-               rank().value(), text_of(failure).c_str());
+  // No logger: another thread of the parent may have its lock.
+  const std::string line =
+      fmt::format("lapse[{}] error: a child that fork has made in the function of a worker ends: {}\n",
+                  rank().value(), text_of(failure));
+  static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
   _exit(EXIT_FAILURE);
 }
 
 // --- the end
 
 void ParameterServer::Impl::insist(const char* what, const std::function<void()>& step) noexcept {
+  std::exception_ptr failure;
   try {
     return step();
   } catch (...) {
-    if (is_left()) end_child(std::current_exception());
-    const std::exception_ptr failure = std::current_exception();
-    engine_.exclusively([&]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(failure); });
+    failure = std::current_exception();
   }
   try {
+    engine_.exclusively([&]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(failure); });
     step();
   } catch (...) {
     transport_->abort(

@@ -40,8 +40,8 @@ enum class Locality : std::uint8_t {
 };
 
 // Given to each function that ParameterServer::run_workers starts; used by that thread alone, until it
-// returns. Calls after that throw UsageError, while the server exists and until eight further workers with its
-// local index have ended; so do calls in a child that fork has made.
+// returns. Calls after that throw UsageError, while the server exists and until eight further workers with
+// its local index have ended; so do calls in a child that fork has made.
 //
 // Keys that are on this rank are read and written in its memory; everything else becomes an asynchronous
 // operation. Per key, a worker's operations take effect in the order of its calls, synchronous or not,

@@ -8,12 +8,12 @@ AttachedWorker::AttachedWorker(lapse::AttachedWorker base, IntentHandle intents)
     : base_(std::move(base)), worker_(std::make_unique<Worker>(*base_, std::move(intents))) {}
 
 void AttachedWorker::detach() {
-  worker_.reset();
+  if (worker_) worker_->end();
   base_.detach();
 }
 
 void AttachedWorker::fail(std::exception_ptr failure) noexcept {
-  worker_.reset();
+  if (worker_) worker_->end();
   base_.fail(std::move(failure));
 }
 

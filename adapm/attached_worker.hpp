@@ -16,6 +16,7 @@ class LAPSE_EXPORT AttachedWorker {
  public:
   AttachedWorker(lapse::AttachedWorker base, IntentHandle intents);
 
+  // After its end its calls throw UsageError.
   Worker& operator*() const { return *worker_; }
   Worker* operator->() const { return worker_.get(); }
   // Ends the worker. Throws as Worker::wait_all.
@@ -25,7 +26,7 @@ class LAPSE_EXPORT AttachedWorker {
 
  private:
   lapse::AttachedWorker base_;
-  std::unique_ptr<Worker> worker_;  // in place of that of base_; null after detach()
+  std::unique_ptr<Worker> worker_;  // in place of that of base_; null after a move
 };
 
 }  // namespace adapm

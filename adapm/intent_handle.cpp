@@ -31,6 +31,8 @@ Clock IntentHandle::current_clock() const {
 
 void IntentHandle::check_call(const lapse::TableHandle& table, Clock start, Clock end,
                               const char* what) const {
+  if (intents_->process.is_left())
+    intents_->process.refuse(fmt::format("{} of worker {} on rank {}", what, worker_, rank_.value()));
   if (intents_->is_closed()) {
     throw lapse::ClosedError(
         fmt::format("{} of worker {} on rank {} after close()", what, worker_, rank_.value()));

@@ -17,6 +17,7 @@
 #include "adapm/options.hpp"
 #include "adapm/sampling_options.hpp"
 #include "adapm/techniques.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/table.hpp"
 #include "lapse/ps/worker.hpp"
@@ -31,6 +32,8 @@ class Distribution;
 class Management {
  public:
   explicit Management(const Options& options);
+  // That of the manager.
+  const lapse::OwnProcess& process() const { return process_; }
 
   // Before `attach`: what happens to single keys is written down.
   void trace(std::unique_ptr<KeyTrace> trace) { trace_ = std::move(trace); }
@@ -78,6 +81,7 @@ class Management {
  private:
   void replicate_always(const lapse::TableHandle& table, std::vector<lapse::Key> keys);
 
+  const lapse::OwnProcess process_;
   const Technique technique_;
   const double factor_;
   const std::uint32_t most_rounds_;  // in a second; 0: no limit

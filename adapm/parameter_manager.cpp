@@ -16,10 +16,13 @@
 #include "lapse/core/option_sources.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/ps/archive.hpp"
+#include "lapse/ps/ended_workers.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
 #include "lapse/transport/transport.hpp"
 
 namespace adapm {
+
+class WorkerPlaces : public lapse::EndedWorkers<Worker> {};
 
 std::string Statistics::to_json() const {
   return fmt::format(R"({{"server": {}, "intents": {}}})", server.to_json(), intents.to_json());
@@ -60,7 +63,12 @@ ParameterManager::ParameterManager(MPI_Comm communicator, const lapse::OptionSou
 }
 
 ParameterManager::~ParameterManager() {
-  management_->close();
+  if (!management_->process().is_left()) {
+    management_->close();
+  } else {
+    lapse::leave_to_parent(attached_phase_);
+    lapse::leave_to_parent(management_);
+  }
 }
 
 void ParameterManager::start(const std::exception_ptr& problem) {
@@ -79,6 +87,7 @@ void ParameterManager::start(const std::exception_ptr& problem) {
         fmt::format("the ranks have different options of the parameter manager. Rank 0:\n{}\nrank {}:\n{}",
                     texts[0], other, texts[other]));
   }
+  ended_workers_ = std::make_unique<WorkerPlaces>();
   management_ = std::make_unique<Management>(options_);
   management_->trace(std::move(trace));
   management_->attach(*server_);
@@ -87,6 +96,7 @@ void ParameterManager::start(const std::exception_ptr& problem) {
 }
 
 void ParameterManager::close() {
+  if (management_->process().is_left()) return;
   report();
   server_->close();
   management_->close();
@@ -181,15 +191,18 @@ std::shared_ptr<SamplerState> ParameterManager::make_sampler(const lapse::TableH
 class ParameterManager::Phase {
  public:
   Phase(ParameterManager& manager, std::int32_t workers) : manager_(manager) {
+    manager.management_->process().check(fmt::format("a phase on rank {}", manager.rank().value()));
     if (manager.running_) {
       throw lapse::UsageError(fmt::format("a phase on rank {} while workers run", manager.rank().value()));
     }
     // The server refuses numbers of workers that are out of range.
     workers_ = static_cast<std::size_t>(std::clamp(workers, 0, lapse::ParameterServer::kMaxWorkers));
+    manager.ended_workers_->prepare(workers_);
     number_ = manager.management_->begin_phase(workers_);
     manager.running_ = true;
   }
   ~Phase() {
+    if (manager_.management_->process().is_left()) return;
     manager_.management_->end_phase();
     manager_.running_ = false;
   }
@@ -215,7 +228,9 @@ class WorkerPhase {
  public:
   WorkerPhase(Management& management, std::size_t local_worker)
       : management_(management), local_worker_(local_worker) {}
-  ~WorkerPhase() { management_.end_worker(local_worker_); }
+  ~WorkerPhase() {
+    if (!management_.process().is_left()) management_.end_worker(local_worker_);
+  }
   WorkerPhase(const WorkerPhase&) = delete;
   WorkerPhase& operator=(const WorkerPhase&) = delete;
 
@@ -228,8 +243,9 @@ class WorkerPhase {
 
 void ParameterManager::work(const Phase& phase, lapse::Worker& base, const std::function<void(Worker&)>& f) {
   const WorkerPhase worker_phase(*management_, base.local_index());
-  Worker worker(base, management_->handle(phase.number(), base));
-  f(worker);
+  const WorkerPlaces::Life life(*ended_workers_, base.local_index(), base,
+                                management_->handle(phase.number(), base));
+  f(life.worker());
 }
 
 void ParameterManager::run_workers(std::int32_t workers, const std::function<void(Worker&)>& f) {

@@ -24,6 +24,7 @@
 namespace adapm {
 
 class Management;
+class WorkerPlaces;
 
 // Of all ranks. Plain data.
 struct LAPSE_EXPORT Statistics {
@@ -38,7 +39,7 @@ struct LAPSE_EXPORT Statistics {
 
 // One object on each rank. It contains a server, to which everything applies that is said of
 // lapse::ParameterServer: collective calls in the same order on all ranks, one thread, close before
-// MPI_Finalize, what the destructor does.
+// MPI_Finalize, what the destructor does, children that fork makes.
 //
 // Thread safety: one thread, as ParameterServer.
 class LAPSE_EXPORT ParameterManager {
@@ -137,6 +138,7 @@ class LAPSE_EXPORT ParameterManager {
 
   Options options_;
   std::unique_ptr<Management> management_;
+  std::unique_ptr<WorkerPlaces> ended_workers_;  // of phases without attached ones
   std::unique_ptr<lapse::ParameterServer> server_;
   bool running_ = false;
   std::unique_ptr<Phase> attached_phase_;  // between start_progress and stop_progress

@@ -38,7 +38,10 @@ std::size_t SampleHandle::left() const {
 }
 
 void SampleHandle::finish() noexcept {
-  if (keys_ != nullptr) stream_->give_back(std::move(keys_));
+  if (keys_ == nullptr) return;
+  // In a child that fork has made, another thread of the parent may have locked the stream.
+  if (sampler_->process().is_left()) return lapse::leave_to_parent(keys_);
+  stream_->give_back(std::move(keys_));
 }
 
 }  // namespace adapm

@@ -12,6 +12,7 @@
 #include "adapm/sample_pool.hpp"
 #include "adapm/sampling_options.hpp"
 #include "lapse/core/mutex.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/table.hpp"
@@ -68,6 +69,7 @@ class SamplerState {
   // Without replacement a pool has at most as many keys as the support of the distribution.
   SamplerState(const lapse::TableHandle& table, Distribution::Shared distribution, const Sampling& sampling);
 
+  const lapse::OwnProcess& process() const { return process_; }
   const lapse::TableHandle& table() const { return table_; }
   const Distribution& distribution() const { return *distribution_; }
   const Sampling& sampling() const { return sampling_; }
@@ -87,6 +89,7 @@ class SamplerState {
   SampleStream& stream(std::size_t worker) LAPSE_EXCLUDES(mutex_);
 
   // constant
+  const lapse::OwnProcess process_;
   const lapse::TableHandle table_;
   const Distribution::Shared distribution_;
   const Sampling sampling_;

@@ -60,6 +60,7 @@ Worker::Worker(lapse::Worker& worker, IntentHandle intents)
 Worker::~Worker() = default;
 
 void Worker::advance_clock() {
+  core().check_life();
   core().check_failure();
   intents().advance_clock();
   if (round_ != nullptr) core().help(*round_);
@@ -80,6 +81,7 @@ void Worker::check_values(const lapse::TableHandle& table, std::size_t keys, std
 }
 
 void Worker::take(SampleHandle& sample, std::span<Key> keys) {
+  core().check_life();
   core().check_failure();
   check_sample(sample, keys.size());
   SamplerState& sampler = sample.sampler();

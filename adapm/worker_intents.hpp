@@ -14,6 +14,7 @@
 #include "adapm/intent_queue.hpp"
 #include "adapm/large_intents.hpp"
 #include "adapm/prepared_keys.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/types.hpp"
 
 namespace adapm {
@@ -114,6 +115,7 @@ class WorkerIntents {
     return queue.end_all();
   }
 
+  const lapse::OwnProcess process;
   IntentQueue queue;
   LargeIntents large;
   ActionTimer timer;

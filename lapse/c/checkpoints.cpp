@@ -115,11 +115,11 @@ lapse_status lapse_checkpoints_finish(lapse_checkpoints* checkpoints) {
   return guarded([&] { given(checkpoints, "checkpoints").checkpoints.finish(); });
 }
 int lapse_checkpoints_done(const lapse_checkpoints* checkpoints) {
-  return checkpoints == nullptr || checkpoints->checkpoints.done() ? 1 : 0;
+  return lapse::c::answered([&] { return checkpoints == nullptr || checkpoints->checkpoints.done(); }, 1);
 }
 
 int lapse_checkpoints_staged(const lapse_checkpoints* checkpoints) {
-  return checkpoints != nullptr && checkpoints->checkpoints.staged() ? 1 : 0;
+  return lapse::c::answered([&] { return checkpoints != nullptr && checkpoints->checkpoints.staged(); }, 0);
 }
 lapse_status lapse_checkpoints_release_memory(lapse_checkpoints* checkpoints) {
   return guarded([&] { given(checkpoints, "checkpoints").checkpoints.release_memory(); });

@@ -26,6 +26,17 @@ lapse_status guarded(F&& f) noexcept {
   }
 }
 
+// The answer of f; where it throws, `otherwise`, and lapse_last_error says why.
+template <class F>
+int answered(F&& f, int otherwise) noexcept {
+  try {
+    return std::forward<F>(f)() ? 1 : 0;
+  } catch (...) {
+    status_of_exception();
+    return otherwise;
+  }
+}
+
 // Throws UsageError for a null pointer.
 template <class T>
 T& given(T* pointer, const char* what) {

@@ -176,7 +176,7 @@ lapse_status lapse_call_begin(lapse_worker* worker, const lapse_table* table, co
 }
 
 int lapse_operation_done(const lapse_operation* operation) {
-  return operation == nullptr || operation->operation.done() ? 1 : 0;
+  return lapse::c::answered([&] { return operation == nullptr || operation->operation.done(); }, 1);
 }
 lapse_status lapse_wait(lapse_operation* operation) {
   return guarded([&] {

@@ -5,11 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "lapse/core/fork_hook.hpp"
+
 namespace lapse {
 
-// Held as long as the object lives, and no longer than the process. The file `lock` in the folder, whose lock
-// this is, has the folder's number, 16 hexadecimal digits: it stays when the folder is moved. Used by one
-// thread.
+// Held as long as the object lives, and no longer than the process; children that fork makes do not have it.
+// The file `lock` in the folder, whose lock this is, has the folder's number, 16 hexadecimal digits: it stays
+// when the folder is moved. Used by one thread.
 class FolderLock {
  public:
   // Takes the lock, and gives the folder a number if it has none: this one, or without it a new one. Throws
@@ -39,6 +41,8 @@ class FolderLock {
   int descriptor_ = -1;
   std::uint64_t number_ = 0;
   std::string warning_;
+  // A child that outlives the job would keep the lock.
+  const ForkHook fork_hook_{[](void* lock) noexcept { static_cast<FolderLock*>(lock)->release(); }, this};
 };
 
 // The number of the folder; nothing where it has none, or it cannot be read.

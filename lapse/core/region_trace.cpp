@@ -1,6 +1,7 @@
 #include "lapse/core/region_trace.hpp"
 
 #include <fmt/format.h>
+#include <stdio_ext.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -65,6 +66,7 @@ void RegionTrace::end(const char* name) noexcept {
 
 void RegionTrace::write(const char* name, char phase) noexcept {
   constexpr std::size_t kLongest = 256;
+  if (is_left_) return;
   thread_local const auto thread = static_cast<long>(syscall(SYS_gettid));
   const MutexLock guard(mutex_);
   if (file_ == nullptr) return;
@@ -80,7 +82,14 @@ void RegionTrace::write(const char* name, char phase) noexcept {
   if (size <= line.size()) check(std::fwrite(line.data(), 1, size, file_.get()) == size);
 }
 
+// What is in the buffer is its parent's to write. Another thread may have the mutex, which none has any more.
+void RegionTrace::leave_to_parent() noexcept LAPSE_NO_THREAD_SAFETY_ANALYSIS {
+  is_left_ = true;
+  if (file_ != nullptr) __fpurge(file_.get());
+}
+
 void RegionTrace::flush() noexcept {
+  if (is_left_) return;
   const MutexLock guard(mutex_);
   if (file_ == nullptr) return;
   const bool written =

@@ -44,6 +44,7 @@ void BatchRing::finish(std::exception_ptr failure) {
 }
 
 std::optional<std::uint64_t> BatchRing::next() {
+  process_.check("the next batch of a loader");
   const MutexLock lock(mutex_);
   if (given_ >= held_) released_ = given_ - held_ + 1;
   if (wake_maker_at_ && released_ >= *wake_maker_at_) free_.notify_one();
@@ -63,6 +64,7 @@ std::optional<std::uint64_t> BatchRing::next() {
 }
 
 void BatchRing::stop() {
+  if (is_left()) return;
   const MutexLock lock(mutex_);
   stopped_ = true;
   free_.notify_one();

@@ -9,6 +9,7 @@
 
 #include "lapse/core/export.hpp"
 #include "lapse/core/mutex.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/thread_annotations.hpp"
 
 namespace lapse::io {
@@ -44,16 +45,22 @@ class LAPSE_EXPORT BatchRing {
 
   // The number of the next batch; the place of the oldest that the user holds is free from now on, if there
   // are `held`. Nothing at the end. Throws
-  // the failure, after all batches that were made before it were given.
+  // the failure, after all batches that were made before it were given; UsageError in a child that fork has
+  // made.
   std::optional<std::uint64_t> next();
 
-  // The maker's calls of begin() return nothing from now on.
+  // The maker's calls of begin() return nothing from now on. Nothing in a child that fork has made.
   void stop();
+
+  // In a child that fork has made: the maker is in another process, and the ring must not be destroyed, which
+  // waits for threads that wait.
+  bool is_left() const { return process_.is_left(); }
 
  private:
   // A user who had to wait goes on when so many batches are ready, or half of the ring.
   static constexpr std::uint64_t kReadyAfterWait = 16;
 
+  const OwnProcess process_;
   const std::uint64_t places_;
   const std::uint64_t held_;
   const std::uint64_t ready_before_first_;

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "lapse/core/own_process.hpp"
 #include "lapse/io/batch_ring.hpp"
 
 namespace lapse::io {
@@ -35,47 +37,62 @@ class PrefetchingLoader {
 
   // Throws UsageError when nothing is to be made ahead, before the first, or held.
   PrefetchingLoader(const LoaderOptions& options, Make make)
-      : ring_(options.ahead + options.held, options.held, options.ahead_of_first),
-        batches_(options.ahead + options.held),
-        make_(std::move(make)),
-        thread_([this] { run(); }) {}
-  // Waits until the batch that is being made is complete.
-  ~PrefetchingLoader() { stop(); }
+      : parts_(std::make_unique<Parts>(options, std::move(make))) {}
+  // Waits until the batch that is being made is complete. Nothing in a child that fork has made.
+  ~PrefetchingLoader() {
+    if (parts_->ring.is_left()) {
+      leave_to_parent(parts_);
+    } else {
+      stop();
+    }
+  }
   PrefetchingLoader(const PrefetchingLoader&) = delete;
   PrefetchingLoader& operator=(const PrefetchingLoader&) = delete;
 
   // The next batch, valid until `held` further calls; null at the end. Waits for it. What the function has
-  // thrown is thrown here, after the batches that were made before.
+  // thrown is thrown here, after the batches that were made before. Throws UsageError in a child that fork
+  // has made.
   Batch* next() {
-    const std::optional<std::uint64_t> number = ring_.next();
-    return number ? &batch(*number) : nullptr;
+    const std::optional<std::uint64_t> number = parts_->ring.next();
+    return number ? &parts_->batch(*number) : nullptr;
   }
   // Waits until the batch that is being made is complete. No further one is made: next() gives those that
-  // are, and all that were given stay valid.
+  // are, and all that were given stay valid. Nothing in a child that fork has made.
   void stop() {
-    ring_.stop();
-    if (thread_.joinable()) thread_.join();
+    if (parts_->ring.is_left()) return;
+    parts_->ring.stop();
+    if (parts_->thread.joinable()) parts_->thread.join();
   }
 
  private:
-  Batch& batch(std::uint64_t number) { return batches_[number % batches_.size()]; }
+  struct Parts {
+    Parts(const LoaderOptions& options, Make function)
+        : ring(options.ahead + options.held, options.held, options.ahead_of_first),
+          batches(options.ahead + options.held),
+          make(std::move(function)),
+          thread([this] { run(); }) {}
 
-  void run() noexcept {
-    try {
-      while (const std::optional<std::uint64_t> number = ring_.begin()) {
-        if (!make_(batch(*number), *number)) break;
-        ring_.end();
+    Batch& batch(std::uint64_t number) { return batches[number % batches.size()]; }
+
+    void run() noexcept {
+      try {
+        while (const std::optional<std::uint64_t> number = ring.begin()) {
+          if (!make(batch(*number), *number)) break;
+          ring.end();
+        }
+        ring.finish();
+      } catch (...) {
+        ring.finish(std::current_exception());
       }
-      ring_.finish();
-    } catch (...) {
-      ring_.finish(std::current_exception());
     }
-  }
 
-  BatchRing ring_;
-  std::vector<Batch> batches_;
-  Make make_;
-  std::thread thread_;  // last: it uses the others
+    BatchRing ring;
+    std::vector<Batch> batches;
+    Make make;
+    std::thread thread;  // last: it uses the others
+  };
+
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace lapse::io

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/mutex.hpp"
@@ -12,14 +15,23 @@ namespace lapse {
 // Thread safety: any thread. The first report stays; a raised failure is never rolled back.
 class Failure {
  public:
+  // Bytes of a text that need no memory when the failure is raised.
+  static constexpr std::size_t kReservedText = 512;
+
+  Failure() { text_.reserve(kReservedText); }
+
   bool raised() const { return raised_.load(std::memory_order_acquire); }
 
-  // Returns true for the first report.
-  bool raise(Rank origin, std::string text) {
+  // Returns true for the first report. Where there is no memory for a long text, its beginning is kept.
+  bool raise(Rank origin, std::string_view text) noexcept {
     const MutexLock guard(mutex_);
     if (raised_.load(std::memory_order_relaxed)) return false;
     origin_ = origin;
-    text_ = std::move(text);
+    try {
+      text_ = text;
+    } catch (const std::bad_alloc&) {
+      text_ = text.substr(0, kReservedText);
+    }
     raised_.store(true, std::memory_order_release);
     return true;
   }

@@ -3,42 +3,60 @@
 #include <cstring>
 #include <new>
 
+#include "lapse/core/exception_text.hpp"
+
 namespace lapse {
 
-void FailureBroadcast::report(const std::exception_ptr& failure, std::string_view reporter) noexcept {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::bad_alloc&) {
-    poison(reporter, "out of memory (std::bad_alloc)");
-  } catch (const std::exception& error) {
-    poison(reporter, error.what());
-  } catch (...) {
-    poison(reporter, "unknown exception");
-  }
+namespace {
+// A frame with a text of the reserved length, and its padding.
+constexpr std::size_t kReservedBytes =
+    Failure::kReservedText + sizeof(FrameHeader) + PacketBuffer::kAlignment;
+}  // namespace
+
+FailureBroadcast::FailureBroadcast(const Registry& registry, Outbox& outbox)
+    : registry_(registry), outbox_(outbox), reserved_(static_cast<std::size_t>(registry.ranks())) {
+  for (std::int32_t rank = 0; rank < registry.ranks(); ++rank)
+    if (rank != registry.self().value()) reserved_[Rank(rank).index()].reserve(kReservedBytes);
 }
 
-void FailureBroadcast::poison(std::string_view reporter, const std::string& text) {
+void FailureBroadcast::report(const std::exception_ptr& failure,
+                              std::optional<std::uint64_t> worker) noexcept {
+  with_text_of(failure, [&](const char* text) LAPSE_REQUIRES(progress_role) { poison(worker, text); });
+}
+
+void FailureBroadcast::poison(std::optional<std::uint64_t> worker, std::string_view text) noexcept {
   if (!failure_.raise(registry_.self(), text)) return;
-  FrameHeader header;
-  header.kind = static_cast<std::uint16_t>(FrameKind::poison);
-  header.origin = registry_.self().value();
-  header.record_bytes = static_cast<std::uint32_t>(text.size());
-  for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank) {
-    if (rank == registry_.self().value()) continue;
-    std::memcpy(outbox_.append(Rank(rank), header), text.data(), text.size());
-  }
+  for (std::int32_t rank = 0; rank < registry_.ranks(); ++rank)
+    if (rank != registry_.self().value()) send(Rank(rank), text);
   registry_.stop_workers();
   if (!listener_) return;
   try {
-    listener_(reporter, text);
+    listener_(worker, text);
   } catch (...) {
     // Every rank hears of the failure, also where there is no memory for this rank's own report.
   }
 }
 
+void FailureBroadcast::send(Rank to, std::string_view text) noexcept {
+  FrameHeader header;
+  header.kind = static_cast<std::uint16_t>(FrameKind::poison);
+  header.origin = registry_.self().value();
+  const auto append = [&]() LAPSE_REQUIRES(progress_role) {
+    header.record_bytes = static_cast<std::uint32_t>(text.size());
+    std::memcpy(outbox_.append(to, header), text.data(), text.size());
+  };
+  try {
+    append();
+  } catch (const std::bad_alloc&) {
+    text = text.substr(0, Failure::kReservedText);
+    outbox_.begin_packet_in(std::move(reserved_[to.index()]), to, header);
+    append();
+  }
+}
+
 void FailureBroadcast::handle_frame(Rank, const FrameHeader& header, const std::byte* records) {
-  const std::string text(reinterpret_cast<const char*>(records),
-                         std::size_t{header.count} * header.record_bytes);
+  const std::string_view text(reinterpret_cast<const char*>(records),
+                              std::size_t{header.count} * header.record_bytes);
   if (failure_.raise(Rank(header.origin), text)) registry_.stop_workers();
 }
 

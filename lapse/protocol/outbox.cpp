@@ -7,6 +7,9 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <utility>
+
+#include "lapse/core/exception_text.hpp"
 
 namespace lapse {
 
@@ -69,6 +72,14 @@ Outbox::Run Outbox::append_run(Rank to, const FrameHeader& header, std::uint32_t
   std::byte* const records = pending.packet.extend(std::size_t{count} * header.record_bytes);
   set_count(pending, pending.last_header.count + count);
   return {records, count};
+}
+
+void Outbox::begin_packet_in(PacketBuffer packet, Rank to, const FrameHeader& header) {
+  const auto lane = frames_.is_free(header.kind) ? Transport::Lane::bulk : Transport::Lane::ordered;
+  Pending& pending = this->pending(to, lane);
+  if (!pending.packet.empty()) send_in_turn(pending);
+  pending.packet = std::move(packet);
+  pending.limit = pending.full;
 }
 
 void Outbox::set_count(Pending& pending, std::uint32_t count) {
@@ -144,9 +155,9 @@ void Outbox::send(Pending& pending) {
 void Outbox::send_in_turn(Pending& pending) {
   try {
     send(pending);
-  } catch (const std::exception& error) {
+  } catch (...) {
     // As at the end of a turn: the packet is lost, and no other rank can be notified.
-    transport_.abort(fmt::format("communication failed: {}", error.what()));
+    transport_.abort(fmt::format("communication failed: {}", text_of(std::current_exception())));
   }
 }
 

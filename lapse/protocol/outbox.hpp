@@ -50,6 +50,11 @@ class Outbox {
   Run append_run(Rank to, const FrameHeader& header, std::uint32_t count, Fill fill = Fill::records)
       LAPSE_REQUIRES(progress_role);
 
+  // For a record that must be sent although there was no memory to append it: the next record that is
+  // appended with this header goes to this packet, which has room for it. Sends what was appended for `to`
+  // before.
+  void begin_packet_in(PacketBuffer packet, Rank to, const FrameHeader& header) LAPSE_REQUIRES(progress_role);
+
   // Rolls back the last records of those that the last call has appended: they are not sent.
   void cancel(std::uint32_t records = 1) LAPSE_REQUIRES(progress_role);
 

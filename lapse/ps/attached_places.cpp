@@ -35,19 +35,19 @@ std::size_t AttachedPlaces::take(std::optional<std::size_t> wanted, Rank rank) {
 
 AttachedPlace::AttachedPlace(AttachedPlaces& places, const Phase& phase, WorkerEndpoint& endpoint)
     : places_(places), phase_(phase), endpoint_(endpoint), exceptions_(std::uncaught_exceptions()) {
-  worker_.emplace(phase, endpoint);
+  worker_ = std::make_unique<Worker>(phase, endpoint);
   endpoint.set_activity(WorkerActivity::application);
 }
 
 AttachedPlace::~AttachedPlace() {
-  worker_.reset();
+  places_.ended().keep(endpoint_.local_index(), std::move(worker_));
   endpoint_.set_activity(WorkerActivity::detached);
   places_.give_back(endpoint_.local_index());
 }
 
 void AttachedPlace::finish() {
   // A worker that holds a lease cannot wait.
-  worker_.reset();
+  worker_->end();
   Worker(phase_, endpoint_).wait_all();
 }
 
@@ -56,7 +56,7 @@ void AttachedPlace::report(std::exception_ptr failure) noexcept {
   if (phase_.protocol.failure().raised()) return;
   FailureReport& report = places_.failure(endpoint_.local_index());
   report.failure = std::move(failure);
-  report.reporter = fmt::format("worker {}", phase_.first_worker + endpoint_.local_index());
+  report.worker = phase_.first_worker + endpoint_.local_index();
   report.handler = &phase_.protocol.failures();
   phase_.engine.submit(report);
   // The report is used until it has been carried out.
@@ -71,7 +71,7 @@ AttachedWorker::AttachedWorker(std::unique_ptr<AttachedPlace> place)
 AttachedWorker::AttachedWorker(AttachedWorker&&) noexcept = default;
 
 AttachedWorker::~AttachedWorker() {
-  if (place_ == nullptr) return;
+  if (leave_if_child()) return;
   try {
     if (place_->unwinds())
       throw Error("an exception of the application ended the thread, or what it did as a worker");
@@ -81,14 +81,19 @@ AttachedWorker::~AttachedWorker() {
   }
 }
 
+bool AttachedWorker::leave_if_child() noexcept {
+  if (place_ != nullptr && place_->is_left()) leave_to_parent(place_);
+  return place_ == nullptr;
+}
+
 void AttachedWorker::detach() {
-  if (place_ == nullptr) return;
+  if (leave_if_child()) return;
   place_->finish();
   place_.reset();
 }
 
 void AttachedWorker::fail(std::exception_ptr failure) noexcept {
-  if (place_ == nullptr) return;
+  if (leave_if_child()) return;
   // As std::current_exception() is where none is handled.
   if (failure == nullptr) failure = std::make_exception_ptr(Error("an attached worker has failed"));
   place_->report(std::move(failure));

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "lapse/core/mutex.hpp"
+#include "lapse/core/own_process.hpp"
+#include "lapse/ps/ended_workers.hpp"
 #include "lapse/ps/phase.hpp"
 #include "lapse/ps/worker.hpp"
 
@@ -22,6 +24,7 @@ class AttachedPlaces {
     const MutexLock guard(mutex_);
     taken_.assign(places, false);
     failures_ = std::vector<FailureReport>(places);
+    ended_.prepare(places);
     is_open_ = true;
   }
   // How many are taken; if none is, no place can be taken any more.
@@ -41,19 +44,21 @@ class AttachedPlaces {
   }
   // Of the worker in a place; lives as long as the phase.
   FailureReport& failure(std::size_t place) LAPSE_NO_THREAD_SAFETY_ANALYSIS { return failures_[place]; }
+  EndedWorkers<Worker>& ended() { return ended_; }
 
  private:
   Mutex mutex_;
   bool is_open_ LAPSE_GUARDED_BY(mutex_) = false;
   std::vector<bool> taken_ LAPSE_GUARDED_BY(mutex_);
   std::vector<FailureReport> failures_ LAPSE_GUARDED_BY(mutex_);  // each by the worker in its place
+  EndedWorkers<Worker> ended_;                                    // likewise, while places are open
 };
 
 // A place that was taken, and its worker.
 class AttachedPlace {
  public:
   AttachedPlace(AttachedPlaces& places, const Phase& phase, WorkerEndpoint& endpoint);
-  // The worker has ended, with its operations answered or by a failure.
+  // The worker has ended, with its operations answered or by a failure; calls of it throw.
   ~AttachedPlace();
   AttachedPlace(const AttachedPlace&) = delete;
   AttachedPlace& operator=(const AttachedPlace&) = delete;
@@ -61,6 +66,8 @@ class AttachedPlace {
   Worker& worker() { return *worker_; }
   // Ends the worker, and a lease that it holds; waits for its operations. Throws as Worker::wait_all.
   void finish();
+  // Whether the caller is in a child that fork has made since.
+  bool is_left() const { return process_.is_left(); }
   // More exceptions unwind this thread than when it was attached.
   bool unwinds() const { return std::uncaught_exceptions() > exceptions_; }
   // Ends the phase on every rank.
@@ -70,7 +77,8 @@ class AttachedPlace {
   AttachedPlaces& places_;
   const Phase& phase_;
   WorkerEndpoint& endpoint_;
-  std::optional<Worker> worker_;  // until finish()
+  const OwnProcess process_;
+  std::unique_ptr<Worker> worker_;
   int exceptions_;
 };
 

@@ -12,7 +12,8 @@ namespace lapse {
 class AttachedPlace;
 
 // From ParameterServer::attach: the worker of the calling thread, used by that thread alone. Its end waits
-// for the operations of the worker; its place can be taken again.
+// for the operations of the worker; its place can be taken again. In a child that fork has made, its end does
+// nothing.
 class LAPSE_EXPORT AttachedWorker {
  public:
   explicit AttachedWorker(std::unique_ptr<AttachedPlace> place);
@@ -22,6 +23,7 @@ class LAPSE_EXPORT AttachedWorker {
   // other workers could wait for this one indefinitely.
   ~AttachedWorker();
 
+  // After its end its calls throw UsageError.
   Worker& operator*() const { return *worker_; }
   Worker* operator->() const { return worker_; }
 
@@ -31,6 +33,9 @@ class LAPSE_EXPORT AttachedWorker {
   void fail(std::exception_ptr failure) noexcept;
 
  private:
+  // In a child that fork has made, the place stays as it is. Whether there is none to be given back.
+  bool leave_if_child() noexcept;
+
   std::unique_ptr<AttachedPlace> place_;
   Worker* worker_;
 };

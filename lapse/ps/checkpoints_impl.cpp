@@ -42,7 +42,12 @@ Checkpoints::Impl::Impl(ParameterServer& server, CheckpointSettings settings)
     refuse("the local folder is the folder of all ranks");
 }
 
+void Checkpoints::Impl::check(std::string_view call) const {
+  if (is_left()) process_.refuse(fmt::format("{} of checkpoints on rank {}", call, server_.rank().value()));
+}
+
 void Checkpoints::Impl::add(const TableHandle& table, const std::string& name) {
+  check("add");
   if (save_)
     throw UsageError(
         fmt::format("a save_async is in progress on rank {}: call finish()", server_.rank().value()));

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "lapse/checkpoint/checkpoint_folder.hpp"
 #include "lapse/checkpoint/folder_lock.hpp"
 #include "lapse/core/log.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/ps/checkpoint_agreement.hpp"
 #include "lapse/ps/checkpoint_blobs.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
@@ -44,6 +46,9 @@ class Checkpoints::Impl {
  public:
   Impl(ParameterServer& server, CheckpointSettings settings);
 
+  bool is_left() const { return process_.is_left(); }
+  // Throws UsageError in a child that fork has made.
+  void check(std::string_view call) const;
   void add(const TableHandle& table, const std::string& name);
   enum class Writing : std::uint8_t { at_once, in_background };
   void begin(std::uint64_t step, const CheckpointContent& content, Writing writing);
@@ -133,6 +138,7 @@ class Checkpoints::Impl {
   Logger log() const;
   std::optional<LocalCheckpoints> local() const;
 
+  const OwnProcess process_;
   ParameterServer& server_;
   const CheckpointSettings settings_;
   const CheckpointFolder folder_;

@@ -13,6 +13,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/log.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/signal_watch.hpp"
 #include "lapse/ps/archive.hpp"
 
@@ -89,8 +90,10 @@ class JobControl::Impl {
  public:
   Impl(ParameterServer& server, const JobControlOptions& options);
 
+  bool is_left() const { return process_.is_left(); }
   bool stop_requested() const;
   bool checkpoint_due() const {
+    process_.check("checkpoint_due");
     return interval_.time && SteadyClock::now() - begin_.load(std::memory_order_relaxed) >= *interval_.time;
   }
   bool should_stop();
@@ -102,6 +105,7 @@ class JobControl::Impl {
   bool time_is_over() const { return end_ && SteadyClock::now() >= *end_; }
   std::string own_reason() const;
 
+  const OwnProcess process_;
   ParameterServer& server_;
   const CheckpointInterval interval_;
   std::optional<SignalWatch> signals_;
@@ -177,13 +181,16 @@ bool JobControl::Impl::need_checkpoint(const JobProgress& progress) {
 }
 
 void JobControl::Impl::begin_interval(const JobProgress& progress) {
+  process_.check("begin_interval");
   progress_ = progress;
   begin_ = SteadyClock::now();
 }
 
 JobControl::JobControl(ParameterServer& server, const JobControlOptions& options)
     : impl_(std::make_unique<Impl>(server, options)) {}
-JobControl::~JobControl() = default;
+JobControl::~JobControl() {
+  if (impl_->is_left()) leave_to_parent(impl_);
+}
 
 bool JobControl::stop_requested() const {
   return impl_->stop_requested();

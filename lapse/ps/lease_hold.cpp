@@ -8,14 +8,15 @@
 namespace lapse {
 
 LeaseHold::~LeaseHold() {
-  if (worker_ != nullptr) worker_->abandon_lease();
+  if (worker_ != nullptr && !worker_->is_left()) worker_->abandon_lease();
 }
 
 void LeaseHold::release() {
-  if (worker_ != nullptr) worker_->end_lease();
+  if (worker_ != nullptr && !worker_->is_left()) worker_->end_lease();
 }
 
 const LeasePart& LeaseHold::part(const TableHandle& table) const {
+  if (worker_ != nullptr) worker_->check_life();
   for (const LeasePart& part : parts_) {
     if (part.table.server() == table.server() && part.table.id() == table.id()) return part;
   }

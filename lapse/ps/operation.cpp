@@ -7,7 +7,10 @@
 namespace lapse {
 
 bool Operation::is_done() const {
-  return state_->orphaned || state_->done();
+  if (state_->orphaned) return true;
+  // In a child that fork has made it would stay unfinished indefinitely.
+  worker_->check_life();
+  return state_->done();
 }
 
 void Operation::finish() {

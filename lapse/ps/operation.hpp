@@ -34,7 +34,8 @@ class LAPSE_EXPORT Operation {
     if (state_ != nullptr) detach();
   }
 
-  // True when wait would return at once. Does not drive anything.
+  // True when wait would return at once. Does not drive anything. Throws UsageError in a child that fork has
+  // made, unless the operation was finished when its call returned; so does wait.
   bool done() const { return state_ == nullptr || is_done(); }
   // pull: the values are there. push, set: applied at the owner. localize: each key was local once. May leave
   // the rank to drive communication. Throws UserCodeFailed or OutOfMemory when the operation failed for a

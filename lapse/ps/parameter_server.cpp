@@ -61,7 +61,9 @@ std::unique_ptr<ParameterServer::Impl> ParameterServer::make_impl(MPI_Comm commu
   return impl;
 }
 
-ParameterServer::~ParameterServer() = default;
+ParameterServer::~ParameterServer() {
+  if (impl_ && impl_->is_left()) leave_to_parent(impl_);
+}
 
 Rank ParameterServer::rank() const {
   return impl_->rank();
@@ -140,6 +142,7 @@ void ParameterServer::observe(KeyObserver& observer) {
   impl_->observe(observer);
 }
 void ParameterServer::close() {
+  if (impl_->is_left()) return;
   impl_->check_call("close");
   impl_->close();
 }
@@ -174,6 +177,7 @@ std::vector<std::string> ParameterServer::Impl::exchange_long(std::string_view c
 }
 
 void ParameterServer::Impl::request_stop() {
+  process_.check("request_stop");
   protocol_.stop_requests().request();
   if (running_) report_stop();
 }

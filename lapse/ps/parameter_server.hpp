@@ -46,6 +46,10 @@ struct RoundTimes;
 // runs, and the application may use MPI freely.
 //
 // A server is closed before MPI_Finalize: after it, calls throw MpiStateError; the destructor logs an error.
+//
+// In a child that fork has made, calls throw UsageError, except rank, ranks, hosts and options; close and
+// the destructor do nothing (docs/embedding.md). Where the function of a worker leaves a child of a thread of
+// the server, the child ends: it has no caller.
 class LAPSE_EXPORT ParameterServer {
  public:
   // Collective. Duplicates the communicator, which stays the caller's. MPI should be initialised with

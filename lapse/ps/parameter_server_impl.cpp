@@ -10,6 +10,7 @@
 
 #include "lapse/core/current_hooks.hpp"
 #include "lapse/core/error.hpp"
+#include "lapse/core/exception_text.hpp"
 #include "lapse/core/region_trace.hpp"
 #include "lapse/core/statistics_archive.hpp"
 #include "lapse/core/timed_region.hpp"
@@ -68,9 +69,9 @@ ParameterServer::Impl::Impl(std::unique_ptr<Transport> transport, const Options&
     return fmt::format("the ranks have different versions or options. Rank 0:\n{}\nrank {}:\n{}", first,
                        other_rank, other);
   });
-  protocol_.failures().set_listener([this](std::string_view reporter, std::string_view text) {
-    logger_.error("{}{}{}; the phase ends on every rank", reporter,
-                  reporter.empty() ? "" : " failed: ", text);
+  protocol_.failures().set_listener([this](std::optional<std::uint64_t> worker, std::string_view text) {
+    logger_.error("{}{}; the phase ends on every rank",
+                  worker ? fmt::format("worker {} failed: ", *worker) : std::string(), text);
   });
   std::set<std::string> ignored;
   for (const auto& names : agreement_.exchange(kMaking, options_.ignored_variables))
@@ -130,9 +131,9 @@ ParameterServer::Impl::~Impl() {
   }
   try {
     close();
-  } catch (const std::exception& error) {
-    transport_->abort(
-        fmt::format("rank {}: closing the parameter server failed: {}", rank().value(), error.what()));
+  } catch (...) {
+    transport_->abort(fmt::format("rank {}: closing the parameter server failed: {}", rank().value(),
+                                  text_of(std::current_exception())));
   }
 }
 
@@ -158,6 +159,7 @@ void ParameterServer::Impl::report_start() {
 }
 
 void ParameterServer::Impl::throw_if_closed(const char* call) const {
+  if (is_left()) process_.refuse(fmt::format("{} on rank {}", call, rank().value()));
   if (closed_) throw ClosedError(fmt::format("{} on rank {} after close()", call, rank().value()));
   if (MpiCalls::held_here()) {
     throw UsageError(

@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/topology.hpp"
 #include "lapse/ps/agreement.hpp"
 #include "lapse/ps/attached_places.hpp"
+#include "lapse/ps/ended_workers.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/ps/phase.hpp"
 #include "lapse/ps/phase_end_watch.hpp"
@@ -51,8 +53,12 @@ class ParameterServer::Impl {
   std::vector<std::string> exchange(std::string_view call, const std::function<std::string()>& make);
   std::vector<std::string> exchange_long(std::string_view call, const std::function<std::string()>& make);
   void request_stop();
-  bool stop_requested() const { return protocol_.stop_requests().requested(); }
+  bool stop_requested() const {
+    process_.check("stop_requested");
+    return protocol_.stop_requests().requested();
+  }
   std::chrono::steady_clock::time_point last_work() const {
+    process_.check("last_work");
     return std::max(protocol_.stop_requests().last_work(), agreement_.last_meeting());
   }
   void manage(IntentSource& source, const ManagementPolicy& policy, const RoundTimes& times);
@@ -67,6 +73,8 @@ class ParameterServer::Impl {
   const Options& options() const { return options_; }
   std::vector<std::int32_t> hosts() const { return transport_->hosts(); }
 
+  // In a child that fork has made since the server was made.
+  bool is_left() const { return process_.is_left(); }
   // Throws unless the server is open, this thread may call MPI, and no workers run.
   void check_call(const char* call) const;
 
@@ -97,9 +105,19 @@ class ParameterServer::Impl {
   };
   // Agrees on the number of workers of each rank; starts the collectives of the phase.
   Phase agree_on_phase(const PhaseCall& call, std::int32_t workers);
-  // What a worker of the phase does, on its thread: f, and what ends it. Reports what f throws.
+  // What a worker of the phase does, on its thread: f, and what ends it. Reports what f throws. Throws in a
+  // child alone that fork has made in f: then f has thrown that, or has returned.
   void run_worker(const Phase& phase, std::size_t local_index, const std::function<void(Worker&)>& f,
                   FailureReport& report);
+  // To every rank.
+  void submit_report(FailureReport& report) noexcept;
+  // A child that fork has made in the function of a worker has left it, on a thread of the server.
+  [[noreturn]] void end_child(std::exception_ptr failure) const noexcept;
+  // A step of a phase that has begun, which other ranks and workers wait for: where it throws, the phase
+  // fails on every rank, and the step is made again; where it throws again, the job ends.
+  void insist(const char* what, const std::function<void()>& step) noexcept;
+  // The end of a phase whose workers have returned.
+  void leave_phase();
   // Of a phase that threads of the application work in.
   void start_server_thread();
   void end_server_thread();
@@ -107,6 +125,7 @@ class ParameterServer::Impl {
   void begin_running();
 
   // constant
+  const OwnProcess process_;
   Options options_;
   Logger logger_;
   std::unique_ptr<Transport> transport_;
@@ -122,6 +141,7 @@ class ParameterServer::Impl {
   RankProtocol protocol_;
   ProgressEngine engine_;
   WorkerGroup group_;
+  EndedWorkers<Worker> ended_workers_;  // of phases without attached ones
   StallReports stalls_;
   Agreement agreement_;
   PrivateRegionAllocator regions_;

@@ -1,15 +1,19 @@
 // The phases of a server: with threads of its own, on the calling thread, or with threads of the application.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/exception_text.hpp"
 #include "lapse/core/thread_name.hpp"
 #include "lapse/core/timed_region.hpp"
 #include "lapse/ps/crowding.hpp"
@@ -90,6 +94,7 @@ Phase ParameterServer::Impl::agree_on_phase(const PhaseCall& call, std::int32_t 
     warned_of_sharing_ = call.progress_threads > 0;
   }
   protocol_.registry().prepare_workers(phase.local_workers, phase.first_worker);
+  ended_workers_.prepare(phase.local_workers);
   protocol_.worker_collective().start(std::move(participants), rank(), &combine_contributions, &is_returned,
                                       [this](const Bytes& result) {
                                         progress_role.assert_held();  // By the engine.
@@ -108,22 +113,75 @@ void ParameterServer::Impl::run_worker(const Phase& phase, std::size_t local_ind
   try {
     {
       const TimedRegion region("lapse worker");
-      Worker worker(phase, endpoint);
-      f(worker);
+      const EndedWorkers<Worker>::Life life(ended_workers_, local_index, phase, endpoint);
+      f(life.worker());
       // A lease that f has moved out ends with the worker: a worker that holds a lease cannot wait.
     }
+    process_.check("the return of the function of a worker");
     Worker(phase, endpoint).wait_all();
     group_.leave(phase.first_worker + local_index);
   } catch (...) {
+    if (is_left()) throw;
     // A failure that a remote rank has raised is reported already.
     if (!protocol_.failure().raised()) {
       report.failure = std::current_exception();
-      report.reporter = fmt::format("worker {}", phase.first_worker + local_index);
+      report.worker = phase.first_worker + local_index;
       report.handler = &protocol_.failures();
-      engine_.submit(report);
+      submit_report(report);
     }
   }
   endpoint.set_activity(WorkerActivity::returned);
+}
+
+void ParameterServer::Impl::submit_report(FailureReport& report) noexcept {
+  try {
+    engine_.submit(report);
+  } catch (...) {
+    // The ranks that wait for this one would not know.
+    transport_->abort(fmt::format("rank {}: the report of a failure failed: {}", rank().value(),
+                                  text_of(std::current_exception())));
+  }
+}
+
+void ParameterServer::Impl::end_child(std::exception_ptr failure) const noexcept {
+  // No logger: another thread of the parent may have its lock.
+  const std::string line =
+      fmt::format("lapse[{}] error: a child that fork has made in the function of a worker ends: {}\n",
+                  rank().value(), text_of(failure));
+  static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+  _exit(EXIT_FAILURE);
+}
+
+// --- the end
+
+void ParameterServer::Impl::insist(const char* what, const std::function<void()>& step) noexcept {
+  std::exception_ptr failure;
+  try {
+    return step();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  try {
+    engine_.exclusively([&]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(failure); });
+    step();
+  } catch (...) {
+    transport_->abort(
+        fmt::format("rank {}: {} failed: {}", rank().value(), what, text_of(std::current_exception())));
+  }
+}
+
+void ParameterServer::Impl::leave_phase() {
+  insist("the end of a phase", [this] { end_phase(); });
+  pool_.wait();
+  engine_.set_sole_driver({});
+  running_ = false;
+  protocol_.failure().check();
+}
+
+void ParameterServer::Impl::end_phase() {
+  const TimedRegion region("lapse end of phase");
+  phase_end_watch_.begin();
+  quiesce(protocol_, engine_, *transport_, [this] { phase_end_watch_.poll(); });
 }
 
 // --- threads of the server
@@ -132,15 +190,20 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
   check_collective("run_workers");
   const TimedRegion region("lapse run_workers");
   const Phase phase = agree_on_phase({.name = "run_workers"}, workers);
-  std::vector<FailureReport> reports(phase.local_workers);
+  std::vector<FailureReport> reports;
   std::atomic<std::size_t> working{phase.local_workers};
   const std::function<void(std::size_t)> job = [&](std::size_t local_index) {
-    run_worker(phase, local_index, f, reports[local_index]);
+    try {
+      run_worker(phase, local_index, f, reports[local_index]);
+    } catch (...) {
+      end_child(std::current_exception());
+    }
     working.fetch_sub(1, std::memory_order_release);
     engine_.notify();
   };
   begin_running();
   try {
+    reports = std::vector<FailureReport>(phase.local_workers);
     pool_.run(phase.local_workers, job);
   } catch (...) {
     // The threads could not be started: this rank has no workers, and every rank is notified of the reason.
@@ -148,11 +211,9 @@ void ParameterServer::Impl::run_workers(std::int32_t workers, const std::functio
     engine_.exclusively(
         [this]() LAPSE_REQUIRES(progress_role) { protocol_.handle_failure(std::current_exception()); });
   }
-  engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; });
-  end_phase();
-  pool_.wait();
-  running_ = false;
-  protocol_.failure().check();
+  insist("the wait for the workers of a phase",
+         [&] { engine_.serve([&] { return working.load(std::memory_order_acquire) == 0; }); });
+  leave_phase();
 }
 
 // --- the calling thread
@@ -166,10 +227,7 @@ void ParameterServer::Impl::run_here(const std::function<void(Worker&)>& f) {
   FailureReport report;
   begin_running();
   run_worker(phase, 0, f, report);
-  end_phase();
-  engine_.set_sole_driver({});
-  running_ = false;
-  protocol_.failure().check();
+  leave_phase();
 }
 
 // --- threads of the application
@@ -232,11 +290,9 @@ void ParameterServer::Impl::stop_progress() {
     group_.leave(attached_phase_->first_worker);
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::returned);
-  end_phase();
-  engine_.set_sole_driver({});
+  insist("the end of a phase", [this] { end_phase(); });
   attached_phase_.reset();
-  running_ = false;
-  protocol_.failure().check();
+  leave_phase();
 }
 
 AttachedWorker ParameterServer::Impl::attach(std::optional<std::size_t> place) {
@@ -270,12 +326,6 @@ MpiCalls ParameterServer::Impl::mpi_calls() {
 void ParameterServer::Impl::begin_running() {
   running_ = true;
   if (stop_requested()) report_stop();
-}
-
-void ParameterServer::Impl::end_phase() {
-  const TimedRegion region("lapse end of phase");
-  phase_end_watch_.begin();
-  quiesce(protocol_, engine_, *transport_, [this] { phase_end_watch_.poll(); });
 }
 
 }  // namespace lapse

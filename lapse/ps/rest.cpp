@@ -1,6 +1,9 @@
 #include "lapse/ps/rest.hpp"
 
+#include <exception>
 #include <thread>
+
+#include "lapse/core/exception_text.hpp"
 
 namespace lapse {
 
@@ -20,7 +23,12 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
       termination.handle_submission(request);
       requested = true;
     }
-    protocol.end_turn();
+    try {
+      protocol.end_turn();
+    } catch (...) {
+      // As in a turn of the engine: a packet is lost, and no rank can be notified.
+      transport.abort("communication failed: " + text_of(std::current_exception()));
+    }
     return progressed;
   };
   const auto completed = [&] { return termination.phases_ended() >= phase; };
@@ -36,7 +44,15 @@ void quiesce(RankProtocol& protocol, ProgressEngine& engine, Transport& transpor
       continue;
     }
     const IdlePolicy::Step step = idle.failed(&IdlePolicy::Clock::now);
-    if (step == IdlePolicy::Step::sleep && while_waiting) while_waiting();
+    if (step == IdlePolicy::Step::sleep && while_waiting) {
+      try {
+        while_waiting();
+      } catch (...) {
+        // The ranks that wait for this one are notified, and the wait goes on.
+        const std::exception_ptr failure = std::current_exception();
+        engine.exclusively([&]() LAPSE_REQUIRES(progress_role) { protocol.handle_failure(failure); });
+      }
+    }
     if (step == IdlePolicy::Step::sleep && nothing_in_flight) {
       engine.sleep(idle, [&] {
         bool found = false;

@@ -18,6 +18,10 @@ Worker::Worker(const Phase& phase, WorkerEndpoint& endpoint)
 
 Worker::~Worker() = default;
 
+void Worker::end() noexcept {
+  core_->end();
+}
+
 std::size_t Worker::index() const {
   return core_->index();
 }

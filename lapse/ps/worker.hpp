@@ -40,7 +40,8 @@ enum class Locality : std::uint8_t {
 };
 
 // Given to each function that ParameterServer::run_workers starts; used by that thread alone, until it
-// returns.
+// returns. Calls after that throw UsageError, while the server exists and until eight further workers with
+// its local index have ended; so do calls in a child that fork has made.
 //
 // Keys that are on this rank are read and written in its memory; everything else becomes an asynchronous
 // operation. Per key, a worker's operations take effect in the order of its calls, synchronous or not,
@@ -230,6 +231,8 @@ class LAPSE_EXPORT Worker {
   // For the library.
   static constexpr std::uint64_t kReadsPerSample = 256;  // of a copy: of so many, one is looked at
   WorkerCore& core() { return *core_; }
+  // Every further call throws. Again: nothing.
+  void end() noexcept;
 
  private:
   // Rows of arguments or results: how many there must be, and how many were given.

@@ -41,41 +41,6 @@ class ActivityGuard {
 
 }  // namespace
 
-WorkerCore::~WorkerCore() {
-  // A lease that was moved out of the worker's function ends with it.
-  if (lease_ != nullptr) abandon_lease();
-  endpoint_.orphan_handles();
-}
-
-// --- before an access ---
-
-void WorkerCore::check_admission(const void* server, Allowed allowed) const {
-  check_call(server, allowed);
-  check_failure();
-}
-
-void WorkerCore::check_call(const void* server, Allowed allowed) const {
-  if (server != phase_.server) {
-    throw UsageError(
-        fmt::format("a worker of rank {} was given {}", phase_.rank.value(), foreign_table(server)));
-  }
-  switch (gate_.busy()) {
-    case Busy::no:
-      break;
-    case Busy::user_code:
-      throw UsageError("the server was called from a function that runs under a key's latch");
-    case Busy::engine:
-      throw UsageError("the server was called from code of the application that it runs itself");
-    case Busy::lease:
-      if (allowed == Allowed::under_lease) break;
-      throw UsageError(
-          fmt::format("worker {} on rank {} called the server while it holds a lease: only release, "
-                      "pull_if_local and localize "
-                      "are possible",
-                      index(), phase_.rank.value()));
-  }
-}
-
 // --- accesses ---
 
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
@@ -197,6 +162,7 @@ Operation WorkerCore::submit(OperationBuilder& builder) {
 // --- handles ---
 
 void WorkerCore::wait_for(const OperationState& operation) {
+  check_life();
   check_failure();
   if (operation.done()) return;
   wait_until([&] { return operation.done(); },
@@ -204,6 +170,7 @@ void WorkerCore::wait_for(const OperationState& operation) {
 }
 
 void WorkerCore::abandon(OperationState& operation) noexcept {
+  if (is_left()) return;
   if (!operation.done() && operation.destination != nullptr) {
     if (gate_.busy() == Busy::user_code || gate_.busy() == Busy::engine) {
       // Waiting for the engine here could wait indefinitely: it may be waiting for the latch that is held.
@@ -302,6 +269,7 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
 }
 
 void WorkerCore::wait_all() {
+  check_life();
   check_failure();
   wait_until([this] { return has_answers(); }, "all its operations");
   if (const std::unique_ptr<KeyFailure> failure = endpoint_.take_failure()) failure->raise();

@@ -11,6 +11,8 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/export.hpp"
+#include "lapse/core/fork_hook.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_observer.hpp"
 #include "lapse/protocol/operation_state.hpp"
@@ -38,10 +40,13 @@ class WorkerCore {
   // The gate is the worker's; it outlives the core.
   WorkerCore(const Phase& phase, WorkerEndpoint& endpoint, WorkerGate& gate)
       : phase_(phase), endpoint_(endpoint), gate_(gate), arguments_(phase.rank) {}
-  // Ends a lease that is still held; handles of operations do nothing any more.
-  ~WorkerCore();
+  ~WorkerCore() { end(); }
   WorkerCore(const WorkerCore&) = delete;
   WorkerCore& operator=(const WorkerCore&) = delete;
+
+  // Ends a lease that is still held; handles of operations do nothing any more, calls throw. In a child that
+  // fork has made since the worker was: nothing.
+  void end() noexcept;
 
   const Phase& phase() const { return phase_; }
   Rank rank() const { return phase_.rank; }
@@ -72,6 +77,9 @@ class WorkerCore {
   }
   void check_admission(const void* server, Allowed allowed) const;
   LAPSE_EXPORT_INNER void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
+  // Throws UsageError when the worker has ended, and in a child that fork has made since the worker was.
+  LAPSE_EXPORT_INNER void check_life() const;
+  bool is_left() const { return process_.is_left(); }
   // Throws PeerFailed when some rank has failed.
   void check_failure() const { phase_.protocol.failure().check(); }
 
@@ -152,11 +160,14 @@ class WorkerCore {
   // The value of a key that the worker's lease holds; null when it does not.
   const std::byte* leased_value(const TableShard& table, Key key);
 
-  const Phase& phase_;
+  const Phase phase_;  // a copy: the worker may be asked after the phase
   WorkerEndpoint& endpoint_;
   WorkerGate& gate_;
+  const OwnProcess process_;
+  bool has_ended_ = false;
   const ArgumentChecks arguments_;
   LeaseHold* lease_ = nullptr;  // the one that is held
+  const ForkHook fork_hook_{[](void* gate) noexcept { static_cast<WorkerGate*>(gate)->close(); }, &gate_};
 };
 
 }  // namespace lapse

@@ -98,7 +98,9 @@ void WorkerCore::for_each_local(const TableHandle& table,
   state.store().for_each_here([&](Key key) {
     if (!state.serves(key)) return;
     value.resize(state.value_bytes(key));
-    if (state.store().read(key, value.data())) f(key, value.data(), table.length(key));
+    if (!state.store().read(key, value.data())) return;
+    f(key, value.data(), table.length(key));
+    check_life();
   });
 }
 

@@ -58,6 +58,8 @@ class WorkerGate {
   Busy busy() const { return busy_; }
   // For states that do not end with a scope.
   void set_busy(Busy busy) { busy_ = busy; }
+  // Not open from now on: the worker has ended, or is a copy in a child that fork has made.
+  void close() { server_ = nullptr; }
 
  private:
   const void* server_;

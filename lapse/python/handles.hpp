@@ -14,6 +14,7 @@
 
 #include "adapm/attached_worker.hpp"
 #include "adapm/parameter_manager.hpp"
+#include "lapse/core/own_process.hpp"
 #include "lapse/ps/checkpoints.hpp"
 #include "lapse/ps/parameter_server.hpp"
 #include "lapse/python/arrays.hpp"
@@ -34,6 +35,7 @@ struct ServerState {
   std::unique_ptr<ParameterServer> own;              // or that of the manager
   std::unique_ptr<adapm::ParameterManager> manager;  // null: none
   bool closed = false;
+  const OwnProcess process = {};
   // Attached workers that the collector of garbage has taken from their threads.
   std::vector<std::shared_ptr<AttachedHere>> left = {};
   RaisedHere raised = {};  // by attached workers
@@ -71,7 +73,10 @@ struct PendingOperation {
   PendingOperation(PendingOperation&&) noexcept = default;
   PendingOperation& operator=(PendingOperation&&) noexcept = default;
   ~PendingOperation() {
-    if (operation.done()) return;
+    try {
+      if (operation.done()) return;
+    } catch (const UsageError&) {  // in a child that fork has made, where its end does nothing
+    }
     const py::gil_scoped_release released;
     operation = {};
   }

@@ -73,7 +73,7 @@ class LeaseHandle {
   // With the exception that ends the block, or None: then the arrays are the values.
   void exit(const py::object& type, const py::object&, const py::object&) {
     if (!lease_) throw UsageError("the lease is not held: use it in a with block");
-    if (type.is_none())
+    if (type.is_none() && !worker_->server->process.is_left())
       for (const LeasedRows& rows : rows_) copy(rows, Copy::to_memory);
     const py::gil_scoped_release released;
     Lease ending = std::move(*lease_);

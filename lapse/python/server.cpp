@@ -28,16 +28,29 @@ void work(const SharedServer& server, const py::object& function, RaisedHere& ra
   try {
     function(scope.state());
   } catch (py::error_already_set& error) {
+    if (server->process.is_left()) throw;
     const py::object exception = exception_of(error);
     raised.keep(exception);
     throw Error(text_of(exception));
   }
 }
 
-template <class Run>
-void run_phase(const SharedServer& server, const py::object& function, Run&& run) {
-  RaisedHere raised;
-  const auto f = [&](auto& worker) { work(server, function, raised, worker); };
+// The same on a thread of the server. A child that fork has made in the function has no caller: it ends here.
+template <class W>
+void work_on_thread(const SharedServer& server, const py::object& function, RaisedHere& raised, W& worker) {
+  const py::gil_scoped_acquire locked;
+  py::object exception = py::none();
+  try {
+    work(server, function, raised, worker);
+    if (!server->process.is_left()) return;
+  } catch (py::error_already_set& error) {
+    exception = exception_of(error);
+  }
+  py::module_::import("lapse.hooks").attr("end_child")(server->server().rank().value(), exception);
+}
+
+template <class F, class Run>
+void run_phase(const SharedServer& server, RaisedHere& raised, const F& f, Run&& run) {
   raised.run([&] { server->manager ? run(*server->manager, f) : run(*server->own, f); });
 }
 
@@ -83,7 +96,7 @@ SharedServer make_server(int communicator, const std::map<std::string, std::stri
 }
 
 void close(ServerState& server) {
-  if (server.closed) return;
+  if (server.closed || server.process.is_left()) return;
   const py::gil_scoped_release released;
   server.manager ? server.manager->close() : server.own->close();
   server.closed = true;
@@ -128,6 +141,7 @@ PYBIND11_MODULE(_native, module) {
       .def(py::init(&make_server), "communicator"_a, "options"_a, "managed"_a)
       .def("close", &close)
       .def_readonly("closed", &ServerState::closed)
+      .def_property_readonly("is_left", [](const ServerState& server) { return server.process.is_left(); })
       .def_property_readonly("rank", [](const ServerState& server) { return server.server().rank().value(); })
       .def_property_readonly("ranks", [](const ServerState& server) { return server.server().ranks(); })
       .def(
@@ -140,13 +154,19 @@ PYBIND11_MODULE(_native, module) {
       .def(
           "run_workers",
           [](const SharedServer& server, std::int32_t workers, const py::object& function) {
-            run_phase(server, function, [&](auto& runner, const auto& f) { runner.run_workers(workers, f); });
+            RaisedHere raised;
+            run_phase(
+                server, raised, [&](auto& worker) { work_on_thread(server, function, raised, worker); },
+                [&](auto& runner, const auto& f) { runner.run_workers(workers, f); });
           },
           "workers"_a, "function"_a)
       .def(
           "run_here",
           [](const SharedServer& server, const py::object& function) {
-            run_phase(server, function, [](auto& runner, const auto& f) { runner.run_here(f); });
+            RaisedHere raised;
+            run_phase(
+                server, raised, [&](auto& worker) { work(server, function, raised, worker); },
+                [](auto& runner, const auto& f) { runner.run_here(f); });
           },
           "function"_a)
       .def(

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "lapse/core/exception_text.hpp"
+
 namespace lapse {
 
 ProgressEngine::ProgressEngine(Transport& transport, EngineClient& client, const Settings& settings)
@@ -55,9 +57,9 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
       progressed = true;
       client_.end_turn();
     }
-  } catch (const std::exception& error) {
+  } catch (...) {
     // The transport itself failed. What it was sending or receiving is lost, and no rank can be notified.
-    transport_.abort(fmt::format("communication failed: {}", error.what()));
+    transport_.abort(fmt::format("communication failed: {}", text_of(std::current_exception())));
   }
   if (progressed || met_deadline) update_deadline();
   return progressed;

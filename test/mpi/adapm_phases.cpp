@@ -195,3 +195,28 @@ TEST_CASE("Managers with copies of their own work by turns in one process") {
   second.run_workers(1, [&](Worker& worker) { work(worker, b, keys); });
   second.close();
 }
+
+TEST_CASE("A worker of a manager that the application has kept refuses calls after its end") {
+  ParameterManager manager(MPI_COMM_WORLD, Options::from_environment());
+  const auto table = manager.create_table<std::int64_t>(copied_table(false, kKeys, manager.ranks()));
+  Worker* kept = nullptr;
+  const auto check = [&] {
+    Values value{0};
+    CHECK_THROWS_AS(kept->push(table, Key(0), value), lapse::UsageError);
+    CHECK_THROWS_AS(kept->pull(table, Key(0), value).wait(), lapse::UsageError);
+    CHECK_THROWS_AS(kept->advance_clock(), lapse::UsageError);
+    CHECK_THROWS_AS(kept->intent(table, Key(0), Clock(0), Clock(100)), lapse::UsageError);
+    CHECK_THROWS_AS(kept->barrier(), lapse::UsageError);
+  };
+  manager.run_here([&](Worker& worker) { kept = &worker; });
+  check();
+  manager.run_here([&](Worker&) { check(); });
+  manager.start_progress(1);
+  AttachedWorker attached = manager.attach();
+  kept = &*attached;
+  attached.detach();
+  check();
+  manager.stop_progress();
+  check();
+  manager.close();
+}

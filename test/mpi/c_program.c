@@ -1,5 +1,6 @@
 /* The whole C interface, as a program in C99 uses it: on any number of ranks, the argument is a folder for
  * checkpoints. */
+#define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <string.h>
 
@@ -291,6 +292,7 @@ static void use(const char* folder, int managed) {
   make_tables(&p);
   ask_for_memory(&p);
   ask_for_hosts(p.server, ranks);
+  try_in_child(p.server);
   run_noticed(p.server, access_values, &p);
   CHECK(lapse_run_here(p.server, lease_and_call, &p));
   CHECK(lapse_run_workers(p.server, 1, misuse, &p));

@@ -3,6 +3,8 @@
 #define TEST_MPI_C_SERVICES_H
 
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "test/mpi/c_functions.h"
 
@@ -28,6 +30,35 @@ static void ask_for_hosts(const lapse_server* server, int32_t ranks) {
   for (i = 0; i < ranks; ++i) EXPECT(hosts[i] == 0);
   REFUSED(lapse_server_hosts(server, hosts, (size_t)ranks + 1), LAPSE_ERROR_USAGE, "expected");
   REFUSED(lapse_server_hosts(server, NULL, (size_t)ranks), LAPSE_ERROR_USAGE, "hosts is NULL");
+}
+
+static int refused_in_child(lapse_status status) {
+  return status == LAPSE_ERROR_USAGE && strstr(lapse_last_error(), "made by fork") != NULL;
+}
+
+static int do_nothing(lapse_worker* worker, void* context) {
+  (void)worker;
+  (void)context;
+  return 0;
+}
+
+/* A child gets errors, and ends what it has without an effect. */
+static void try_in_child(lapse_server* server) {
+  int status = -1, stopped = 0;
+  uint64_t bytes = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    int right;
+    alarm(30);
+    right = refused_in_child(lapse_run_here(server, do_nothing, NULL)) &&
+            refused_in_child(lapse_run_workers(server, 1, do_nothing, NULL)) &&
+            refused_in_child(lapse_memory_use(server, &bytes)) &&
+            refused_in_child(lapse_stop_requested(server, &stopped)) &&
+            lapse_server_close(server) == LAPSE_OK && lapse_server_free(server) == LAPSE_OK;
+    _exit(right ? 0 : 1);
+  }
+  EXPECT(waitpid(child, &status, 0) == child);
+  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 /* Works until some rank asks all workers to return, as the last worker does. */

@@ -6,7 +6,41 @@ module fortran_services
 
   integer :: lines = 0, regions_begun = 0, regions_ended = 0
 
+  interface
+    function c_fork() result(child) bind(C, name='fork')
+      import :: c_int
+      integer(c_int) :: child
+    end function c_fork
+    function c_waitpid(child, status, options) result(ended) bind(C, name='waitpid')
+      import :: c_int
+      integer(c_int), value :: child, options
+      integer(c_int) :: status, ended
+    end function c_waitpid
+    subroutine c_exit(status) bind(C, name='_exit')
+      import :: c_int
+      integer(c_int), value :: status
+    end subroutine c_exit
+  end interface
+
 contains
+
+  !> A child that fork makes gets errors, and closes without an effect.
+  subroutine try_in_child(server)
+    type(lapse_server), intent(inout) :: server
+    integer(c_int) :: child, ended, status
+    integer :: refused
+    logical :: right
+    child = c_fork()
+    if (child == 0) then
+      call lapse_start_progress(server, 1, refused)
+      right = refused == lapse_error_usage .and. index(lapse_last_error(), 'made by fork') > 0
+      call lapse_server_close(server, refused)
+      right = right .and. refused == lapse_ok
+      call c_exit(merge(0_c_int, 1_c_int, right))
+    end if
+    ended = c_waitpid(child, status, 0_c_int)
+    call expect(ended == child .and. status == 0, 'a child that is refused')
+  end subroutine try_in_child
 
   !> The job is asked to stop by a signal number of the system, SIGUSR1, which Fortran cannot send.
   subroutine control_job()
@@ -38,6 +72,7 @@ contains
     call expect_error(status, lapse_error_configuration, 'below 0')
     call lapse_start_progress(server, 1)
     call lapse_attach(server, worker)
+    call try_in_child(server)
     call lapse_detach_failed(worker, 'of this test')
     call lapse_stop_progress(server, status)
     call expect_error(status, lapse_error_peer_failed, 'of this test')

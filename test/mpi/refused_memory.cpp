@@ -107,3 +107,28 @@ TEST_CASE("A call for which memory is refused fails alone, whatever the memory w
   });
   server.close();
 }
+
+TEST_CASE("A failure is reported to every rank where there is no memory at all") {
+  // Memory is there again when the report leaves.
+  class Recovering final : public lapse::test::BorrowedTransport {
+   public:
+    explicit Recovering(Transport& transport) : BorrowedTransport(transport) {}
+    void send(Rank to, PacketBuffer packet, Lane lane) override {
+      lapse::test::all_refused = false;
+      BorrowedTransport::send(to, std::move(packet), lane);
+    }
+  };
+  MpiTransport transport(MPI_COMM_WORLD);
+  Options options = Options::from_environment();
+  options.log_level = LogLevel::error;
+  ParameterServer server(std::make_unique<Recovering>(transport), options);
+  const auto fail = [&](Worker& worker) {
+    if (worker.rank() != Rank(0)) return;
+    lapse::test::all_refused = true;
+    throw std::bad_alloc();
+  };
+  const std::string text = lapse::test::thrown_text<PeerFailed>([&] { server.run_here(fail); });
+  lapse::test::all_refused = false;
+  CHECK(text == "rank 0 failed: out of memory (std::bad_alloc)");
+  server.close();
+}

@@ -10,6 +10,8 @@ namespace lapse::test {
 
 // So many allocations of this thread until one fails; 0: none fails.
 extern thread_local std::size_t allocations_left;
+// No allocation of this thread succeeds, and none of memory for packets.
+extern thread_local bool all_refused;
 
 // Grants its thread all memory as long as it lives.
 class Granted {

@@ -8,15 +8,22 @@
 namespace lapse::test {
 
 thread_local std::size_t allocations_left = 0;
+thread_local bool all_refused = false;
 
 }  // namespace lapse::test
 
 // What the allocator of the program is made of: NOLINTBEGIN(cppcoreguidelines-no-malloc)
 void* operator new(std::size_t bytes) {
   std::size_t& left = lapse::test::allocations_left;
-  if (left > 0 && --left == 0) throw std::bad_alloc();
+  if (lapse::test::all_refused || (left > 0 && --left == 0)) throw std::bad_alloc();
   void* const memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  void* memory = nullptr;
+  if (lapse::test::all_refused || posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
   return memory;
 }
 

@@ -1,10 +1,17 @@
 #include <mpi.h>
 
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <thread>
+
 #include "lapse/core/error.hpp"
+#include "lapse/core/hooks.hpp"
 #include "lapse/directory/home_map.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
 
 using namespace lapse;
 using lapse::test::expect;
@@ -176,5 +183,89 @@ TEST_CASE("Servers come and go one after the other") {
     const auto table = server.create_table<std::int64_t>({.keys = kKeys});
     push_one_everywhere(server, table, 0);
     if (i % 2 == 0) server.close();
+  }
+}
+
+namespace {
+
+// Every kind of call of a worker that has ended.
+void check_refused(Worker& worker, const Table<std::int64_t>& table) {
+  std::vector<std::int64_t> value{0};
+  const auto keys = key_range(0, kKeys);
+  std::vector<std::int64_t> values(kKeys);
+  const std::function<void()> calls[] = {
+      [&] { worker.pull(table, Key(0), value).wait(); },
+      [&] { worker.push(table, Key(0), value); },
+      [&] { worker.pull(table, keys, values).wait(); },
+      [&] { worker.localize(table, Key(0)); },
+      [&] { worker.locality(table, Key(0)); },
+      [&] { worker.update_if_local(table, Key(0), [](std::span<std::int64_t>) {}); },
+      [&] { worker.for_each_local(table, [](Key, std::span<const std::int64_t>) {}); },
+      [&] { static_cast<void>(worker.lease(table, keys)); },
+      [&] { worker.wait_all(); },
+      [&] { worker.wait_sync(); },
+      [&] { worker.barrier(); },
+      [&] { worker.sync_barrier(); },
+      [&] { worker.all_reduce(std::span<std::int64_t>(value)); },
+  };
+  for (const auto& call : calls) {
+    CHECK_THROWS_AS(call(), UsageError);
+    CHECK(lapse::test::contains(lapse::test::thrown_text<UsageError>(call), "after its end"));
+  }
+  CHECK(worker.count() > 0);
+}
+
+}  // namespace
+
+TEST_CASE("A worker that the application has kept refuses calls after its end, in later phases too") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+  Worker* kept = nullptr;
+  server.run_workers(2, [&](Worker& worker) {
+    if (worker.local_index() == 1) kept = &worker;
+  });
+  check_refused(*kept, table);
+  Worker* of_here = nullptr;
+  server.run_here([&](Worker& worker) {
+    of_here = &worker;
+    check_refused(*kept, table);
+  });
+  check_refused(*of_here, table);
+  server.start_progress(1);
+  AttachedWorker attached = server.attach();
+  Worker* const of_thread = &*attached;
+  check_refused(*of_here, table);
+  attached.detach();
+  check_refused(*attached, table);
+  check_refused(*of_thread, table);
+  server.stop_progress();
+  for (std::int64_t round = 0; round < 3; ++round) push_one_everywhere(server, table, round);
+  check_refused(*kept, table);
+  check_refused(*of_here, table);
+  check_refused(*of_thread, table);
+  server.close();
+}
+
+TEST_CASE("A phase whose end throws fails on every rank, and the server can be closed") {
+  for (const bool here : {false, true}) {
+    ParameterServer server(MPI_COMM_WORLD);
+    const auto table = server.create_table<std::int64_t>({.keys = kKeys});
+    int ends = 0;
+    Hooks hooks;
+    if (server.rank() == Rank(0)) {
+      hooks.begin_region = [&ends](const char* name) {
+        if (std::strcmp(name, "lapse end of phase") == 0 && ends++ == 0)
+          throw std::runtime_error("of a hook");
+      };
+    }
+    set_hooks(hooks);
+    const auto work = [&](Worker& worker) {
+      worker.push(table, key_range(0, kKeys), std::vector<std::int64_t>(kKeys, 1));
+    };
+    const auto run = [&] { here ? server.run_here(work) : server.run_workers(2, work); };
+    const std::string text = lapse::test::thrown_text<PeerFailed>(run);
+    set_hooks({});
+    CHECK(lapse::test::contains(text, "rank 0 failed: of a hook"));
+    server.close();
   }
 }

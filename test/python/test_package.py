@@ -17,6 +17,7 @@ try:
     from arguments import conversions, one_error_each, refused_arguments, server_arguments, texts
     from announcing import announcing
     from by_key import lengths_and_homes
+    from forking import children
     from functions import functions, tensors
     from jobs import dropped_attachments, intervals, regions, signals
     from services import alone, hooks, hooks_at_exit, loads, memory, stops
@@ -306,6 +307,7 @@ def main():
         hooks(server, failing_worker)
     with lapse.Server(options=OPTIONS) as server:
         attachment_fails(server)
+    children(OPTIONS, folder)
     signals(OPTIONS)
     intervals(OPTIONS)
     garbage()

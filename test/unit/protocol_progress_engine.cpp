@@ -323,3 +323,18 @@ TEST_CASE("A thread that leaves the transport in the middle of a send wakes the 
   CHECK(transport.polls_left > 0);
   CHECK(std::chrono::steady_clock::now() - begin < kLong);
 }
+
+TEST_CASE("What a transport throws ends the job, whatever its type") {
+  class BrokenTransport final : public lapse::test::BorrowedTransport {
+   public:
+    explicit BrokenTransport(Transport& transport) : BorrowedTransport(transport) {}
+    std::size_t poll(const Handler&, std::size_t) override { throw 7; }
+    [[noreturn]] void abort(const std::string& reason) override { throw std::logic_error(reason); }
+  };
+  lapse::LoopbackNetwork network(1, false);
+  BrokenTransport transport(network.endpoint(Rank(0)));
+  FakeClient client;
+  ProgressEngine engine(transport, client, settings(true));
+  Job job(client);
+  CHECK_THROWS_WITH(engine.submit(job), "communication failed: unknown exception");
+}

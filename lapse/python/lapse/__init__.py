@@ -36,6 +36,7 @@ class Server:
 
     communicator: one of mpi4py; MPI.COMM_WORLD unless given. options: by full name, {"lapse.log_level": "warning"}.
     The server is closed by close() or at the end of a with block; never by the collector of garbage.
+    In a child that fork has made, calls raise UsageError, and close() and the end of a with block do nothing.
     """
 
     _managed = False
@@ -51,6 +52,7 @@ class Server:
         # COMM_NULL is false, and refused; it is not the same as none.
         communicator = arguments.of_kind(MPI.Comm, MPI.COMM_WORLD if communicator is None else communicator, "communicator")
         self._native = _native.Server(communicator.py2f(), texts, self._managed)
+        hooks.end_children()
 
     rank = property(lambda self: self._native.rank, doc="The number of this rank, from 0.")
     ranks = property(lambda self: self._native.ranks, doc="How many ranks there are.")
@@ -74,6 +76,11 @@ class Server:
         return self
 
     def __exit__(self, kind, value, trace):
+        if self._native.is_left:
+            # A child that fork has made: the server is its parent's, and so is the MPI_Finalize of mpi4py.
+            if kind is not None and issubclass(kind, SystemExit):
+                hooks.end_child(self.rank, value)
+            return
         # After PeerFailed every rank is here. Where this rank alone fails, the others would not answer.
         if kind is None or issubclass(kind, errors.PeerFailed) or self.ranks == 1:
             self.close()
@@ -81,7 +88,7 @@ class Server:
         hooks.end_job(self.rank, kind, value, trace)
 
     def __del__(self):
-        if self._native is not None and not self._native.closed:
+        if self._native is not None and not self._native.closed and not self._native.is_left:
             warnings.warn(f"rank {self._native.rank}: a {type(self).__name__} was not closed, and stays in memory",
                           ResourceWarning, source=self)
 
@@ -132,7 +139,8 @@ class Server:
         try:
             yield self
         finally:
-            self._native.stop_progress()
+            if not self._native.is_left:
+                self._native.stop_progress()
 
     def attach(self, place=None):
         """For a with block, which has the worker of this thread: with server.attach() as worker."""

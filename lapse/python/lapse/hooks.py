@@ -1,11 +1,13 @@
 """Log lines and fatal ends, as docs/hooks.md has them, and regions, as docs/regions.md has them."""
 import atexit
+import os
 import sys
 import traceback
 
 from . import _native
 
 _hooks = {"log": None, "fatal": None}
+_children = {"are_ended": False}
 
 
 def set_hooks(log=None, fatal=None, begin_region=None, end_region=None):
@@ -24,6 +26,41 @@ def set_hooks(log=None, fatal=None, begin_region=None, end_region=None):
     atexit.register(_native.end_hooks)
     _native.set_hooks(log, fatal, begin_region, end_region)
     _hooks.update(log=log, fatal=fatal)
+
+
+def end_child(rank, raised):
+    """A child that fork has made in the function of a worker, on a thread of the server, leaves it: it has no caller."""
+    status = 1
+    if isinstance(raised, SystemExit):
+        status = raised.code if isinstance(raised.code, int) else int(raised.code is not None)
+    elif raised is not None:
+        traceback.print_exception(type(raised), raised, raised.__traceback__)
+    else:
+        sys.stderr.write(f"lapse[{rank}] error: a child that fork has made returns from the function of a worker, and ends\n")
+    _leave(status)
+
+
+def end_children():
+    """A child of os.fork that does not catch an exception ends without MPI_Finalize, which would wait for its parent's job."""
+    if not _children["are_ended"]:
+        os.register_at_fork(after_in_child=_end_by_exceptions)
+        _children["are_ended"] = True
+
+
+def _end_by_exceptions():
+    former = sys.excepthook
+
+    def end(kind, value, trace):
+        former(kind, value, trace)
+        _leave(1)
+
+    sys.excepthook = end
+
+
+def _leave(status):
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def end_job(rank, kind, value, trace):

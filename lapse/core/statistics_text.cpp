@@ -48,6 +48,12 @@ constexpr ShareRow kShares[] = {
     {"copy_share", &AccessShares::copy},     {"queued_share", &AccessShares::queued},
     {"remote_share", &AccessShares::remote}, {"remote_operation_share", &AccessShares::remote_operations}};
 
+// A line only where some table looks at pushes.
+bool is_of_limits(const CounterField<TableCounters>& field) {
+  return field.member == &TableCounters::checked_rows || field.member == &TableCounters::not_finite_rows ||
+         field.member == &TableCounters::clipped_rows;
+}
+
 Lines totals_of_tables(const Statistics& statistics) {
   Lines lines{{"total over ranks"}};
   std::vector<TableCounters> totals;
@@ -74,8 +80,11 @@ Lines totals_of_tables(const Statistics& statistics) {
   };
   add_mean("mean_stale_versions", &TableCounters::stale_versions, 1);
   add_mean("mean_stale_microseconds", &TableCounters::stale_nanoseconds, 1000);
-  for (const auto& field : kTableCounterFields)
+  const bool looked = std::ranges::any_of(totals, [](const auto& total) { return total.checked_rows != 0; });
+  for (const auto& field : kTableCounterFields) {
+    if (!looked && is_of_limits(field)) continue;
     add(field.name, [&](const TableCounters& total) { return std::to_string(total.*field.member); });
+  }
   return lines;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lapse/c/handles.hpp"
+#include "lapse/c/push_limits.hpp"
 #include "lapse/protocol/table_shard.hpp"
 
 namespace lapse::c {
@@ -188,8 +189,10 @@ const lapse_table_spec& checked(const lapse_table_spec* spec) {
 
 // Of the application's function: the rank alone would throw before a collective call.
 template <class T>
-std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec) {
-  const TableOptions options = options_of<T>(spec);
+std::unique_ptr<lapse_table> make_table(lapse_server& server, const lapse_table_spec& spec,
+                                        const lapse_push_limits* limits) {
+  TableOptions options = options_of<T>(spec);
+  set_limits(options, limits);
   return std::make_unique<lapse_table>(lapse_table{server.manager ? server.manager->create_table<T>(options)
                                                                   : server.own->create_table<T>(options)});
 }
@@ -254,12 +257,17 @@ void lapse_table_spec_init(lapse_table_spec* spec) {
 }
 
 lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec, lapse_table** table) {
+  return lapse_table_create_limited(server, spec, nullptr, table);
+}
+
+lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_spec* spec,
+                                        const lapse_push_limits* limits, lapse_table** table) {
   return guarded([&] {
     lapse_server& owner = given(server, "server");
     const lapse_table_spec& wanted = lapse::c::checked(spec);
     given(table, "table");
     owner.tables.push_back(lapse::visit_element(lapse::c::type_of(wanted.element), [&](auto element) {
-      return lapse::c::make_table<decltype(element)>(owner, wanted);
+      return lapse::c::make_table<decltype(element)>(owner, wanted, limits);
     }));
     *table = owner.tables.back().get();
   });

@@ -111,6 +111,21 @@ LAPSE_C_API void lapse_table_spec_init(lapse_table_spec* spec);
 /* Collective. */
 LAPSE_C_API lapse_status lapse_table_create(lapse_server* server, const lapse_table_spec* spec,
                                             lapse_table** table);
+/* What a table of floats or doubles looks at in a push before its rule sees it: docs/update-rules.md. */
+typedef enum lapse_not_finite {
+  LAPSE_NOT_FINITE_ALLOW = 0, /* nothing is looked at */
+  LAPSE_NOT_FINITE_COUNT = 1, /* pushes and sets that are not finite are applied, and counted */
+  LAPSE_NOT_FINITE_REFUSE = 2 /* they are LAPSE_ERROR_USAGE before anything of the call is applied */
+} lapse_not_finite;
+typedef struct lapse_push_limits {
+  size_t size; /* sizeof(lapse_push_limits): set by lapse_push_limits_init */
+  lapse_not_finite not_finite;
+  double max_norm; /* a push to a key with a larger L2 norm is scaled down to it; 0: none */
+} lapse_push_limits;
+LAPSE_C_API void lapse_push_limits_init(lapse_push_limits* limits);
+/* Collective. As lapse_table_create; NULL: no limits. */
+LAPSE_C_API lapse_status lapse_table_create_limited(lapse_server* server, const lapse_table_spec* spec,
+                                                    const lapse_push_limits* limits, lapse_table** table);
 /* Not collective: the bytes that such a table would take of this rank when it is made; without the room for copies
  * and for keys that come to this rank later. */
 LAPSE_C_API lapse_status lapse_estimate_memory(const lapse_server* server, const lapse_table_spec* spec,

@@ -47,6 +47,9 @@ struct LAPSE_EXPORT TableCounters {
   std::uint64_t stale_versions_max = 0;
   std::uint64_t stale_nanoseconds = 0;
   std::uint64_t stale_max_nanoseconds = 0;
+  std::uint64_t checked_rows = 0;
+  std::uint64_t not_finite_rows = 0;
+  std::uint64_t clipped_rows = 0;
   std::uint64_t copies_here = 0;
   std::uint64_t keys_here = 0;
   std::uint64_t bytes_here = 0;

@@ -50,6 +50,12 @@ constexpr ShareRow kShares[] = {
     {"copy_share", &AccessShares::copy},     {"queued_share", &AccessShares::queued},
     {"remote_share", &AccessShares::remote}, {"remote_operation_share", &AccessShares::remote_operations}};
 
+// A line only where some table looks at pushes.
+bool is_of_limits(const CounterField<TableCounters>& field) {
+  return field.member == &TableCounters::checked_rows || field.member == &TableCounters::not_finite_rows ||
+         field.member == &TableCounters::clipped_rows;
+}
+
 Lines totals_of_tables(const Statistics& statistics) {
   Lines lines{{"total over ranks"}};
   std::vector<TableCounters> totals;
@@ -77,7 +83,9 @@ Lines totals_of_tables(const Statistics& statistics) {
   add_mean("mean_stale_versions", &TableCounters::stale_versions,
            [](double versions) { return fmt::format("{:.2f}", versions); });
   add_mean("mean_stale_time", &TableCounters::stale_nanoseconds, readable_time);
+  const bool looked = std::ranges::any_of(totals, [](const auto& total) { return total.checked_rows != 0; });
   for (const auto& field : kTableCounterFields) {
+    if (!looked && is_of_limits(field)) continue;
     // A time: in the unit that fits it.
     if (constexpr std::string_view kUnit = "nanoseconds"; field.name.ends_with(kUnit)) {
       add(fmt::format("{}time", field.name.substr(0, field.name.size() - kUnit.size())),

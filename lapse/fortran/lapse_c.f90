@@ -29,6 +29,7 @@ module lapse_c
   integer(c_int), parameter :: lapse_merge_additive = 0, lapse_merge_gradient = 1, lapse_merge_none = 2
   integer(c_int), parameter :: lapse_home_hash = 0, lapse_home_range = 1, lapse_home_custom = 2
   integer(c_int), parameter :: lapse_default = -1, lapse_off = 0, lapse_on = 1
+  integer(c_int), parameter :: lapse_not_finite_allow = 0, lapse_not_finite_count = 1, lapse_not_finite_refuse = 2
 
   ! --- constants of workers and samplers ---
   integer(c_int), parameter :: lapse_local = 0, lapse_not_local = 1, lapse_private_to_neighbour = 2
@@ -84,6 +85,12 @@ module lapse_c
     integer(c_int) :: location_caches
     integer(c_int) :: eventual
   end type c_table_spec
+
+  type, bind(C) :: c_push_limits
+    integer(c_size_t) :: size
+    integer(c_int) :: not_finite
+    real(c_double) :: max_norm
+  end type c_push_limits
 
   ! --- status.h, server.h ---
   interface
@@ -239,12 +246,18 @@ module lapse_c
       import
       type(c_table_spec), intent(out) :: spec
     end subroutine c_table_spec_init
-    integer(c_int) function c_table_create(server, spec, table) bind(C, name="lapse_table_create")
+    subroutine c_push_limits_init(limits) bind(C, name="lapse_push_limits_init")
+      import
+      type(c_push_limits), intent(out) :: limits
+    end subroutine c_push_limits_init
+    integer(c_int) function c_table_create_limited(server, spec, limits, table) &
+        bind(C, name="lapse_table_create_limited")
       import
       type(c_ptr), value :: server
       type(c_table_spec), intent(in) :: spec
+      type(c_push_limits), intent(in) :: limits
       type(c_ptr), intent(inout) :: table
-    end function c_table_create
+    end function c_table_create_limited
     integer(c_int) function c_estimate_memory(server, spec, bytes) bind(C, name="lapse_estimate_memory")
       import
       type(c_ptr), value :: server

@@ -34,6 +34,8 @@ module lapse_tables
     type(lapse_rule) :: rule = lapse_rule()  ! as it is: addition
     integer(c_int) :: location_caches = lapse_default
     integer(c_int) :: eventual = lapse_default
+    integer(c_int) :: not_finite = lapse_not_finite_allow
+    real(real64) :: max_push_norm = 0  ! none
   end type lapse_table_spec
 
 contains
@@ -53,11 +55,15 @@ contains
     integer, intent(out), optional :: ierr
     type(lapse_rule), target :: rule
     character(:, kind=c_char), allocatable, target :: name
+    type(c_push_limits) :: limits
     integer(c_int) :: status
     if (.not. is_sized(spec, ierr)) return
     rule = spec%rule
     name = name_of(spec)
-    status = c_table_create(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), table%handle)
+    call c_push_limits_init(limits)
+    limits%not_finite = spec%not_finite
+    limits%max_norm = spec%max_push_norm
+    status = c_table_create_limited(server%handle, c_spec(spec, c_loc(rule), c_loc(name)), limits, table%handle)
     if (status == lapse_ok) table%element = spec%element
     call finish(status, ierr)
   end subroutine lapse_table_create

@@ -9,6 +9,7 @@
 #include "lapse/directory/home_map.hpp"
 #include "lapse/directory/location_cache.hpp"
 #include "lapse/store/initialiser.hpp"
+#include "lapse/store/push_limits.hpp"
 #include "lapse/store/update_kernel.hpp"
 
 namespace lapse {
@@ -25,6 +26,7 @@ struct TableDefinition {
   const DomainMap& domains;  // outlives the table
   Rank rank;
   HomeMap homes;
+  PushLimits limits = {};
 
   Domain self_domain() const { return homes.self(); }
   std::size_t members() const { return domains.members(self_domain()).size(); }

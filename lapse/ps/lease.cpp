@@ -3,6 +3,7 @@
 #include "lapse/core/error.hpp"
 #include "lapse/ps/argument_checks.hpp"
 #include "lapse/ps/lease_hold.hpp"
+#include "lapse/ps/limited_rows.hpp"
 
 namespace lapse {
 
@@ -10,6 +11,17 @@ void LeasePart::check_update(std::size_t given, std::size_t expected, float scal
   const ArgumentChecks checks(holder);
   checks.count(table.state(), "update", given, expected);
   checks.scale(table.state(), scale);
+}
+
+bool LeasePart::is_limited() const {
+  return table.state().definition().limits.any();
+}
+
+void LeasePart::apply_limited(std::size_t i, const std::byte* update, std::size_t elements,
+                              float scale) const {
+  const LimitedRows rows({table.state(), *counters, holder}, OperationKind::push,
+                         std::span(keys).subspan(i, 1), update, elements);
+  table.push_rule().apply(slots[i], rows.data(), elements, scale);
 }
 
 Lease::Lease(std::unique_ptr<LeaseHold> hold) : hold_(std::move(hold)) {}

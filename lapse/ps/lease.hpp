@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lapse/core/counter_values.hpp"
 #include "lapse/core/export.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/ps/table.hpp"
@@ -34,9 +35,14 @@ struct LAPSE_EXPORT LeasePart {
   Rank holder;
   std::vector<Key> keys;          // as given
   std::vector<std::byte*> slots;  // of each
+  TableCounters* counters;        // of the worker and the table
 
   // Throws LengthMismatch, or UsageError for a scale that the table's update rule does not accept.
   void check_update(std::size_t given, std::size_t expected, float scale) const;
+  // The table looks at pushes before its update rule sees them.
+  bool is_limited() const;
+  // An update that was checked, of a table with limits. Throws NotFiniteUpdate.
+  void apply_limited(std::size_t i, const std::byte* update, std::size_t elements, float scale) const;
 };
 
 // The values of one table's keys in a lease, in the order in which the keys were given; valid while the lease
@@ -48,7 +54,8 @@ class LeasedValues {
       : part_(&part),
         slots_(part.slots.data()),
         length_(part.table.length()),
-        state_length_(length_ == 0 ? 0 : part.table.state_elements(length_)) {}
+        state_length_(length_ == 0 ? 0 : part.table.state_elements(length_)),
+        is_limited_(part.is_limited()) {}
 
   std::size_t size() const { return part_->slots.size(); }
   // The value, in place.
@@ -61,13 +68,15 @@ class LeasedValues {
   }
   // Applies the update rule, as a push of `update` (as many elements as the value has, else LengthMismatch)
   // would; `scale` only for rules that accept one, else UsageError. Throws what a rule of the application
-  // throws.
+  // throws, and NotFiniteUpdate where the table refuses such updates.
   void apply(std::size_t i, std::span<const T> update, float scale = 1.0F) const {
     const std::size_t elements = length(i);
-    if ((update.size() != elements) | (scale != 1.0F)) [[unlikely]]
+    const auto* const bytes = reinterpret_cast<const std::byte*>(update.data());
+    if ((update.size() != elements) | (scale != 1.0F) | is_limited_) [[unlikely]] {
       part_->check_update(update.size(), elements, scale);
-    part_->table.push_rule().apply(slots_[i], reinterpret_cast<const std::byte*>(update.data()), elements,
-                                   scale);
+      if (is_limited_) return part_->apply_limited(i, bytes, elements, scale);
+    }
+    part_->table.push_rule().apply(slots_[i], bytes, elements, scale);
   }
 
  private:
@@ -79,6 +88,7 @@ class LeasedValues {
   std::byte* const* slots_;
   std::size_t length_;        // 0 where each key has its own
   std::size_t state_length_;  // beside values of length_
+  bool is_limited_;
 };
 
 // Returned by Worker::lease; used by the thread of the worker. Movable; destroying it releases.

@@ -108,7 +108,8 @@ Lease LeaseTaker::take() {
     LeasePart taken{.table = part.table(),
                     .holder = worker_.rank(),
                     .keys = {part.keys().begin(), part.keys().end()},
-                    .slots = {}};
+                    .slots = {},
+                    .counters = &worker_.counters(part.table())};
     taken.slots.reserve(taken.keys.size());
     for (const Key key : taken.keys) taken.slots.push_back(request.content({&part.table().state(), key}));
     lease.hold()->add(std::move(taken));

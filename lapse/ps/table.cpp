@@ -10,11 +10,13 @@ TableHandle::TableHandle(TableShard& state, const void* server)
       last_key_(state.store().last_key()),
       length_(state.store().sizes().uniform() ? state.store().sizes().layout().length : 0),
       memory_(&state.store()),
-      push_rule_{.loop = state.definition().rule.loop(),
-                 .parameters = state.definition().rule.parameters(),
-                 .is_add = state.definition().rule.kind() == UpdateRuleKind::add,
-                 .is_custom = state.definition().rule.kind() == UpdateRuleKind::custom,
-                 .accepts_scale = state.definition().rule.accepts_scale()},
+      push_rule_{
+          .loop = state.definition().rule.loop(),
+          .parameters = state.definition().rule.parameters(),
+          .is_add = !state.definition().limits.any() && state.definition().rule.kind() == UpdateRuleKind::add,
+          .is_direct =
+              !state.definition().limits.any() && state.definition().rule.kind() != UpdateRuleKind::custom,
+          .accepts_scale = state.definition().rule.accepts_scale()},
       id_(state.id()),
       is_sparse_(state.store().is_sparse()),
       lengths_(state.store().sizes().listed_lengths()),

@@ -12,6 +12,7 @@
 #include "lapse/directory/home_map_kind.hpp"
 #include "lapse/store/element_type.hpp"
 #include "lapse/store/initialiser.hpp"
+#include "lapse/store/push_limits.hpp"
 #include "lapse/store/update_rule.hpp"
 
 namespace lapse {
@@ -45,7 +46,11 @@ struct TableOptions {
   HomeMapKind home = HomeMapKind::hash;
   // For HomeMapKind::custom: a rank in whose domain the key is at home, the same on every rank.
   HomeFunction home_function = {};
-  UpdateRule update_rule = UpdateRule::add();   // what a push does
+  UpdateRule update_rule = UpdateRule::add();  // what a push does
+  // Of float and double. What becomes of pushes and sets with elements that are not finite, and the L2 norm
+  // that a push to a key may have: above 0, one that is larger is scaled down. docs/update-rules.md
+  NotFinite not_finite = NotFinite::allow;
+  std::optional<double> max_push_norm = {};
   std::optional<bool> location_caches = {};     // default: the server's option
   std::optional<Consistency> consistency = {};  // default: sequential
 };
@@ -59,8 +64,9 @@ class LAPSE_EXPORT TableHandle {
     void (*loop)(const void* parameters, std::byte* value, const std::byte* update, std::size_t elements,
                  float scale);
     const void* parameters;
+    // Both are false where the table looks at pushes before they are applied: the core does that.
     bool is_add;
-    bool is_custom;
+    bool is_direct;  // not a rule of the application
     bool accepts_scale;
 
     void apply(std::byte* value, const std::byte* update, std::size_t elements, float scale) const {

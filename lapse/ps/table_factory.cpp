@@ -171,7 +171,8 @@ std::unique_ptr<TableShard> TableFactory::make(Plan plan, TableId id, Place plac
                              .cache = LocationCache(plan.location_caches),
                              .domains = place.domains,
                              .rank = place.rank,
-                             .homes = std::move(place.homes)};
+                             .homes = std::move(place.homes),
+                             .limits = limits_of(plan.options)};
   return plan.options.sparse ? make_sparse(std::move(plan), std::move(definition))
                              : make_dense(std::move(plan), std::move(definition), shared);
 }

@@ -70,6 +70,7 @@ void check_values(const TableOptions& options, ElementType type) {
   }
   options.initialiser.check(type);
   options.update_rule.check(type);
+  limits_of(options).check(options.name, type);
   const ValueLayout layout{.type = type, .length = options.length, .state = options.update_rule.state_size()};
   if (layout.state_elements() > max_elements - options.length) {
     refuse(
@@ -80,7 +81,8 @@ void check_values(const TableOptions& options, ElementType type) {
   }
 }
 
-std::string limit_text(const std::optional<std::uint64_t>& limit) {
+template <class Number>
+std::string limit_text(const std::optional<Number>& limit) {
   return limit ? fmt::format("{}", *limit) : "none";
 }
 
@@ -108,7 +110,9 @@ TableSpec TableSpec::from(const TableOptions& options, ElementType type, bool lo
           .home = std::string(home_map_name(options.home)),
           .update_rule = rule_text(options),
           .location_caches = location_caches,
-          .consistency = options.consistency == Consistency::eventual ? "eventual" : "sequential"};
+          .consistency = options.consistency == Consistency::eventual ? "eventual" : "sequential",
+          .not_finite = std::string(not_finite_name(options.not_finite)),
+          .max_push_norm = limit_text(options.max_push_norm)};
 }
 
 void TableSpec::check(const TableOptions& options, ElementType type) {

@@ -11,6 +11,11 @@
 
 namespace lapse {
 
+// The limits of pushes among the options.
+inline PushLimits limits_of(const TableOptions& options) {
+  return {.not_finite = options.not_finite, .max_norm = options.max_push_norm};
+}
+
 // Everything that all ranks must agree on. A function cannot be compared. Compared are whether there is one
 // and, for a custom home map, a fingerprint of its results for all keys.
 struct TableSpec {
@@ -29,6 +34,8 @@ struct TableSpec {
   std::string update_rule;
   bool location_caches = true;
   std::string consistency;
+  std::string not_finite;
+  std::string max_push_norm;  // a number, or "none"
 
   static TableSpec from(const TableOptions& options, ElementType type, bool location_caches);
 
@@ -57,6 +64,8 @@ struct TableSpec {
     visit("update rule", &TableSpec::update_rule);
     visit("location caches", &TableSpec::location_caches);
     visit("consistency", &TableSpec::consistency);
+    visit("not_finite", &TableSpec::not_finite);
+    visit("max_push_norm", &TableSpec::max_push_norm);
   }
   template <class Archive>
   void serialize(Archive& archive, unsigned) {

@@ -5,10 +5,20 @@
 #include <algorithm>
 
 #include "lapse/core/error.hpp"
+#include "lapse/ps/limited_rows.hpp"
 #include "lapse/ps/reduction.hpp"
 #include "lapse/ps/worker_core.hpp"
 
 namespace lapse {
+
+namespace {
+
+// The handle is at hand, the definition may not be in a cache.
+bool has_limits(const TableHandle& table) {
+  return !table.push_rule().is_direct && table.state().definition().limits.any();
+}
+
+}  // namespace
 
 Worker::Worker(const Phase& phase, WorkerEndpoint& endpoint)
     // An observer sees the accesses that go through the core.
@@ -57,13 +67,20 @@ Operation Worker::begin_push(const TableHandle& table, std::span<const Key> keys
                              std::size_t elements, float scale) {
   core_->admit_values(table, keys, "updates", elements);
   core_->arguments().scale(table.state(), scale);
-  return core_->access(table, keys,
-                       {.operation = {.kind = OperationKind::push, .scale = scale}, .updates = updates});
+  const ValueOperation push{.kind = OperationKind::push, .scale = scale};
+  if (!has_limits(table)) [[likely]]
+    return core_->access(table, keys, {.operation = push, .updates = updates});
+  const LimitedRows rows({table.state(), gate_.counters(table), rank()}, push.kind, keys, updates, elements);
+  return core_->access(table, keys, {.operation = push, .updates = rows.data()});
 }
 
 Operation Worker::begin_set(const TableHandle& table, std::span<const Key> keys, const std::byte* values,
                             std::size_t elements) {
   core_->admit_values(table, keys, "values", elements);
+  if (has_limits(table)) [[unlikely]] {
+    const LimitedRows checked({table.state(), gate_.counters(table), rank()}, OperationKind::set, keys,
+                              values, elements);
+  }
   return core_->access(table, keys, {.operation = {.kind = OperationKind::set}, .updates = values});
 }
 

@@ -84,13 +84,13 @@ class LAPSE_EXPORT Worker {
   }
   // Applies the table's update rule, key by key in the order given. Keys and updates have been consumed when
   // the call returns. `scale` multiplies the learning rate of the rule (add: the updates); UsageError for
-  // rules without one.
+  // rules without one. Tables with not_finite or max_push_norm look at the updates first: NotFiniteUpdate.
   template <Element T>
   Operation push(const Table<T>& table, std::span<const Key> keys,
                  std::type_identity_t<std::span<const T>> updates, float scale = 1.0F) {
     return begin_push(table.handle(), keys, bytes(updates), updates.size(), scale);
   }
-  // Replaces the values; the state of the update rule starts anew.
+  // Replaces the values; the state of the update rule starts anew. NotFiniteUpdate as for push.
   template <Element T>
   Operation set(const Table<T>& table, std::span<const Key> keys,
                 std::type_identity_t<std::span<const T>> values) {
@@ -287,9 +287,9 @@ class LAPSE_EXPORT Worker {
         add_elements(reinterpret_cast<T*>(value), update.data(), update.size());
       });
     }
-    // Custom rules, and scales that may be refused, go through the core.
+    // Custom rules, limits of pushes, and scales that may be refused go through the core.
     const bool scale_fits = scale == 1.0F || (rule.accepts_scale && std::isfinite(scale));
-    if (rule.is_custom || !scale_fits) return {};
+    if (!rule.is_direct || !scale_fits) return {};
     return table.memory().update(
         key, [&](std::byte* value) { rule.apply(value, bytes(update), update.size(), scale); });
   }

@@ -33,6 +33,9 @@ namespace {
     __VA_ARGS__ static T dot(const T* a, const T* b, std::size_t n) {                                       \
       return loops::dot<register_bytes>(a, b, n);                                                           \
     }                                                                                                       \
+    __VA_ARGS__ static bool all_finite(const T* elements, std::size_t n) {                                  \
+      return loops::all_finite(elements, n);                                                                \
+    }                                                                                                       \
     template <class Rule>                                                                                   \
     __VA_ARGS__ static void rule(const void* parameters, std::byte* value, const std::byte* update,         \
                                  std::size_t n, float scale) {                                              \
@@ -66,6 +69,7 @@ constexpr Kernels<T> table() {
   kernels.add_rule = &C::template rule<loops::Add>;
   kernels.assign_rule = &C::template rule<loops::Assign>;
   if constexpr (std::is_floating_point_v<T>) {
+    kernels.all_finite = &C::all_finite;
     kernels.sgd = &C::template rule<Sgd>;
     kernels.adagrad = &C::template rule<Adagrad>;
     kernels.rowwise_adagrad = &C::template rule<RowwiseAdagrad>;

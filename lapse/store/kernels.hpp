@@ -42,7 +42,8 @@ using MergeRefresh = bool (*)(std::byte* value, std::byte* base, const std::byte
 // rounded before they are added, never fused, and `dot` has a fixed order of summation. Pointers need the
 // alignment of an element only; arrays that are written must not overlap others. Integers wrap around.
 //
-// Rules for gradients exist for float and double alone: null for integers.
+// Rules for gradients, and what asks for numbers that are not finite, exist for float and double alone: null
+// for integers.
 template <Element T>
 struct Kernels {
   void (*add)(T* value, const T* update, std::size_t elements);             // value += update
@@ -51,6 +52,9 @@ struct Kernels {
 
   DifferenceRebase difference_rebase;
   MergeRefresh merge_refresh;
+
+  // No element is infinite or not a number.
+  bool (*all_finite)(const T* values, std::size_t elements);
 
   RuleLoop add_rule;
   RuleLoop assign_rule;
@@ -137,6 +141,15 @@ inline std::int32_t dot(std::span<const std::int32_t> a, std::span<const std::in
 }
 inline std::int64_t dot(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
   return detail::dot(a, b);
+}
+
+// Whether no element is infinite or not a number; true where there is none. Looks at all elements, about as
+// fast as memory is read.
+inline bool all_finite(std::span<const float> values) {
+  return kernels<float>().all_finite(values.data(), values.size());
+}
+inline bool all_finite(std::span<const double> values) {
+  return kernels<double>().all_finite(values.data(), values.size());
 }
 
 }  // namespace lapse

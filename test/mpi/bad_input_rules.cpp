@@ -193,3 +193,29 @@ TEST_CASE("A scale under a lease follows the same rules") {
     expect(values[0][0] == 2, "applied");
   });
 }
+
+TEST_CASE("Limits of pushes that cannot be are refused on every rank, and those that differ are a mismatch") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const bool last = on_last_rank(server);
+  TableOptions options = with(UpdateRule::add());
+  for (const double norm : {0.0, -1.0, static_cast<double>(kNan), static_cast<double>(kInfinity), 1e-60}) {
+    options.max_push_norm = norm;
+    const auto create = [&] { server.create_table<float>(options); };
+    CHECK(contains(thrown_text<ConfigurationError>(create), "table 'weights': max_push_norm is "));
+  }
+  options.max_push_norm = 1;
+  CHECK_THROWS_AS(server.create_table<std::int32_t>(options), ConfigurationError);
+  options.max_push_norm.reset();
+  options.not_finite = NotFinite::refuse;
+  CHECK_THROWS_AS(server.create_table<std::int64_t>(options), ConfigurationError);
+  if (server.ranks() > 1) {
+    if (last) options.not_finite = NotFinite::count;
+    const auto create = [&] { server.create_table<float>(options); };
+    CHECK(contains(thrown_text<CollectiveMismatch>(create), "not_finite is 'refuse' against 'count'"));
+    options.not_finite = NotFinite::allow;
+    options.max_push_norm = last ? 0.1 : 0.30000000000000004;
+    CHECK(contains(thrown_text<CollectiveMismatch>(create),
+                   "max_push_norm is '0.30000000000000004' against '0.1'"));
+  }
+  check_usable(server);
+}

@@ -297,6 +297,7 @@ static void use(const char* folder, int managed) {
   CHECK(lapse_run_here(p.server, lease_and_call, &p));
   CHECK(lapse_run_workers(p.server, 1, misuse, &p));
   attached(&p);
+  limit_pushes(&p);
   if (managed) {
     with_manager(&p);
   } else {

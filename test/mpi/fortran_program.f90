@@ -300,6 +300,7 @@ contains
     call expect(regions_begun >= 4 .and. regions_begun == regions_ended, 'regions')
     call lapse_run_here(p%server, lease_and_call, c_loc(p))
     call lapse_run_workers(p%server, 1, misuse, c_loc(p))
+    call limit_pushes(p%server)
     call lapse_start_progress(p%server, 1)
     call lapse_attach(p%server, worker)
     call lapse_stop_progress(p%server, status)

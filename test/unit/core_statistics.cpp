@@ -200,6 +200,21 @@ TEST_CASE("the text is aligned and shows the extremes") {
   CHECK_THAT(text, Contains("messages_sent        150        50        1      100        0\n"));
 }
 
+TEST_CASE("the text has counts of what limits of pushes did where a table has such limits") {
+  Statistics statistics{.table_names = {"plain", "limited"}, .ranks = {{}}};
+  statistics.ranks[0].tables = {{.local_pushes = 5}, {.local_pushes = 7}};
+  const std::string without = statistics.to_text();
+  CHECK(without.find("checked_rows") == std::string::npos);
+  CHECK(without.find("not_finite_rows") == std::string::npos);
+  CHECK(without.find("clipped_rows") == std::string::npos);
+  statistics.ranks[0].tables[1].checked_rows = 7;
+  statistics.ranks[0].tables[1].clipped_rows = 3;
+  const std::string with = statistics.to_text();
+  CHECK_THAT(with, Contains("checked_rows                    0        7\n"));
+  CHECK_THAT(with, Contains("not_finite_rows                 0        0\n"));
+  CHECK_THAT(with, Contains("clipped_rows                    0        3\n"));
+}
+
 TEST_CASE("statistics without tables or ranks can be printed") {
   const Statistics nothing;
   CHECK_THAT(nothing.to_text(), Contains("messages_sent"));

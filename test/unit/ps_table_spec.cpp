@@ -1,6 +1,7 @@
 #include "lapse/ps/table_spec.hpp"
 
 #include <functional>
+#include <limits>
 
 #include "lapse/core/error.hpp"
 #include "lapse/ps/archive.hpp"
@@ -13,6 +14,7 @@ using lapse::from_archive;
 using lapse::HomeMapKind;
 using lapse::Initialiser;
 using lapse::Key;
+using lapse::NotFinite;
 using lapse::TableOptions;
 using lapse::TableSpec;
 using lapse::to_archive;
@@ -71,6 +73,14 @@ TEST_CASE("A specification has the limits of a sparse table") {
   CHECK(spec.memory_limit == "1048576");
 }
 
+TEST_CASE("A specification has the limits of pushes, with every digit") {
+  const TableSpec spec = TableSpec::from(
+      {.name = "t", .keys = 1, .not_finite = NotFinite::refuse, .max_push_norm = 0.30000000000000004},
+      ElementType::float32, true);
+  CHECK(spec.not_finite == "refuse");
+  CHECK(spec.max_push_norm == "0.30000000000000004");
+}
+
 TEST_CASE("A specification survives encoding") {
   const TableSpec copy = from_archive<TableSpec>(to_archive(example()));
   CHECK_FALSE(copy.difference(example()).has_value());
@@ -96,6 +106,8 @@ TEST_CASE("Every field is compared, and the difference names it and both values"
       {"home map is 'custom' against 'hash'", [](TableSpec& spec) { spec.home = "hash"; }},
       {"fingerprint of the custom home map", [](TableSpec& spec) { ++spec.home_fingerprint; }},
       {"update rule is 'assign' against 'add'", [](TableSpec& spec) { spec.update_rule = "add"; }},
+      {"not_finite is 'allow' against 'count'", [](TableSpec& spec) { spec.not_finite = "count"; }},
+      {"max_push_norm is 'none' against '0.5'", [](TableSpec& spec) { spec.max_push_norm = "0.5"; }},
       {"location caches is 'false' against 'true'", [](TableSpec& spec) { spec.location_caches = true; }},
   };
   for (const Change& change : changes) {
@@ -126,4 +138,36 @@ TEST_CASE("Sizes that no table can have are refused, naming table and bounds") {
   CHECK_THROWS_AS(TableSpec::check({.name = "t", .keys = 1, .initialiser = Initialiser::uniform(2, 1)},
                                    ElementType::float32),
                   ConfigurationError);
+}
+
+TEST_CASE("Limits of pushes are positive numbers of floating-point tables") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto refused = [](const TableOptions& options, ElementType type, std::string_view part) {
+    const std::string text = thrown_text<ConfigurationError>([&] { TableSpec::check(options, type); });
+    INFO(text);
+    CHECK(contains(text, "table 't'"));
+    CHECK(contains(text, part));
+  };
+  const auto limited = [](double norm) {
+    return TableOptions{.name = "t", .keys = 1, .max_push_norm = norm};
+  };
+  for (const double norm : {0.0, -0.0, -1.0, nan, infinity, -infinity}) {
+    refused(limited(norm), ElementType::float32, "max_push_norm is ");
+    refused(limited(norm), ElementType::float64, "expected a finite number above 0");
+  }
+  // As a float it would be 0, or infinite.
+  refused(limited(1e-60), ElementType::float32, "max_push_norm is 1e-60 for elements of type float");
+  refused(limited(1e60), ElementType::float32, "max_push_norm is 1e+60");
+  CHECK_NOTHROW(TableSpec::check(limited(1e-60), ElementType::float64));
+  CHECK_NOTHROW(TableSpec::check(limited(1e-30), ElementType::float32));
+  for (const ElementType type : {ElementType::int32, ElementType::int64}) {
+    refused(limited(1), type, "max_push_norm needs elements of type float or double");
+    for (const NotFinite choice : {NotFinite::count, NotFinite::refuse})
+      refused({.name = "t", .keys = 1, .not_finite = choice}, type,
+              "not_finite needs elements of type float");
+    CHECK_NOTHROW(TableSpec::check({.name = "t", .keys = 1, .not_finite = NotFinite::allow}, type));
+  }
+  refused({.name = "t", .keys = 1, .not_finite = static_cast<NotFinite>(7)}, ElementType::float32,
+          "not_finite is 7: expected allow, count or refuse");
 }

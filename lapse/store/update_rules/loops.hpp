@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "lapse/store/kernels.hpp"
@@ -78,6 +79,20 @@ LAPSE_KERNEL_BODY T dot(const T* a, const T* b, std::size_t elements) {
   using W = Wrapping<T>;
   return static_cast<T>(
       sum<kRegister>(Product(), reinterpret_cast<const W*>(a), reinterpret_cast<const W*>(b), elements));
+}
+
+// A number is not finite exactly if all bits of its exponent are set. Adding the lowest of these bits then
+// carries into the bit of the sign, which was cleared; so one bit of the union answers for all elements.
+template <class T>
+LAPSE_KERNEL_BODY bool all_finite(const T* elements, std::size_t count) {
+  using B = Bits<T>;
+  constexpr B kSign = B{1} << (8 * sizeof(B) - 1);
+  constexpr B kExponentStep = B{1} << (std::numeric_limits<T>::digits - 1);
+  B carries = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    carries |= (std::bit_cast<B>(elements[i]) & ~kSign) + kExponentStep;
+  }
+  return (carries & kSign) == 0;
 }
 
 template <std::size_t, class T>

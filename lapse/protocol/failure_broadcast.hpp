@@ -26,7 +26,7 @@ struct FailureReport : Submission {
 // next access or wait.
 class FailureBroadcast final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::poison}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::poison, FrameUse::other}};
 
   FailureBroadcast(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 

@@ -29,19 +29,19 @@ class KeyReplication;
 class Access : public ProtocolModule {
  public:
   static constexpr FrameSpec kFrames[] = {
-      {FrameKind::pull},
-      {FrameKind::push},
-      {FrameKind::set},
-      {FrameKind::call},
-      {.kind = FrameKind::pull_answer, .lane = FrameLane::free},
-      {.kind = FrameKind::push_answer, .lane = FrameLane::free},
-      {.kind = FrameKind::call_answer, .lane = FrameLane::free},
-      {.kind = FrameKind::failed_answer, .lane = FrameLane::free},
-      {FrameKind::pull_run},
-      {FrameKind::push_run},
-      {FrameKind::set_run},
-      {.kind = FrameKind::pull_run_answer, .lane = FrameLane::free},
-      {.kind = FrameKind::push_run_answer, .lane = FrameLane::free},
+      {FrameKind::pull, FrameUse::work},
+      {FrameKind::push, FrameUse::work},
+      {FrameKind::set, FrameUse::work},
+      {FrameKind::call, FrameUse::work},
+      {FrameKind::pull_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::push_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::call_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::failed_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::pull_run, FrameUse::work},
+      {FrameKind::push_run, FrameUse::work},
+      {FrameKind::set_run, FrameUse::work},
+      {FrameKind::pull_run_answer, FrameUse::work, FrameLane::free},
+      {FrameKind::push_run_answer, FrameUse::work, FrameLane::free},
   };
 
   Access(const Registry& registry, Outbox& outbox, const Router& router, OwnerLookups& lookups,
@@ -111,6 +111,9 @@ class Access : public ProtocolModule {
   // At a replica of this domain: whether the operation of a worker of the domain, which the main copy has to
   // execute, waits until the replica's changes can go before it (rule 26).
   static bool waits_at_replica(TableShard& table, const OperationPart& part) LAPSE_REQUIRES(progress_role);
+  // Throws ProtocolError, before anything is applied, unless each record answers an item in flight.
+  static void check_answers(OperationState& operation, const FrameHeader& header, const std::byte* records)
+      LAPSE_REQUIRES(progress_role);
   // An answer has come with this version of the main copy: a copy in this domain that is older must not be
   // used by the worker (rule 25).
   static void note_version(const OperationState& operation, Key key, std::uint64_t version)

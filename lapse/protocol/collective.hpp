@@ -27,7 +27,9 @@ class Collective final : public ProtocolModule {
  public:
   // `up` and `down` are the kinds of frames of this sequence. The engine calls `completed` after each round.
   Collective(Outbox& outbox, FrameKind up, FrameKind down, std::function<void()> completed)
-      : outbox_(outbox), frames_{{{up}, {down}}}, completed_(std::move(completed)) {}
+      : outbox_(outbox),
+        frames_{{{up, FrameUse::other}, {down, FrameUse::other}}},
+        completed_(std::move(completed)) {}
 
   std::span<const FrameSpec> frames() const override { return frames_; }
   bool idle(IdleLevel) const override LAPSE_REQUIRES(progress_role) { return true; }

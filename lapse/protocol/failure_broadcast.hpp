@@ -29,7 +29,7 @@ struct FailureReport : Submission {
 // next access or wait, also where there is no memory: what that takes is reserved from the start.
 class FailureBroadcast final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::poison}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::poison, FrameUse::other}};
 
   FailureBroadcast(const Registry& registry, Outbox& outbox);
 

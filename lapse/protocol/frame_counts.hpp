@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "lapse/protocol/frames.hpp"
 
@@ -24,8 +23,5 @@ struct FrameCounts {
 };
 
 using FrameCountsByKind = std::array<FrameCounts, kFrameKinds>;
-
-// As the enumerator of FrameKind; "unknown" where there is none.
-std::string_view frame_name(std::size_t kind);
 
 }  // namespace lapse

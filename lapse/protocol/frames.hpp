@@ -7,73 +7,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "lapse/protocol/frame_kinds.hpp"
+
 namespace lapse {
 
 static_assert(std::endian::native == std::endian::little,
               "messages are little-endian, as they are stored in memory");
-
-enum class FrameKind : std::uint16_t {
-  pull = 1,
-  push = 2,
-  set = 3,
-  pull_answer = 4,
-  push_answer = 5,
-  localize = 6,
-  instruct = 7,
-  transfer = 8,
-  workers_up = 9,  // collectives of workers, towards the root and back
-  workers_down = 10,
-  wave_up = 11,  // waves of termination detection
-  wave_down = 12,
-  poison = 13,
-  call = 14,  // a registered function, at the owner
-  call_answer = 15,
-  failed_answer = 16,  // user code has thrown at the owner, or the key could not be made
-  // Within a domain, between the rank that serves a key and the others:
-  localize_for = 17,  // a worker of the sender localizes the key
-  localize_answer = 18,
-  lease_request = 19,  // a worker of the sender requests a lease of the key
-  lease_grant = 20,
-  lease_release = 21,  // the lease has ended; operations or requests wait for its end
-  refuse = 22,         // answers localize: the home cannot make the key
-  // Within a domain: the serving rank could not have the key.
-  localize_failed = 23,
-  lease_refused = 24,
-  // Why a worker waits:
-  key_inquiry = 25,  // of a worker that waits for the key
-  key_inquiry_answer = 26,
-  worker_inquiry = 27,  // of a worker that waits for other workers, or for a sign of life
-  worker_inquiry_answer = 28,
-  // Operations on many keys whose values have one length, and their answers: first all keys, then all values.
-  pull_run = 29,
-  push_run = 30,
-  set_run = 31,
-  pull_run_answer = 32,  // values of keys in the order of the request
-  push_run_answer = 33,  // for push and set: no bytes
-  // Copies of values. From a domain to the owner:
-  on = 34,     // the domain wants the key
-  delta = 35,  // how the domain's copy has changed
-  off = 36,    // the domain no longer wants the key; with the last delta
-  // From the owner:
-  snapshot = 37,               // answers on: the value
-  offer = 38,                  // answers on, or asks a member: the domain shall localize the key
-  refuse_copy = 39,            // answers on: there is no copy
-  refresh = 40,                // the value has changed; answers delta
-  acknowledge = 41,            // answers off
-  transfer_with_members = 42,  // transfer, of a key that other domains hold copies of
-  // Within a domain, to the rank that serves a key:
-  want = 43,  // workers of the sender want the key
-  unwant = 44,
-  // For a worker that waits until copies are merged and refreshed. Within a domain:
-  sync_for = 45,  // a worker of the sender waits
-  sync_for_answer = 46,
-  // Between ranks that serve the same keys for different domains:
-  sync = 47,  // the sender's copies shall be refreshed
-  sync_answer = 48,
-  stop_request = 49,  // workers of every rank should return
-  credit = 50,        // how many bytes of refresh and delta from the receiver the sender has handled
-};
-constexpr std::size_t kFrameKinds = 51;
 
 // A packet is a sequence of frames; a frame is this header and `count` records of `record_bytes` each, padded
 // to a multiple of 8 bytes. All that an engine turn sends to one rank goes into one packet, or into several

@@ -38,10 +38,10 @@ static_assert(sizeof(LeaseRecord) == 8);
 class Leases final : public ProtocolModule, public LeaseTurns {
  public:
   static constexpr FrameSpec kFrames[] = {
-      {FrameKind::lease_request},
-      {.kind = FrameKind::lease_grant, .lane = FrameLane::free},
-      {.kind = FrameKind::lease_refused, .lane = FrameLane::free},
-      {FrameKind::lease_release},
+      {FrameKind::lease_request, FrameUse::work},
+      {FrameKind::lease_grant, FrameUse::work, FrameLane::free},
+      {FrameKind::lease_refused, FrameUse::work, FrameLane::free},
+      {FrameKind::lease_release, FrameUse::work},
   };
 
   Leases(const Registry& registry, Outbox& outbox, KeyRelocation& relocation)

@@ -21,8 +21,8 @@ static_assert(sizeof(LocalizeAnswerRecord) == 4);
 // Thread safety: the holder of the progress lock.
 class LocalizeAnswers final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{.kind = FrameKind::localize_answer, .lane = FrameLane::free},
-                                          {.kind = FrameKind::localize_failed, .lane = FrameLane::free}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize_answer, FrameUse::work, FrameLane::free},
+                                          {FrameKind::localize_failed, FrameUse::work, FrameLane::free}};
 
   LocalizeAnswers(const Registry& registry, Outbox& outbox) : registry_(registry), outbox_(outbox) {}
 

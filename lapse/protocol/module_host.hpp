@@ -1,6 +1,7 @@
 // Runs the modules of a rank's protocol.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
@@ -55,12 +56,15 @@ class ModuleHost : public EngineClient {
   const FrameCountsByKind& received_kinds() const LAPSE_REQUIRES(progress_role) {
     return dispatcher_.kinds();
   }
+  // How many records of the kinds that are work.
+  std::uint64_t work_received() const LAPSE_REQUIRES(progress_role);
   const Failure& failure() const { return failures_.failure(); }
   // Takes a FailureReport.
   FailureBroadcast& failures() { return failures_; }
 
   Registry& registry() { return registry_; }
   const Registry& registry() const { return registry_; }
+  const FrameTable& frames() const { return frames_; }
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
 

@@ -82,7 +82,8 @@ struct OperationState : Submission, ValueOperation {
   bool in_hand = false;   // a handle refers to it
   bool orphaned = false;  // the worker has been destroyed: the handle does nothing any more
 
-  // Raised when the worker takes the object for another operation.
+  // Raised when the operation has ended and its object is free: what names its items by the serial number
+  // from before must not look at them any more, as they may be gone.
   std::atomic<std::uint32_t> serial{0};
   TableShard* table = nullptr;
   std::vector<Item> items;                  // keys that could not be handled directly
@@ -123,11 +124,17 @@ struct OperationState : Submission, ValueOperation {
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
-  // What its items and updates have room for.
-  std::size_t kept_bytes() const { return items.capacity() * sizeof(Item) + payload.capacity(); }
-  void free_memory() {
+  // The memory that it has for its items and their updates, joins and order.
+  std::size_t kept_bytes() const LAPSE_REQUIRES(progress_role) {
+    return items.capacity() * sizeof(Item) + joins.capacity() * sizeof(Join) + payload.capacity() +
+           order.capacity() * sizeof(std::uint32_t);
+  }
+  void free_memory() LAPSE_REQUIRES(progress_role) {
     items = std::vector<Item>();  // `{}` would keep the memory
+    joins = std::vector<Join>();
     payload = decltype(payload)();
+    order = decltype(order)();
+    reordered = false;
   }
   bool done() const { return remaining.load(std::memory_order_acquire) == 0; }
   void fail(KeyFailure with) {

@@ -17,11 +17,27 @@ namespace lapse {
 // How frames of a kind travel: in the order in which the sender decided them, or free to overtake.
 enum class FrameLane : std::uint8_t { ordered, free };
 
+// What the arrival of a frame of the kind says to those that wait for this rank.
+enum class FrameUse : std::uint8_t {
+  work,   // keys are accessed or moved: it brings values, asks for keys, or answers
+  other,  // management, questions and collective calls, some of which come when no work goes on, too
+};
+
 // A kind of frames that a module takes, and sends.
 struct FrameSpec {
+  constexpr FrameSpec(FrameKind its_kind, FrameUse its_use, FrameLane its_lane = FrameLane::ordered)
+      : kind(its_kind), use(its_use), lane(its_lane) {}
+  // Of the frames of termination detection, which it does not count.
+  constexpr FrameSpec uncounted() const {
+    FrameSpec spec = *this;
+    spec.counted = false;
+    return spec;
+  }
+
   FrameKind kind;
-  FrameLane lane = FrameLane::ordered;
-  bool counted = true;  // by termination detection; false for its own frames only
+  FrameUse use;
+  FrameLane lane;
+  bool counted = true;
 };
 
 // How far a rank has quiesced.

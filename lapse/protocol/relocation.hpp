@@ -25,11 +25,11 @@ namespace lapse {
 // Thread safety: the holder of the progress lock.
 class Relocation final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::localize},
-                                          {FrameKind::instruct},
-                                          {.kind = FrameKind::transfer, .lane = FrameLane::free},
-                                          {.kind = FrameKind::transfer_with_members, .lane = FrameLane::free},
-                                          {.kind = FrameKind::refuse, .lane = FrameLane::free}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::localize, FrameUse::work},
+                                          {FrameKind::instruct, FrameUse::work},
+                                          {FrameKind::transfer, FrameUse::work, FrameLane::free},
+                                          {FrameKind::transfer_with_members, FrameUse::work, FrameLane::free},
+                                          {FrameKind::refuse, FrameUse::work, FrameLane::free}};
   // Keys that are handled together: what is prefetched for one of them stays in the cache until its turn.
   static constexpr std::size_t kKeysAtOnce = 128;
 

@@ -32,34 +32,6 @@ void StopRequests::send() {
     if (rank != registry_.self().value()) outbox_.append(Rank(rank), header);
 }
 
-// Records that bring values, or requests for some. Neither those of management, inquiries and waves, which
-// come without work, nor signs.
-std::uint64_t StopRequests::count_values() const {
-  constexpr FrameKind kKinds[] = {FrameKind::pull,
-                                  FrameKind::push,
-                                  FrameKind::set,
-                                  FrameKind::pull_answer,
-                                  FrameKind::push_answer,
-                                  FrameKind::transfer,
-                                  FrameKind::call,
-                                  FrameKind::call_answer,
-                                  FrameKind::pull_run,
-                                  FrameKind::push_run,
-                                  FrameKind::set_run,
-                                  FrameKind::pull_run_answer,
-                                  FrameKind::push_run_answer,
-                                  FrameKind::delta,
-                                  FrameKind::off,
-                                  FrameKind::snapshot,
-                                  FrameKind::refresh,
-                                  FrameKind::acknowledge,
-                                  FrameKind::transfer_with_members};
-  std::uint64_t records = 0;
-  for (const FrameKind kind : kKinds)
-    records += host_.received_kinds()[static_cast<std::size_t>(kind)].records;
-  return records;
-}
-
 bool StopRequests::works() {
   std::uint64_t waits = 0;
   bool runs = false;
@@ -73,9 +45,9 @@ bool StopRequests::works() {
   }
   const bool waited = waits != waits_;
   waits_ = waits;
-  const std::uint64_t values = count_values();
-  const bool moved = values != values_;
-  values_ = values;
+  const std::uint64_t work = host_.work_received();
+  const bool moved = work != work_;
+  work_ = work;
   return runs || (may_wait && (waited || moved)) || (moved && !host_.idle(IdleLevel::synced));
 }
 

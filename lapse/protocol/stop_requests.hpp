@@ -18,16 +18,17 @@ namespace lapse {
 //
 // From then on, a rank on which workers work repeats the request every kBetweenSigns: a rank whose workers
 // all wait learns by that whether it still makes sense to wait. A worker works that runs code of the
-// application, or has begun to wait since the last sign; and a rank that has received values since then: for
-// a worker that waits long, or at the end of the phase for copies and keys on their way. Only a rank sends
-// signs that has a worker which has not returned, or is not idle: none is in flight when the phase ends.
+// application, or has begun to wait since the last sign; and a rank that has received frames of work since
+// then (FrameUse): for a worker that waits long, or at the end of the phase for copies and keys on their way.
+// Only a rank sends signs that has a worker which has not returned, or is not idle: none is in flight when
+// the phase ends.
 //
 // Thread safety: the holder of the progress lock; requested(), request() and last_work(): any thread.
 // Guarantee: a submission of this rank is sent to every other rank, and is known there before the phase ends.
 // A request is never rolled back.
 class StopRequests final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{FrameKind::stop_request}};
+  static constexpr FrameSpec kFrames[] = {{FrameKind::stop_request, FrameUse::other}};
 
   static constexpr std::chrono::milliseconds kBetweenSigns{1000};
 
@@ -58,15 +59,14 @@ class StopRequests final : public ProtocolModule {
   }
   // Whether this rank works; asked for once in kBetweenSigns.
   bool works() LAPSE_REQUIRES(progress_role);
-  std::uint64_t count_values() const LAPSE_REQUIRES(progress_role);
 
   const ModuleHost& host_;
   const Registry& registry_;
   Outbox& outbox_;
   std::atomic<bool> requested_{false};
   std::atomic<Clock::rep> last_work_{0};
-  std::uint64_t waits_ LAPSE_GUARDED_BY(progress_role) = 0;   // of all workers, when they were last asked for
-  std::uint64_t values_ LAPSE_GUARDED_BY(progress_role) = 0;  // records received, likewise
+  std::uint64_t waits_ LAPSE_GUARDED_BY(progress_role) = 0;  // of all workers, when they were last asked for
+  std::uint64_t work_ LAPSE_GUARDED_BY(progress_role) = 0;   // records of work received, likewise
 };
 
 }  // namespace lapse

@@ -39,8 +39,8 @@ struct QuiescenceRequest : Submission {
 // Thread safety: the holder of the progress lock; completed() by any thread; start between phases.
 class TerminationDetection final : public ProtocolModule {
  public:
-  static constexpr FrameSpec kFrames[] = {{.kind = FrameKind::wave_up, .counted = false},
-                                          {.kind = FrameKind::wave_down, .counted = false}};
+  static constexpr FrameSpec kFrames[] = {FrameSpec(FrameKind::wave_up, FrameUse::other).uncounted(),
+                                          FrameSpec(FrameKind::wave_down, FrameUse::other).uncounted()};
 
   // `completed` is called by the engine after each detection.
   TerminationDetection(ModuleHost& host, Outbox& outbox, std::function<void()> completed);

@@ -135,7 +135,8 @@ class UnansweredTable {
    private:
     std::uint64_t bits_ = 0;  // one number, which is stored and loaded as a whole
   };
-  // The items of an operation have the numbers from `base` on, as long as it has this serial number.
+  // The items of an operation have the numbers from `base` on, as long as it has this serial number; then
+  // they may be gone.
   struct Begun {
     std::uint32_t base;
     std::uint32_t serial;

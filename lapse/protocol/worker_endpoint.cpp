@@ -23,6 +23,8 @@ StallQuestion& WorkerEndpoint::stall_question() {
 }
 
 void WorkerEndpoint::make_free(OperationState& operation) {
+  progress_role.assert_held();  // The engine has no operation that is done.
+  operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (operation.failure && !failure_) failure_ = std::move(operation.failure);
   const std::size_t bytes = operation.kept_bytes();
   if (bytes > kKeptBytes - kept_bytes_) [[unlikely]] {
@@ -71,8 +73,8 @@ OperationState& WorkerEndpoint::acquire() {
   }
   OperationState& operation = *free_.back();
   free_.pop_back();
+  progress_role.assert_held();  // The engine does not have the operation yet.
   kept_bytes_ -= operation.kept_bytes();
-  operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   operation.items.clear();
   operation.joins.clear();
   operation.updates = nullptr;

@@ -31,6 +31,10 @@ class WorkerEndpoint {
 
   std::uint32_t local_index() const { return local_index_; }
 
+  // What operations that are done keep for their next use, all together: each would keep the memory of its
+  // largest use otherwise.
+  static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
+
   // A finished operation, empty, for the worker to fill.
   OperationState& acquire();
   // The worker has no further use for the operation, finished or not.
@@ -156,8 +160,6 @@ class WorkerEndpoint {
       std::make_unique<std::atomic<OperationState*>[]>(kMaxChunks);
   // the worker's
   std::vector<std::unique_ptr<OperationState[]>> chunks_;
-  // With their memory, of at most so many bytes: each would keep that of its largest use otherwise.
-  static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
   std::vector<OperationState*> free_;
   std::size_t kept_bytes_ = 0;             // by those in free_
   std::vector<OperationState*> detached_;  // released before they were finished

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -13,56 +14,17 @@ namespace lapse::test {
 
 namespace {
 
-constexpr std::array<std::string_view, kFrameKinds> kNames{"?",
-                                                           "PULL",
-                                                           "PUSH",
-                                                           "SET",
-                                                           "PULL_ANSWER",
-                                                           "PUSH_ANSWER",
-                                                           "LOCALIZE",
-                                                           "INSTRUCT",
-                                                           "TRANSFER",
-                                                           "WORKERS_UP",
-                                                           "WORKERS_DOWN",
-                                                           "WAVE_UP",
-                                                           "WAVE_DOWN",
-                                                           "POISON",
-                                                           "CALL",
-                                                           "CALL_ANSWER",
-                                                           "FAILED_ANSWER",
-                                                           "LOCALIZE_FOR",
-                                                           "LOCALIZE_ANSWER",
-                                                           "LEASE_REQUEST",
-                                                           "LEASE_GRANT",
-                                                           "LEASE_RELEASE",
-                                                           "REFUSE",
-                                                           "LOCALIZE_FAILED",
-                                                           "LEASE_REFUSED",
-                                                           "KEY_INQUIRY",
-                                                           "KEY_INQUIRY_ANSWER",
-                                                           "WORKER_INQUIRY",
-                                                           "WORKER_INQUIRY_ANSWER",
-                                                           "PULL_RUN",
-                                                           "PUSH_RUN",
-                                                           "SET_RUN",
-                                                           "PULL_RUN_ANSWER",
-                                                           "PUSH_RUN_ANSWER",
-                                                           "ON",
-                                                           "DELTA",
-                                                           "OFF",
-                                                           "SNAPSHOT",
-                                                           "OFFER",
-                                                           "REFUSE_COPY",
-                                                           "REFRESH",
-                                                           "ACKNOWLEDGE",
-                                                           "TRANSFER_WITH_MEMBERS",
-                                                           "WANT",
-                                                           "UNWANT",
-                                                           "SYNC_FOR",
-                                                           "SYNC_FOR_ANSWER",
-                                                           "SYNC",
-                                                           "SYNC_ANSWER",
-                                                           "STOP_REQUEST"};
+// In capitals, as docs/wire-format.md and the model write them.
+const std::string& name_of(std::size_t kind) {
+  static const auto names = [] {
+    std::array<std::string, kFrameKinds> capitals;
+    for (std::size_t at = 0; at < capitals.size(); ++at) {
+      for (const char c : frame_name(at)) capitals[at] += static_cast<char>(std::toupper(c));
+    }
+    return capitals;
+  }();
+  return names[kind];
+}
 
 // Behind the key of a record that distinguishes one copy from the next.
 std::string describe_version(FrameKind kind, const std::byte* record) {
@@ -102,7 +64,7 @@ std::string describe_keys(const FrameHeader& header, const std::byte* records) {
 std::string describe_packet(std::span<const std::byte> packet) {
   std::string text;
   for_each_frame(packet, [&](const FrameHeader& header, const std::byte* records) {
-    text += fmt::format("{}{} table {}{}", text.empty() ? "" : "; ", kNames[header.kind], header.table,
+    text += fmt::format("{}{} table {}{}", text.empty() ? "" : "; ", name_of(header.kind), header.table,
                         describe_keys(header, records));
     switch (static_cast<FrameKind>(header.kind)) {
       case FrameKind::pull:

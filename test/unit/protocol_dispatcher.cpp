@@ -12,7 +12,9 @@
 using lapse::Dispatcher;
 using lapse::FrameHeader;
 using lapse::FrameKind;
+using lapse::FrameSpec;
 using lapse::FrameTable;
+using lapse::FrameUse;
 using lapse::ProtocolError;
 using lapse::Rank;
 using lapse::test::contains;
@@ -53,8 +55,9 @@ void append_frame(Packet& packet, FrameKind kind, std::uint32_t count, std::uint
 }
 
 struct Fixture {
-  Recorder pulls{{{FrameKind::pull}}};
-  Recorder rest{{{FrameKind::push}, {.kind = FrameKind::wave_up, .counted = false}}};
+  Recorder pulls{{{FrameKind::pull, FrameUse::work}}};
+  Recorder rest{
+      {{FrameKind::push, FrameUse::work}, FrameSpec(FrameKind::wave_up, FrameUse::other).uncounted()}};
   FrameTable frames;
   Dispatcher dispatcher{frames};
 
@@ -172,8 +175,8 @@ TEST_CASE("What a handler throws comes out after the frames that follow have bee
     }
     int calls = 0;
   };
-  Thrower thrower{{{FrameKind::set}}};
-  Recorder rest{{{FrameKind::push}}};
+  Thrower thrower{{{FrameKind::set, FrameUse::work}}};
+  Recorder rest{{{FrameKind::push, FrameUse::work}}};
   FrameTable frames;
   frames.add(thrower);
   frames.add(rest);
@@ -190,9 +193,9 @@ TEST_CASE("What a handler throws comes out after the frames that follow have bee
 
 TEST_CASE("A kind has one module, and is one that frames can have") {
   Fixture fixture;
-  Recorder second{{{FrameKind::pull}}};
+  Recorder second{{{FrameKind::pull, FrameUse::work}}};
   CHECK_THROWS_AS(fixture.frames.add(second), ProtocolError);
-  Recorder unknown{{{static_cast<FrameKind>(lapse::kFrameKinds)}}};
+  Recorder unknown{{{static_cast<FrameKind>(lapse::kFrameKinds), FrameUse::work}}};
   CHECK_THROWS_AS(fixture.frames.add(unknown), ProtocolError);
 }
 

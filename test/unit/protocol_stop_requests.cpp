@@ -1,5 +1,9 @@
 #include "lapse/protocol/stop_requests.hpp"
 
+#include <cstdint>
+#include <set>
+#include <string_view>
+
 #include "lapse/protocol/worker_endpoint.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/protocol_ranks.hpp"
@@ -85,6 +89,48 @@ TEST_CASE("ranks learn that values come to one whose workers wait, or have retur
   ranks.submit(1, OperationKind::pull, {Key(2)}, &row);
   ranks.deliver_all();
   CHECK_FALSE(ranks.sign(1));  // It is idle, as at the end of the phase.
+}
+
+TEST_CASE(
+    "ranks learn that a rank is asked for keys, or hears that it does not get them, while its workers wait") {
+  progress_role.assert_held();
+  StoppingRanks ranks;
+  const auto signs = [&](bool of_0, bool of_1) LAPSE_REQUIRES(progress_role) {
+    CHECK(ranks.sign(0) == of_0);
+    CHECK(ranks.sign(1) == of_1);
+  };
+  for (std::size_t rank = 0; rank < 3; ++rank) ranks.worker(rank).set_activity(WorkerActivity::operations);
+  signs(true, true);
+  signs(false, false);
+  // The key's home receives the localize, and nothing else.
+  ranks.submit(1, OperationKind::localize, {Key(0)});
+  ranks.deliver_all();
+  signs(true, true);
+  // Then its owner as well, by the home.
+  ranks.submit(2, OperationKind::localize, {Key(0)});
+  ranks.deliver_all();
+  signs(true, true);
+  signs(false, false);
+}
+
+TEST_CASE("what management, questions and collective calls send is no sign of work, all else is") {
+  progress_role.assert_held();
+  StoppingRanks ranks;
+  const std::set<std::string_view> others{
+      "workers_up", "workers_down", "wave_up",        "wave_down",
+      "poison",     "key_inquiry",  "worker_inquiry", "key_inquiry_answer",
+      "on",         "offer",        "refuse_copy",    "worker_inquiry_answer",
+      "want",       "unwant",       "sync_for",       "sync_for_answer",
+      "sync",       "sync_answer",  "stop_request"};
+  const FrameTable& frames = ranks.protocol(0).frames();
+  for (std::size_t kind = 1; kind < kFrameKinds; ++kind) {
+    INFO(frame_name(kind));
+    CHECK(frames.module(static_cast<std::uint16_t>(kind)) != nullptr);
+    CHECK(frames.is_work(kind) != others.contains(frame_name(kind)));
+  }
+  CHECK(frame_name(0) == "unknown");
+  CHECK(frame_name(kFrameKinds - 1) != "unknown");
+  CHECK(frame_name(kFrameKinds) == "unknown");
 }
 
 TEST_CASE("a rank whose workers have returned sends no signs of work") {

@@ -43,6 +43,23 @@ TEST_CASE("Every flipped bit of a shard is noticed") {
   }
 }
 
+// A reader of a few keys reads no block where the index says that they are in none.
+TEST_CASE("Every flipped bit of an index is noticed when the shard is opened") {
+  const TemporaryDirectory folder;
+  const std::string whole = sample_bytes(folder, true);
+  const std::size_t end = whole.size() - ShardTrailer::kBytes;
+  const std::size_t blocks = ShardReader(folder / "whole.shard").blocks().size();
+  REQUIRE(blocks > 0);
+  std::size_t unnoticed = 0;
+  for (std::size_t bit = 8 * (end - blocks * BlockRecord::kBytes); bit < 8 * end; ++bit) {
+    std::string bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    const std::string path = write_anew(folder, "flipped.shard", bytes);
+    unnoticed += thrown_reason([&] { const ShardReader shard(path); }) == Reason::damaged ? 0 : 1;
+  }
+  CHECK(unnoticed == 0);
+}
+
 TEST_CASE("A shard that was cut off anywhere is noticed") {
   const TemporaryDirectory folder;
   for (const bool uniform : {true, false}) {

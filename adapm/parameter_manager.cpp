@@ -17,6 +17,7 @@
 #include "lapse/core/random.hpp"
 #include "lapse/ps/archive.hpp"
 #include "lapse/ps/ended_workers.hpp"
+#include "lapse/store/update_rules/merge.hpp"
 #include "lapse/transport/mpi/shared_options_file.hpp"
 #include "lapse/transport/transport.hpp"
 

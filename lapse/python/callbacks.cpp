@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lapse/python/handles.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 
 namespace lapse::python {
 

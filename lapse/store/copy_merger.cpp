@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/update_rules/merge.hpp"
 
 namespace lapse {
 

@@ -3,6 +3,7 @@
 #include "lapse/store/update_rules/adagrad.hpp"
 #include "lapse/store/update_rules/adam.hpp"
 #include "lapse/store/update_rules/custom_definition.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "lapse/store/update_rules/ftrl.hpp"
 #include "lapse/store/update_rules/optimiser_definition.hpp"
 #include "lapse/store/update_rules/plain_rules.hpp"

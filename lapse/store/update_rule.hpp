@@ -9,12 +9,13 @@
 
 #include "lapse/core/export.hpp"
 #include "lapse/store/element_type.hpp"
-#include "lapse/store/update_rules/custom_rule.hpp"
 #include "lapse/store/update_rules/optimisers.hpp"
 
 namespace lapse {
 
 class RuleDefinition;
+struct CustomRuleFunctions;
+enum class Merge : std::uint8_t;
 struct StateSize;
 
 enum class UpdateRuleKind : std::uint8_t { add, assign, sgd, adagrad, rowwise_adagrad, adam, ftrl, custom };
@@ -35,10 +36,10 @@ class LAPSE_EXPORT UpdateRule {
   static UpdateRule rowwise_adagrad(const RowwiseAdagrad& parameters = {});
   static UpdateRule adam(const Adam& parameters = {});
   static UpdateRule ftrl(const Ftrl& parameters = {});
-  // A user's own rule for elements of type T; see CustomRule.
+  // A user's own rule for elements of type T; see CustomRule in lapse/store/update_rules/custom_rule.hpp,
+  // which a program with such a rule includes.
   template <Element T, class R>
-  requires CustomRule<R, T>
-  static UpdateRule custom(R rule) { return from_functions(custom_rule_functions<T>(std::move(rule))); }
+  static UpdateRule custom(R rule);
 
   // For interfaces to other languages: a user's own rule without its type.
   static UpdateRule from_functions(CustomRuleFunctions functions);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/summed_gradients.hpp"

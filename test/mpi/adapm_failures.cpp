@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/adapm_copies.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"

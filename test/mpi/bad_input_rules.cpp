@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"

@@ -16,6 +16,7 @@
 #include "lapse/directory/domain_map.hpp"
 #include "lapse/ps/shared_table_part.hpp"
 #include "lapse/store/copy_merger.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "lapse/transport/shared_memory.hpp"
 #include "lapse/transport/transport.hpp"
 #include "test/support/table_shard_builder.hpp"

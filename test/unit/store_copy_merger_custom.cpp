@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lapse/store/copy_merger.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_copy_slot.hpp"
 

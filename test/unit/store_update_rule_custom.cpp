@@ -6,6 +6,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/custom_rule.hpp"
 #include "lapse/store/value_layout.hpp"
 #include "test/support/catch.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lapse/store/update_rules/merge.hpp"
 #include "lapse/store/update_rules/optimisers.hpp"
 #include "lapse/store/update_rules/rule_definition.hpp"
 

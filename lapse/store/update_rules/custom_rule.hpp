@@ -10,19 +10,10 @@
 #include <utility>
 
 #include "lapse/store/element_type.hpp"
+#include "lapse/store/update_rule.hpp"
+#include "lapse/store/update_rules/merge.hpp"
 
 namespace lapse {
-
-// How pushes to copies of one value are merged at its owner.
-enum class Merge : std::uint8_t {
-  // A holder applies the rule to its copy; the difference of the whole slot travels and the owner adds it.
-  // So each element of value and state must be a sum of what the pushes contribute.
-  additive_slot,
-  // Gradients are summed and travel with their count; the owner applies the rule once for the sum.
-  gradient,
-  // Pushes do not commute: such a table is never replicated.
-  none,
-};
 
 // What a type R must offer to be an update rule for elements of type T. All functions are const and called by
 // several threads at once, for different values. They run under the key's latch: they must not block and must
@@ -99,6 +90,12 @@ CustomRuleFunctions custom_rule_functions(R rule) {
     };
   }
   return functions;
+}
+
+template <Element T, class R>
+UpdateRule UpdateRule::custom(R rule) {
+  static_assert(CustomRule<R, T>, "what a rule must offer for elements of this type: see CustomRule");
+  return from_functions(custom_rule_functions<T>(std::move(rule)));
 }
 
 }  // namespace lapse

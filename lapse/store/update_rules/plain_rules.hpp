@@ -1,6 +1,7 @@
 // The rules without parameters and state: add and assign.
 #pragma once
 
+#include "lapse/store/update_rules/merge.hpp"
 #include "lapse/store/update_rules/rule_definition.hpp"
 
 namespace lapse {

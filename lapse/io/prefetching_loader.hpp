@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/library_thread.hpp"
 #include "lapse/io/batch_ring.hpp"
 
 namespace lapse::io {
@@ -38,7 +39,7 @@ class PrefetchingLoader {
       : ring_(options.ahead + options.held, options.held, options.ahead_of_first),
         batches_(options.ahead + options.held),
         make_(std::move(make)),
-        thread_([this] { run(); }) {}
+        thread_(start_library_thread("lapse-loader", [this] { run(); })) {}
   // Waits until the batch that is being made is complete.
   ~PrefetchingLoader() { stop(); }
   PrefetchingLoader(const PrefetchingLoader&) = delete;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/library_thread.hpp"
+
 namespace lapse::apps {
 
 namespace {
@@ -22,7 +24,7 @@ TerminationWatch::TerminationWatch(Rank rank, bool watches, Job job, Time::durat
     : rank_(rank), job_(std::move(job)), patience_(patience) {
   if (!watches) return;
   signals_.emplace(std::vector{SIGTERM});
-  thread_ = std::thread([this] { watch(); });
+  thread_ = start_library_thread("lapse-watch", [this] { watch(); });
 }
 
 TerminationWatch::~TerminationWatch() {
@@ -65,8 +67,13 @@ void TerminationWatch::end_process(Time::duration asked) const {
       "ended, or does not answer; this process ends without a further checkpoint\n",
       rank_.value(), std::chrono::duration<double>(asked).count());
   std::signal(SIGTERM, SIG_DFL);
+  // To the process: this thread takes no signals, and the others may hold this one back.
+  sigset_t term;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  pthread_sigmask(SIG_UNBLOCK, &term, nullptr);
   std::raise(SIGTERM);
-  std::abort();  // SIGTERM is blocked.
+  std::abort();  // SIGTERM is ignored by the system.
 }
 
 }  // namespace lapse::apps

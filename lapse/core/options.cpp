@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/limits.hpp"
 #include "lapse/core/option_set.hpp"
 #include "lapse/core/option_table.hpp"
 
@@ -26,7 +26,6 @@ constexpr OptionRow<Options> option(std::string_view name, std::string_view mean
 }
 
 constexpr std::uint32_t kSmallestEagerBytes = 256;  // Room for the headers and a key.
-constexpr std::uint64_t kMaximum32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kTebibyte = std::uint64_t{1} << 40U;
 constexpr std::uint64_t kMinuteInMicroseconds = 60'000'000;
 constexpr std::uint64_t kDayInSeconds = 86'400;
@@ -37,7 +36,7 @@ constexpr std::array kOptions{
         "Which ranks share the memory of dense tables: all of a host, none, or groups of so many ranks of a host."),
     option<&Options::location_caches>("location_caches",
         "Remember where keys were found last and ask there first, before their home."),
-    option<&Options::max_outstanding_operations>("max_outstanding_operations", "operations", 1, kMaximum32,
+    option<&Options::max_outstanding_operations>("max_outstanding_operations", "operations", 1, limits::kOperationsOfWorker,
         "A worker with this many unanswered operations waits before it starts another."),
     option<&Options::max_outstanding_bytes>("max_outstanding_bytes", "bytes", 4096, kTebibyte,
         "A worker whose unanswered operations have this much payload waits before it starts another."),

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/library_thread.hpp"
 #include "lapse/core/own_process.hpp"
 #include "lapse/io/batch_ring.hpp"
 
@@ -70,7 +71,7 @@ class PrefetchingLoader {
         : ring(options.ahead + options.held, options.held, options.ahead_of_first),
           batches(options.ahead + options.held),
           make(std::move(function)),
-          thread([this] { run(); }) {}
+          thread(start_library_thread("lapse-loader", [this] { run(); })) {}
 
     Batch& batch(std::uint64_t number) { return batches[number % batches.size()]; }
 

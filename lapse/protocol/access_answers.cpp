@@ -8,6 +8,16 @@
 
 namespace lapse {
 
+namespace {
+
+std::uint32_t item_number(const std::byte* record) {
+  std::uint32_t number;
+  std::memcpy(&number, record, sizeof number);
+  return number;
+}
+
+}  // namespace
+
 void Access::note_version(const OperationState& operation, Key key, std::uint64_t version) {
   const TableShard& table = *operation.table;
   const Store::Word* const word = table.store().find(key);
@@ -16,6 +26,37 @@ void Access::note_version(const OperationState& operation, Key key, std::uint64_
   const bool is_older =
       now.role() == Role::awaiting || (now.is_copy() && table.store().copy_version(*word) < version);
   if (is_older) operation.worker->required_versions().raise(table.id(), key, Version(version));
+}
+
+void Access::check_answers(OperationState& operation, const FrameHeader& header, const std::byte* records) {
+  const auto kind = static_cast<FrameKind>(header.kind);
+  OperationPart part;
+  part.function = operation.function;
+  if (kind == FrameKind::failed_answer) check_failure_length(header, sizeof(AnswerRecord));
+  // Each item is named once: those that were seen are marked until all are.
+  using State = OperationState::ItemState;
+  const auto mark = [&](std::uint32_t records_seen, State state) LAPSE_REQUIRES(progress_role) {
+    for (std::uint32_t i = 0; i < records_seen; ++i)
+      operation.item_with(item_number(records + std::size_t{i} * header.record_bytes))->set_state(state);
+  };
+  const char* problem = nullptr;
+  std::uint32_t seen = 0;
+  for (const std::byte* record = records; seen < header.count; ++seen, record += header.record_bytes) {
+    OperationState::Item* const item = operation.item_with(item_number(record));
+    if (item == nullptr || !item->in_flight()) {
+      problem = "an answer names a key that was not asked for";
+      break;
+    }
+    part.key = item->key;
+    if (kind != FrameKind::failed_answer &&
+        header.record_bytes != Execution::answer_bytes(kind, *operation.table, part)) {
+      problem = "an answer has a wrong length";
+      break;
+    }
+    if (header.count > 1) item->set_state(State::seen);
+  }
+  if (header.count > 1) mark(seen, State::in_flight);
+  if (problem != nullptr) throw ProtocolError(problem);
 }
 
 void Access::handle_answers(const FrameHeader& header, const std::byte* records) {
@@ -29,31 +70,23 @@ void Access::handle_answers(const FrameHeader& header, const std::byte* records)
       header.record_bytes < sizeof(AnswerRecord)) {
     throw ProtocolError("an answer does not fit the operation it names");
   }
-  OperationPart part;
-  part.function = operation.function;
+  check_answers(operation, header, records);
   const bool has_version = table.store().may_have_copies() && !failed;
   const std::size_t head_bytes = sizeof(AnswerRecord) + (has_version ? sizeof(std::uint64_t) : 0);
   AnsweredItems answered(*this, operation);
   for (std::uint32_t i = 0; i < header.count; ++i, records += header.record_bytes) {
-    std::uint32_t number;
-    std::memcpy(&number, records, sizeof number);
-    OperationState::Item* const item = operation.item_with(number);
-    if (item == nullptr || !item->in_flight())
-      throw ProtocolError("an answer names a key that was not asked for");
-    part.key = item->key;
+    OperationState::Item& item = *operation.item_with(item_number(records));
     if (failed) {
-      operation.fail(read_failure(table.name(), part.key, header, records, sizeof(AnswerRecord)));
-    } else if (header.record_bytes != Execution::answer_bytes(kind, table, part)) {
-      throw ProtocolError("an answer has a wrong length");
-    } else if (std::byte* row = operation.row(*item); row != nullptr && kind != FrameKind::push_answer) {
+      operation.fail(read_failure(table.name(), item.key, header, records, sizeof(AnswerRecord)));
+    } else if (std::byte* row = operation.row(item); row != nullptr && kind != FrameKind::push_answer) {
       std::memcpy(row, records + head_bytes, header.record_bytes - head_bytes);
     }
     if (has_version) {
       std::uint64_t version;
       std::memcpy(&version, records + sizeof(AnswerRecord), sizeof version);
-      note_version(operation, part.key, version);
+      note_version(operation, item.key, version);
     }
-    answered.add(*item, Domain(header.domain));
+    answered.add(item, Domain(header.domain));
   }
 }
 

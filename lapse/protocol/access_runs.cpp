@@ -131,6 +131,8 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const auto item_at = [&](std::uint32_t i) -> OperationState::Item& {
     return items[order == nullptr ? i : order[i]];
   };
+  for (std::uint32_t i = 0; i < header.count; ++i)
+    if (!item_at(i).in_flight()) throw ProtocolError("an answer names a key that was not asked for");
   const std::byte* versions = records + header.count * bytes;
   if (pull && operation.destination != nullptr) {
     const std::size_t length = table.sizes().layout().length;
@@ -144,7 +146,6 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   AnsweredItems answered(*this, operation);
   for (std::uint32_t i = 0; i < header.count; ++i) {
     OperationState::Item& item = item_at(i);
-    if (!item.in_flight()) throw ProtocolError("an answer names a key that was not asked for");
     if (version_bytes != 0) {
       std::uint64_t version;
       std::memcpy(&version, versions + i * sizeof version, sizeof version);

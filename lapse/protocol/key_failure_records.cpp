@@ -4,9 +4,13 @@
 
 namespace lapse {
 
+void check_failure_length(const FrameHeader& header, std::size_t head_bytes) {
+  if (header.record_bytes <= head_bytes) throw ProtocolError("a failure has no message");
+}
+
 KeyFailure read_failure(std::string_view table, Key key, const FrameHeader& header, const std::byte* record,
                         std::size_t head_bytes) {
-  if (header.record_bytes <= head_bytes) throw ProtocolError("a failure has no message");
+  check_failure_length(header, head_bytes);
   const auto* text = reinterpret_cast<const char*>(record + head_bytes);
   const std::size_t length = strnlen(text, header.record_bytes - head_bytes);
   const auto kind = (header.flags & FrameHeader::kOutOfMemory) != 0 ? KeyFailure::Kind::out_of_memory

@@ -34,6 +34,8 @@ void append_failure(Outbox& outbox, Rank to, FrameHeader header, const Head& hea
   std::memcpy(record + sizeof head, failure.text.data(), failure.text.size());
 }
 
+// Throws ProtocolError for records without a message behind their head of `head_bytes`.
+void check_failure_length(const FrameHeader& header, std::size_t head_bytes);
 // The failure in a record behind its head of `head_bytes`. Throws ProtocolError for a record without message.
 KeyFailure read_failure(std::string_view table, Key key, const FrameHeader& header, const std::byte* record,
                         std::size_t head_bytes);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/limits.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
 #include "lapse/protocol/key_failure.hpp"
@@ -30,6 +31,7 @@ struct OperationState : Submission, ValueOperation {
   enum class ItemState : std::uint8_t {
     waiting,    // not yet submitted, or held
     in_flight,  // sent or queued
+    seen,       // in flight, and named by an answer that is being checked
     answered,
   };
   // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes
@@ -73,6 +75,7 @@ struct OperationState : Submission, ValueOperation {
   };
   // The number of an item in messages: its position in the order of routes, or its index with this bit.
   static constexpr std::uint32_t kIndexBit = std::uint32_t{1} << 31;
+  static_assert(limits::kKeysOfCall < kIndexBit);
 
   // constant for the endpoint's life
   WorkerEndpoint* worker = nullptr;

@@ -17,7 +17,7 @@ namespace lapse {
 // One comparison thus answers all questions that a worker has before it touches memory.
 class UnansweredCount {
  public:
-  // At most 2^30 - 1.
+  // At most 2^30 - 1, limits::kUnansweredKeys: a worker begins no operation that could exceed it.
   std::uint32_t total() const { return difference() & (kRequiredBit - 1); }
   // Nothing is unanswered, no version of a key is required, and the count is not closed.
   bool is_clear() const { return difference() == 0; }

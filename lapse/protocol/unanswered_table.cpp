@@ -125,7 +125,21 @@ void UnansweredTable::enter_items() {
   }
 }
 
-void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, Repeats repeats) {
+bool UnansweredTable::is_live(const Begun& begun) {
+  return begun.operation->serial.load(std::memory_order_relaxed) == begun.serial && !begun.operation->done();
+}
+
+bool UnansweredTable::has_numbers_after_rebuild(std::size_t items) const {
+  std::size_t numbers = items;
+  for (std::size_t i = 0; i < begun_.size(); ++i) {
+    const std::uint32_t end = i + 1 == begun_.size() ? next_number_ : begun_[i + 1].base;
+    if (is_live(begun_[i])) numbers += end - begun_[i].base;
+  }
+  return numbers <= limits_.numbers;
+}
+
+void UnansweredTable::begin(OperationState& operation, TableId table, std::size_t items, std::size_t most,
+                            Repeats repeats) {
   const bool one_way = repeats == Repeats::go_one_way && !operation.looks_up_owners;
   if (total() == 0) {
     clear();
@@ -136,8 +150,15 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
     if (is_late_) enter_items();
     // An operation without items leaves nothing behind.
     if (begun_.back().base == next_number_) begun_.pop_back();
-    const bool is_full = (used_ + items) * 2 > mask_ + 1 || next_number_ + items >= kEntryBit;
-    if (is_full || begun_.size() >= most_begun_) rebuild(items);
+    const bool is_full = (used_ + items) * 2 > mask_ + 1 || !has_numbers(most);
+    if (is_full || begun_.size() >= most_begun_) {
+      rebuild(items);
+      // The one before was kept as if it were being built.
+      if (!begun_.empty() && !is_live(begun_.back())) {
+        next_number_ = begun_.back().base;
+        begun_.pop_back();
+      }
+    }
   }
   wants_entries_ = operation.looks_up_owners;
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
@@ -174,9 +195,7 @@ void UnansweredTable::rebuild(std::size_t items) {
   for (std::size_t i = 0; i < begun_.size(); ++i) {
     const Begun& begun = begun_[i];
     const bool is_last = i + 1 == begun_.size();
-    if (!is_last &&
-        (begun.operation->serial.load(std::memory_order_relaxed) != begun.serial || begun.operation->done()))
-      continue;
+    if (!is_last && !is_live(begun)) continue;
     new_base[i] = next;
     live.push_back({next, begun.serial, begun.operation, begun.table});
     next += (is_last ? next_number_ : begun_[i + 1].base) - begun.base;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapse/core/export.hpp"
+#include "lapse/core/limits.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/random.hpp"
 #include "lapse/core/types.hpp"
@@ -65,7 +66,13 @@ struct UnansweredKey {
 // 3. Where there is no memory, begin and add throw std::bad_alloc and have changed nothing.
 class UnansweredTable {
  public:
-  UnansweredTable() : slots_(kFewestSlots) {}
+  // Tests have smaller ones.
+  struct Limits {
+    std::uint32_t unanswered = limits::kUnansweredKeys;
+    std::uint32_t numbers = limits::kItemNumbers;
+  };
+  UnansweredTable() : UnansweredTable(Limits()) {}
+  explicit UnansweredTable(const Limits& limits) : slots_(kFewestSlots), limits_(limits) {}
 
   // Unanswered items of all operations. Worker or engine.
   std::uint32_t total() const { return count_.total(); }
@@ -78,14 +85,21 @@ class UnansweredTable {
     return find(table, key);
   }
 
+  // Whether an operation of so many items, at most limits::kKeysOfCall, may begin. It may when total() is 0.
+  bool has_room(std::size_t items) const {
+    const std::size_t unanswered = total();
+    return unanswered == 0 || (unanswered + items <= limits_.unanswered &&
+                               (has_numbers(items) || has_numbers_after_rebuild(items)));
+  }
+
   // How the items of an operation that name one key are kept apart.
   enum class Repeats : std::uint8_t {
     go_one_way,    // whatever other ranks do meanwhile
     have_entries,  // they are pinned to a route like different operations
   };
-  // The next items are those of this operation, which has none yet; about `items` follow. Where it looks up
-  // owners, every key gets an entry, in which it waits.
-  void begin(OperationState& operation, TableId table, std::size_t items,
+  // The next items are those of this operation, which has none yet; about `items` follow, and no more than
+  // `most`, for which there is room. Where it looks up owners, every key gets an entry, in which it waits.
+  void begin(OperationState& operation, TableId table, std::size_t items, std::size_t most,
              Repeats repeats = Repeats::have_entries);
   // Counts the next item of the operation that was begun last. Null where nothing else on the key is
   // unanswered; else the entry of the key, which the item then has too.
@@ -120,6 +134,8 @@ class UnansweredTable {
   static constexpr std::size_t kFewestSlots = 16;
   static constexpr std::size_t kFewestBegun = 64;
   static constexpr std::uint32_t kEntryBit = std::uint32_t{1} << 31;
+  static_assert(limits::kItemNumbers <= kEntryBit);
+  static_assert(limits::kUnansweredKeys < std::uint32_t{1} << 30);  // UnansweredCount
 
   // The hash table's element: a part of the key's hash, and the number of an item or, with kEntryBit, of an
   // entry.
@@ -180,9 +196,15 @@ class UnansweredTable {
   // Drops what has been answered; there is room for `items` more afterwards.
   void rebuild(std::size_t items);
 
+  bool has_numbers(std::size_t items) const { return next_number_ + items <= limits_.numbers; }
+  bool has_numbers_after_rebuild(std::size_t items) const;
+  // Whether the operation, of `begun_`, still has unanswered items.
+  static bool is_live(const Begun& begun);
+
   UnansweredCount count_;
   std::vector<Slot> slots_;  // open addressing; the first mask_ + 1 are in use
   std::size_t mask_ = kFewestSlots - 1;
+  const Limits limits_;
   std::size_t used_ = 0;     // slots that are not empty
   std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;

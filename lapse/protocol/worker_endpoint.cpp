@@ -1,5 +1,7 @@
 #include "lapse/protocol/worker_endpoint.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "lapse/core/error.hpp"
@@ -7,7 +9,8 @@
 
 namespace lapse {
 
-WorkerEndpoint::WorkerEndpoint(std::uint32_t local_index) : local_index_(local_index) {
+WorkerEndpoint::WorkerEndpoint(std::uint32_t local_index, const Limits& limits)
+    : local_index_(local_index), unanswered_(limits.keys), max_chunks_(limits.operations / kChunk) {
   lease_request_.worker = this;
   sync_request_.worker = this;
 }
@@ -47,16 +50,24 @@ void WorkerEndpoint::reclaim() {
   detached_.resize(kept);
 }
 
+void WorkerEndpoint::reclaim_one() {
+  reclaim();
+  if (!free_.empty()) return;
+  throw UsageError(fmt::format(
+      "local worker {} has {} operations that are not finished or whose handles are kept: at most so many; "
+      "wait for some and let go of their handles",
+      local_index_, max_chunks_ * kChunk));
+}
+
 std::unique_ptr<KeyFailure> WorkerEndpoint::take_failure() {
   if (!detached_.empty()) reclaim();
   return std::move(failure_);
 }
 
 OperationState& WorkerEndpoint::acquire() {
+  require_operation();
   if (free_.empty()) reclaim();
   if (free_.empty()) {
-    if (chunks_.size() == kMaxChunks)
-      throw UsageError("a worker has more than a million unfinished operations");
     const std::size_t chunk = chunks_.size();
     // With room for all operations, giving one back needs no memory.
     const std::size_t operations = std::bit_ceil((chunk + 1) * kChunk);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/counters.hpp"
+#include "lapse/core/limits.hpp"
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/lease_request.hpp"
 #include "lapse/protocol/operation_state.hpp"
@@ -24,7 +25,13 @@ struct StallQuestion;
 // Thread safety: the worker's thread, except where a comment names other threads.
 class WorkerEndpoint {
  public:
-  explicit WorkerEndpoint(std::uint32_t local_index);
+  // Tests have smaller ones.
+  struct Limits {
+    UnansweredTable::Limits keys = {};
+    std::uint32_t operations = limits::kOperationsOfWorker;  // a multiple of kChunk
+  };
+  explicit WorkerEndpoint(std::uint32_t local_index) : WorkerEndpoint(local_index, Limits()) {}
+  WorkerEndpoint(std::uint32_t local_index, const Limits& limits);
   ~WorkerEndpoint();
   WorkerEndpoint(const WorkerEndpoint&) = delete;
   WorkerEndpoint& operator=(const WorkerEndpoint&) = delete;
@@ -35,7 +42,12 @@ class WorkerEndpoint {
   // largest use otherwise.
   static constexpr std::size_t kKeptBytes = std::size_t{16} << 20;
 
-  // A finished operation, empty, for the worker to fill.
+  // Before a call: throws UsageError where acquire would, as too many operations are unfinished or in hand.
+  void require_operation() {
+    if (free_.empty() && chunks_.size() == max_chunks_) [[unlikely]]
+      reclaim_one();
+  }
+  // A finished operation, empty, for the worker to fill. Throws UsageError likewise.
   OperationState& acquire();
   // The worker has no further use for the operation, finished or not.
   void release(OperationState& operation);
@@ -155,7 +167,8 @@ class WorkerEndpoint {
   std::atomic<std::uint32_t> waits_{0};
   // Operations live in chunks that never move, as engines hold pointers to them.
   static constexpr std::size_t kChunk = 256;
-  static constexpr std::size_t kMaxChunks = std::size_t{1} << 12;
+  static constexpr std::size_t kMaxChunks = limits::kOperationsOfWorker / kChunk;
+  const std::size_t max_chunks_;
   std::unique_ptr<std::atomic<OperationState*>[]> chunk_starts_ =
       std::make_unique<std::atomic<OperationState*>[]>(kMaxChunks);
   // the worker's
@@ -171,6 +184,7 @@ class WorkerEndpoint {
   std::unique_ptr<StallQuestion> stall_question_;
 
   static constexpr std::uint32_t kNotBuilt = std::uint32_t{1} << 31;
+  static_assert(limits::kKeysOfCall < kNotBuilt);
 
   // So many fewer items are left; wakes the worker with the last.
   void leave(OperationState& operation, std::uint32_t items) LAPSE_REQUIRES(progress_role) {
@@ -185,6 +199,8 @@ class WorkerEndpoint {
 
   // Makes finished operations that were released before available again.
   void reclaim();
+  // The same; throws UsageError where there is none.
+  void reclaim_one();
   void make_free(OperationState& operation);
 };
 

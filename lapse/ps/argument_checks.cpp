@@ -3,21 +3,22 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/limits.hpp"
+#include "lapse/ps/function.hpp"
+#include "lapse/ps/parameter_server.hpp"
 
 namespace lapse {
 
-namespace {
-// Positions of keys in a call, and of elements in its values, travel as 32 bits.
-constexpr std::size_t kMaxPerCall = std::numeric_limits<std::uint32_t>::max();
-}  // namespace
+// Headers for programs do not show the table of limits.
+static_assert(ParameterServer::kMaxWorkers == limits::kWorkersOfRank);
+static_assert(kMaxFunctionBytes == limits::kFunctionBytes);
 
 void ArgumentChecks::keys(const TableShard& table, std::span<const Key> keys) const {
-  if (keys.size() > kMaxPerCall) {
-    throw UsageError(
-        fmt::format("a call on table '{}' with {} keys: at most {}", table.name(), keys.size(), kMaxPerCall));
+  if (keys.size() > limits::kKeysOfCall) {
+    throw UsageError(fmt::format("a call on table '{}' with {} keys on rank {}: at most {}", table.name(),
+                                 keys.size(), rank_.value(), limits::kKeysOfCall));
   }
   if (table.store().is_sparse()) {
     // A home that does not exist is refused before the engine sees the key.
@@ -46,9 +47,9 @@ void ArgumentChecks::elements(const TableShard& table, std::span<const Key> keys
     for (const Key key : keys) expected += sizes.length(key);
   }
   count(table, what, elements, expected);
-  if (elements > kMaxPerCall) {
-    throw UsageError(fmt::format("a call on table '{}' with {} elements: at most {}", table.name(), elements,
-                                 kMaxPerCall));
+  if (elements > limits::kElementsOfCall) {
+    throw UsageError(fmt::format("a call on table '{}' with {} elements on rank {}: at most {}", table.name(),
+                                 elements, rank_.value(), limits::kElementsOfCall));
   }
 }
 

@@ -11,7 +11,7 @@
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/checksum.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
-#include "lapse/core/thread_name.hpp"
+#include "lapse/core/library_thread.hpp"
 #include "lapse/core/timed_region.hpp"
 #include "lapse/ps/checkpoint_files.hpp"
 
@@ -100,8 +100,7 @@ void CheckpointSave::flush_in_background() {
 
 void CheckpointSave::begin_thread(void (CheckpointSave::*f)()) {
   try {
-    thread_ = std::thread([this, f] {
-      name_thread("lapse-save");
+    thread_ = start_library_thread("lapse-save", [this, f] {
       const TimedRegion region("lapse checkpoint write");
       (this->*f)();
     });

@@ -11,6 +11,7 @@
 #include "lapse/checkpoint/checkpoint_error.hpp"
 #include "lapse/checkpoint/checkpoint_names.hpp"
 #include "lapse/checkpoint/durable_file.hpp"
+#include "lapse/core/library_thread.hpp"
 
 namespace lapse {
 
@@ -240,7 +241,8 @@ void Checkpoints::Impl::clean_local_folder(const Beginning& beginning) {
 void Checkpoints::Impl::remove_in_background(std::unique_ptr<CheckpointSave> save) {
   const std::shared_ptr<const CheckpointSave> of_thread = std::move(save);
   try {
-    cleaner_ = std::jthread([of_thread] { of_thread->remove_left_overs(); });
+    cleaner_ =
+        start_library_thread<std::jthread>("lapse-clean", [of_thread] { of_thread->remove_left_overs(); });
   } catch (const std::system_error&) {
     of_thread->remove_left_overs();
   }

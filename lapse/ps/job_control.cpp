@@ -27,6 +27,10 @@ constexpr const char* kDeadlineVariable = "SLURM_JOB_END_TIME";
 // In the year 2255: nanoseconds until then can be counted.
 constexpr std::int64_t kLastSecond = 9'000'000'000;
 
+// Times that an application may choose freely are compared and added so: no sum or conversion overflows, as
+// it does in nanoseconds after 292 years.
+using Seconds = std::chrono::duration<double>;
+
 // As the environment has it; a time that is past is that of another job, whose environment this one has
 // inherited. Throws ConfigurationError.
 std::optional<std::chrono::system_clock::time_point> slurm_deadline(const ParameterServer& server) {
@@ -54,10 +58,10 @@ std::optional<std::int64_t> time_to_stop(const ParameterServer& server, const Jo
   const std::optional<system_clock::time_point> deadline =
       options.deadline ? options.deadline : slurm_deadline(server);
   if (!deadline) return std::nullopt;
-  // In seconds first, in which no sum of these overflows.
-  using Seconds = std::chrono::duration<double>;
-  const Seconds left = Seconds(*deadline - system_clock::now()) - Seconds(options.grace);
-  constexpr Seconds kLongest(static_cast<double>(kLastSecond));
+  const Seconds left = Seconds(deadline->time_since_epoch()) -
+                       Seconds(system_clock::now().time_since_epoch()) - Seconds(options.grace);
+  // Added to a steady clock's time, which may have begun years ago.
+  constexpr Seconds kLongest(static_cast<double>(kLastSecond / 2));
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::clamp(left, -kLongest, kLongest)).count();
 }
 
@@ -94,7 +98,9 @@ class JobControl::Impl {
   bool stop_requested() const;
   bool checkpoint_due() const {
     process_.check("checkpoint_due");
-    return interval_.time && SteadyClock::now() - begin_.load(std::memory_order_relaxed) >= *interval_.time;
+    if (!interval_.time) return false;
+    const Seconds passed = SteadyClock::now() - begin_.load(std::memory_order_relaxed);
+    return passed >= Seconds(*interval_.time);
   }
   bool should_stop();
   const std::string& stop_reason() const { return reason_; }

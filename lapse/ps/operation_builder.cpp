@@ -42,7 +42,7 @@ void OperationBuilder::begin(OperationState& operation) {
   // Where other ranks serve keys of the domain, they may change a route between two items.
   using Repeats = UnansweredTable::Repeats;
   const bool alone = table_.definition().members() == 1;
-  endpoint_.unanswered().begin(operation, table_.id(), items,
+  endpoint_.unanswered().begin(operation, table_.id(), items, keys_,
                                alone ? Repeats::go_one_way : Repeats::have_entries);
 }
 

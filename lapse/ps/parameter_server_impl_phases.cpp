@@ -14,7 +14,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/exception_text.hpp"
-#include "lapse/core/thread_name.hpp"
+#include "lapse/core/library_thread.hpp"
 #include "lapse/core/timed_region.hpp"
 #include "lapse/ps/crowding.hpp"
 #include "lapse/ps/parameter_server_impl.hpp"
@@ -251,10 +251,8 @@ void ParameterServer::Impl::start_progress(std::int32_t workers) {
 void ParameterServer::Impl::start_server_thread() {
   serving_ = true;
   try {
-    server_thread_ = std::thread([this] {
-      name_thread("lapse-server");
-      engine_.serve([this] { return !serving_.load(); });
-    });
+    server_thread_ =
+        start_library_thread("lapse-server", [this] { engine_.serve([this] { return !serving_.load(); }); });
   } catch (const std::system_error& error) {
     // Every rank is notified of the reason; this thread drives what the failure needs.
     engine_.set_sole_driver(std::this_thread::get_id());

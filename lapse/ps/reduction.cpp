@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/limits.hpp"
 
 namespace lapse {
 
@@ -105,10 +106,9 @@ void combine_elements(Reduce reduce, std::byte* into, const std::byte* from, std
 }  // namespace
 
 Bytes make_contribution(const ReductionHeader& header, std::span<const std::byte> elements) {
-  constexpr std::size_t kMaxBytes = std::size_t{1} << 31;
-  if (elements.size() > kMaxBytes) {
-    throw UsageError(
-        fmt::format("a collective call of workers with {} bytes: at most {}", elements.size(), kMaxBytes));
+  if (elements.size() > limits::kCollectiveBytes) {
+    throw UsageError(fmt::format("a collective call of workers with {} bytes: at most {}", elements.size(),
+                                 limits::kCollectiveBytes));
   }
   Bytes bytes(sizeof header + elements.size());
   std::memcpy(bytes.data(), &header, sizeof header);

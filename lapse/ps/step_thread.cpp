@@ -1,21 +1,14 @@
 #include "lapse/ps/step_thread.hpp"
 
-#include <csignal>
 #include <utility>
 
-#include "lapse/core/thread_name.hpp"
+#include "lapse/core/library_thread.hpp"
 
 namespace lapse {
 
 StepThread::StepThread(std::function<void()> f) : f_(std::move(f)) {
-  // Handlers of the application do not run on a thread that it does not know.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] {
-      name_thread("lapse-step");
+    thread_ = start_library_thread("lapse-step", [this] {
       f_();
       const std::lock_guard lock(mutex_);
       done_ = true;
@@ -24,7 +17,6 @@ StepThread::StepThread(std::function<void()> f) : f_(std::move(f)) {
   } catch (...) {
     // There is no thread, or no memory for one.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (thread_.joinable()) return;
   f_();
   done_ = true;

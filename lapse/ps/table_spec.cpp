@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/limits.hpp"
 #include "lapse/core/utf8.hpp"
 #include "lapse/store/value_layout.hpp"
 
@@ -15,12 +16,12 @@ namespace lapse {
 
 namespace {
 
-constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxKeys = limits::kDenseKeys;
 // Slot words of sparse tables are numbered with 32 bits.
-constexpr std::uint64_t kMaxSparseKeys = 0xffff'fffeU;
+constexpr std::uint64_t kMaxSparseKeys = limits::kSparseKeys;
 constexpr std::size_t kMaxNameBytes = 65536;  // as in files of checkpoints
 // Of a value and its optimizer state: they travel together.
-constexpr std::uint64_t kMaxValueBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxValueBytes = limits::kValueBytes;
 
 template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {

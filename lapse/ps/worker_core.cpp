@@ -45,7 +45,8 @@ class ActivityGuard {
 
 Operation WorkerCore::access(const TableHandle& table, std::span<const Key> keys,
                              const AccessRequest& request) {
-  wait_for_room();
+  endpoint_.require_operation();
+  wait_for_room(keys.size());
   observe(table.state(), keys, table.state().reach(request.operation));
   try {
     return access_with_room(table, keys, request);
@@ -115,7 +116,8 @@ Operation WorkerCore::localize(const TableHandle& table, std::span<const Key> ke
   constexpr std::size_t kFarAhead = 24;
   constexpr std::size_t kWordsAhead = 16;
   // The holder of a lease must not wait: its operations may exceed the limits.
-  if (gate_.busy() != Busy::lease) wait_for_room();
+  endpoint_.require_operation();
+  if (gate_.busy() != Busy::lease) wait_for_room(0);
   const Store& store = table.state().store();
   const AccessRequest request{.operation = {.kind = OperationKind::localize}};
   OperationBuilder builder(endpoint_, table.state(), request, phase_.protocol.localize_requests(),
@@ -228,14 +230,14 @@ void WorkerCore::abandon_lease() noexcept {
 
 // --- waiting ---
 
-void WorkerCore::wait_for_room() {
-  const auto room = [this] {
+void WorkerCore::wait_for_room(std::size_t keys) {
+  const auto room = [this, keys] {
     return endpoint_.open() < phase_.options.max_outstanding_operations &&
-           endpoint_.open_bytes() < phase_.options.max_outstanding_bytes;
+           endpoint_.open_bytes() < phase_.options.max_outstanding_bytes &&
+           endpoint_.unanswered().has_room(keys);
   };
-  if (!room()) [[unlikely]] {
+  if (!room()) [[unlikely]]
     wait_until([&] { return room() || endpoint_.open() == 0; }, "room for a further operation");
-  }
 }
 
 template <class Done>
@@ -248,9 +250,8 @@ void WorkerCore::wait_until(Done&& done, std::string_view what, StallSubject sub
   const TimedRegion region(region_name(subject));
   const ActivityGuard activity(endpoint_,
                                collective ? WorkerActivity::collective : WorkerActivity::operations);
-  bool stalled = false;
   for (;;) {
-    stalled = false;
+    bool stalled = false;
     const BusyGuard guard(gate_, Busy::engine);
     const auto ended = [&] {
       if (done() || failure.raised() || stalled) return true;

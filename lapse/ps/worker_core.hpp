@@ -148,8 +148,9 @@ class WorkerCore {
   [[noreturn]] void throw_out_of_memory(const TableHandle& table, std::size_t keys) const;
   void submit(Submission& submission);
   Operation submit(OperationBuilder& builder);
-  // Waits while as much is in flight as the options allow.
-  void wait_for_room();
+  // Waits while so much is in flight that the options, or the limits of what is counted, do not allow a call
+  // on so many keys.
+  void wait_for_room(std::size_t keys);
   // Drives the engine until done() or a failure, which it throws; reports a stall that concerns `what`.
   template <class Done>
   void wait_until(Done&& done, std::string_view what, StallSubject subject = StallSubject::keys);

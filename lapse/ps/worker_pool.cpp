@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "lapse/core/error.hpp"
-#include "lapse/core/thread_name.hpp"
+#include "lapse/core/library_thread.hpp"
 
 namespace lapse {
 
@@ -33,7 +33,9 @@ void WorkerPool::run(std::size_t count, const std::function<void(std::size_t)>& 
 
 void WorkerPool::start_thread(std::size_t count) {
   try {
-    threads_.emplace_back(&WorkerPool::thread_main, this, threads_.size(), run_);
+    const std::size_t index = threads_.size();
+    threads_.push_back(start_application_thread(fmt::format("lapse-worker{}", index),
+                                                [this, index, run = run_] { thread_main(index, run); }));
   } catch (const std::system_error& error) {
     throw Error(
         fmt::format("worker {} of {} cannot start its thread: {}; fewer workers, or higher limits of threads "
@@ -44,7 +46,6 @@ void WorkerPool::start_thread(std::size_t count) {
 }
 
 void WorkerPool::thread_main(std::size_t index, std::size_t first_run) {
-  name_thread(fmt::format("lapse-worker{}", index));
   std::size_t last_run = first_run;
   for (;;) {
     const std::function<void(std::size_t)>* job = nullptr;

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "lapse/core/error.hpp"
+#include "lapse/core/limits.hpp"
 #include "lapse/core/random.hpp"
 
 namespace lapse {
 
 namespace {
-constexpr std::size_t kMaxValueBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxValueBytes = limits::kValueBytes;
 
 // Value, state and sum of gradients.
 bool fits(const ValueLayout& layout, std::size_t length) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,11 @@ class BufferPool {
   void release(PacketBuffer buffer) {
     if (buffer.capacity() == 0 || buffer.in_place() || bytes_ + buffer.capacity() > kKeptBytes) return;
     buffer.clear();
+    try {
+      free_.reserve(free_.size() + 1 > free_.capacity() ? 2 * free_.size() + 8 : 0);
+    } catch (const std::bad_alloc&) {
+      return;  // It is freed: to give memory back needs none.
+    }
     bytes_ += buffer.capacity();
     free_.push_back(std::move(buffer));
   }

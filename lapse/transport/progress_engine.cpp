@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "lapse/core/error.hpp"
 #include "lapse/core/exception_text.hpp"
 
 namespace lapse {
@@ -53,7 +54,7 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
       met_deadline = meet_deadline();
     }
     // The answer to a packet is sent before the next packet is polled: a worker waits for it.
-    for (std::size_t packet = 0; packet < packets && transport_.poll(deliver_, 1) > 0; ++packet) {
+    for (std::size_t packet = 0; packet < packets && poll_packet(); ++packet) {
       progressed = true;
       client_.end_turn();
     }
@@ -63,6 +64,16 @@ bool ProgressEngine::turn(std::size_t packets, Submission* own) {
   }
   if (progressed || met_deadline) update_deadline();
   return progressed;
+}
+
+bool ProgressEngine::poll_packet() {
+  try {
+    return transport_.poll(deliver_, 1) > 0;
+  } catch (const OutOfMemory&) {
+    // The packet waits for memory. Every rank learns why workers end, which gives memory back.
+    client_.handle_failure(std::current_exception());
+    return true;
+  }
 }
 
 bool ProgressEngine::meet_deadline() {
@@ -151,7 +162,9 @@ void ProgressEngine::make_progress(std::chrono::microseconds wait) {
   int turns = 0;
   while (turns < kMaxTurns && make_turn()) ++turns;
   if (turns > 0 || wait.count() <= 0 || !is_sole_driver()) return;
-  const Clock::time_point end = Clock::now() + wait;
+  // As long as the application says, which may be longer than the clock can count.
+  constexpr std::chrono::hours kLongest{24 * 365};
+  const Clock::time_point end = Clock::now() + std::min<std::chrono::microseconds>(wait, kLongest);
   IdlePolicy idle(idle_settings());
   while (Clock::now() < end && !make_turn()) {
     const IdlePolicy::Step step = idle.failed(&Clock::now);

@@ -212,6 +212,8 @@ class ProgressEngine {
   }
   // As leave, for a thread that has driven the engine and may compute or sleep now.
   void leave_to_server() LAPSE_RELEASE(mutex_, progress_role);
+  // One packet, or the report that there is no memory for one; false when there is none.
+  bool poll_packet() LAPSE_REQUIRES(progress_role);
   // Calls the client if its deadline has passed; true if so.
   bool meet_deadline() LAPSE_REQUIRES(progress_role);
   // Asks the client for its deadline; wakes the server thread if it might sleep past it.

@@ -79,6 +79,8 @@ class Transport {
 
   // Delivers at most `limit` packets to the handler and advances unfinished sends, receives and reads.
   // Returns the number of packets delivered. The handler may call send and acquire_buffer, not poll.
+  // Throws OutOfMemory, once, for a packet for which there is no memory: it is delivered when there is, its
+  // sender's later packets behind it, and everything else goes on. After other exceptions packets are lost.
   virtual std::size_t poll(const Handler& handler, std::size_t limit) LAPSE_REQUIRES(progress_role) = 0;
 
   // For messages from other ranks, at most: memory that is there whether they come or not, and this rank's

@@ -27,6 +27,7 @@ CHECKS = {
     "file_length": text_rules.check_file_length,
     "unfinished": text_rules.check_unfinished,
     "sleeps": text_rules.check_sleeps,
+    "threads": text_rules.check_threads,
     "output": text_rules.check_output,
     "links": text_rules.check_links,
     "markdown": markdown_rules.check_markdown,

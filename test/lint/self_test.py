@@ -159,6 +159,12 @@ BAD = {
         ("test/unit/bad.cpp", "std::this_thread::sleep_" + "for(1ms);\n", "wait for a condition"),
         ("lapse/ps/bad.hpp", "u" + "sleep(5);\n", "wait for a condition"),
     ],
+    "threads": [
+        ("lapse/ps/bad.cpp", "thread_ = std::thread([this] { run(); });\n", "start_library_thread"),
+        ("adapm/bad.cpp", "std::jthread cleaner{f};\n", "start_library_thread"),
+        ("apps/common/bad.cpp", "threads_.emplace_back(&A::run, this);\n", "start_library_thread"),
+        ("lapse/io/bad.hpp", "      thread_([this] { run(); }) {}\n", "start_library_thread"),
+    ],
     "output": [
         ("lapse/ps/bad.cpp", 'std::fprintf(file, "text");\n', "use the logger"),
         ("lapse/core/bad.hpp", "std::cerr << 1;\n", "use the logger"),

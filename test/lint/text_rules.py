@@ -14,6 +14,10 @@ _OUTPUT = re.compile(r"\b(?:stdout|stderr|STD(?:OUT|ERR)_FILENO|cout|cerr|clog|v
 _OUTPUT_ALLOWED = ("lapse/core/log.cpp", "lapse/core/document_main.hpp")
 # Polls what other processes change without a ring.
 _MAY_SLEEP = "lapse/core/sleep_between_polls.hpp"
+# Makes a thread: std::thread(f), std::thread{f}, std::thread name(f), emplace_back of a vector of threads.
+_THREAD = re.compile(r"\bstd::j?thread\b(?:\s+\w+)?\s*[({]\s*[^\s)}]|\bthreads?_(?:\.emplace_back)?\(\s*[\[&]|pthread_create\(")
+# Names the thread and holds signals back.
+_MAY_MAKE_THREADS = "lapse/core/library_thread.hpp"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
 
@@ -43,6 +47,17 @@ def check_sleeps(root):
             match = _SLEEP.search(line)
             if match:
                 yield Problem(path, number, f"{match[0]}: wait for a condition instead")
+
+
+def check_threads(root):
+    """The library and the applications make their threads by one function."""
+    for path in files(root, CPP):
+        if not path.startswith(("lapse/", "adapm/", "apps/")) or path == _MAY_MAKE_THREADS:
+            continue
+        for number, line in numbered_lines(root, path):
+            match = _THREAD.search(line.split("//")[0])
+            if match:
+                yield Problem(path, number, f"{match[0]}: make it by start_library_thread, or start_application_thread")
 
 
 def check_output(root):

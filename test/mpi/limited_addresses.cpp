@@ -147,3 +147,39 @@ TEST_CASE("A value without memory for the message that answers a pull is an erro
   INFO(text);
   CHECK(contains(text, "memory"));
 }
+
+TEST_CASE(
+    "A packet for which there is no memory ends the workers of every rank by a typed error, not the job") {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 2) return;  // No other rank sends.
+  Options options = Options::from_environment();
+  options.domain = {DomainChoice::Kind::rank, 1};
+  constexpr std::size_t kBytes = 96 * kMegabyte;
+  ParameterServer server(MPI_COMM_WORLD, options);
+  const auto table = server.create_table<float>({.name = "one value",
+                                                 .keys = 1,
+                                                 .length = kBytes / sizeof(float),
+                                                 .home = HomeMapKind::custom,
+                                                 .home_function = [](Key) { return 1; }});
+  std::optional<LimitedAddresses> limited;
+  const std::string text = thrown_text<PeerFailed>([&] {
+    server.run_workers(1, [&](Worker& worker) {
+      if (worker.rank() == Rank(1)) limited.emplace(kBytes / 2);
+      worker.barrier();
+      try {
+        if (worker.rank() == Rank(0)) {
+          const std::vector<float> ones(table.length(), 1);
+          worker.push(table, Key(0), ones).wait();
+        }
+        worker.barrier();
+      } catch (...) {
+        limited.reset();  // As the end of workers gives memory back: the packet can be received then.
+        throw;
+      }
+    });
+  });
+  CHECK(contains(text, "rank 1 failed: no memory for a packet of 96"));
+  CHECK(contains(text, "from rank 0"));
+  server.close();
+}

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/transport/mpi/lock.hpp"
+#include "lapse/transport/mpi/request_bag.hpp"
 #include "lapse/transport/mpi/transport.hpp"
 #include "test/mpi/refused_memory.hpp"
 #include "test/mpi/server_expect.hpp"
@@ -69,6 +71,46 @@ std::size_t refuse_each_allocation(Worker& worker, const std::function<Operation
 }
 
 }  // namespace
+
+TEST_CASE("Without memory for a request of MPI, none is begun; those before it are kept") {
+  const MpiGuard guard(MpiLock::of_process());
+  MpiRequestBag<std::string> requests;
+  std::vector<std::uint64_t> sent(100);
+  std::vector<std::uint64_t> received(sent.size());
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    for (bool begun = false; !begun;) {
+      // The first allocation of each attempt fails until there is none.
+      const std::string number = "a number that needs memory of its own: " + std::to_string(i);
+      std::string tag = number;
+      allocations_left = refused % 2 + 1;
+      try {
+        requests.start(std::move(tag), [&] {
+          allocations_left = 0;
+          begun = true;
+          MPI_Request request = MPI_REQUEST_NULL;
+          MPI_Irecv(&received[i], 1, MPI_UINT64_T, 0, static_cast<int>(i), MPI_COMM_SELF, &request);
+          return request;
+        });
+      } catch (const std::bad_alloc&) {
+        ++refused;
+        REQUIRE_FALSE(begun);
+      }
+      allocations_left = 0;
+      REQUIRE(requests.size() == i + (begun ? 1 : 0));
+    }
+  }
+  CHECK(refused > 0);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    sent[i] = i + 1;
+    MPI_Send(&sent[i], 1, MPI_UINT64_T, 0, static_cast<int>(i), MPI_COMM_SELF);
+  }
+  std::vector<std::string> tags;
+  while (!requests.empty())
+    requests.test([&](std::string tag, const MPI_Status&) { tags.push_back(std::move(tag)); });
+  CHECK(tags.size() == sent.size());
+  CHECK(received == sent);
+}
 
 TEST_CASE("A call for which memory is refused fails alone, whatever the memory was asked for") {
   const bool sparse = GENERATE(false, true);

@@ -156,6 +156,38 @@ TEST_CASE("Checkpoints are due after epochs, clocks or a time") {
   server.close();
 }
 
+TEST_CASE("Times longer than a clock counts mean never, or at once") {
+  using std::chrono::seconds;
+  ParameterServer server(MPI_COMM_WORLD);
+  for (const seconds time :
+       {seconds::max(), seconds::max() - seconds(1), seconds(1) * (std::int64_t{1} << 40)}) {
+    JobControl job(server, {.checkpoint_interval = {.time = time}});
+    CHECK_FALSE(job.checkpoint_due());
+    CHECK_FALSE(job.need_checkpoint({.epochs = 1, .clocks = 1}));
+    job.begin_interval({});
+    CHECK_FALSE(job.checkpoint_due());
+  }
+  const auto stops = [&](SystemClock::time_point deadline, seconds grace) {
+    JobControl job(server, {.deadline = deadline, .grace = grace});
+    const bool stops = job.should_stop();
+    CHECK(job.stop_requested() == stops);
+    return stops;
+  };
+  CHECK_FALSE(stops(SystemClock::time_point::max(), seconds(120)));
+  CHECK_FALSE(stops(SystemClock::now(), seconds::min()));
+  CHECK_FALSE(stops(SystemClock::time_point::max(), seconds::min()));
+  server.close();
+  // A stop is requested of a server once and for all.
+  ParameterServer second(MPI_COMM_WORLD);
+  JobControl grace(second, {.deadline = SystemClock::now(), .grace = seconds::max()});
+  CHECK(grace.should_stop());
+  second.close();
+  ParameterServer third(MPI_COMM_WORLD);
+  JobControl past(third, {.deadline = SystemClock::time_point::min(), .grace = seconds::max()});
+  CHECK(past.should_stop());
+  third.close();
+}
+
 TEST_CASE("Impossible settings of a job are refused on every rank") {
   ParameterServer server(MPI_COMM_WORLD);
   CHECK_THROWS_AS(JobControl(server, {.signals = {SIGKILL}}), UsageError);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -77,6 +78,18 @@ TEST_CASE("a loader gives every batch once, in order, and then the end") {
   }
   REQUIRE(numbers.size() == count + 1);  // the last found the end
   for (std::uint64_t n = 0; n <= count; ++n) CHECK(numbers[n] == n);
+}
+
+TEST_CASE("batches are made on a thread that takes no signals") {
+  std::atomic<bool> held{false};
+  PrefetchingLoader<NumberBatch> loader({}, [&](NumberBatch& /*batch*/, std::uint64_t /*number*/) {
+    sigset_t signals;
+    pthread_sigmask(SIG_BLOCK, nullptr, &signals);
+    held = sigismember(&signals, SIGTERM) == 1;
+    return false;
+  });
+  CHECK(loader.next() == nullptr);
+  CHECK(held);
 }
 
 TEST_CASE("a loader is at most so many batches ahead, and as many where it can") {

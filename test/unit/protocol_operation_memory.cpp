@@ -48,7 +48,7 @@ void large_operation(WorkerOperations& worker, const std::vector<Key>& keys) {
 
 }  // namespace
 
-TEST_CASE("Keys of an operation whose items are gone are looked up and named again beside another one") {
+TEST_CASE("Keys of an operation whose items are gone are asked for and named again beside another one") {
   const std::vector<Key> keys = many_keys();
   WorkerOperations worker;
   OperationState& keeper = worker.call({Key(7)});
@@ -56,7 +56,7 @@ TEST_CASE("Keys of an operation whose items are gone are looked up and named aga
   OperationState& other = worker.call({Key(8)});
   worker.take(other);
   large_operation(worker, keys);
-  SECTION("looked up") {
+  SECTION("asked for") {
     CHECK_FALSE(worker.contains(keys.front()));
     CHECK_FALSE(worker.contains(keys.back()));
     CHECK(worker.contains(Key(7)));

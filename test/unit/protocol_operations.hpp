@@ -14,6 +14,8 @@ namespace lapse::test {
 // Thread safety: begin, add, finish and release by the worker's thread, the rest by the engine's.
 class WorkerOperations {
  public:
+  explicit WorkerOperations(const WorkerEndpoint::Limits& limits = {}) : worker_(0, limits) {}
+
   // --- the worker
 
   // `expected`: how many keys the worker says will follow. `same_way`: Repeats::go_one_way.
@@ -23,7 +25,8 @@ class WorkerOperations {
     operation.kind = OperationKind::push;
     operation.looks_up_owners = looks_up;
     using Repeats = UnansweredTable::Repeats;
-    unanswered().begin(operation, table, expected, same_way ? Repeats::go_one_way : Repeats::have_entries);
+    unanswered().begin(operation, table, expected, expected,
+                       same_way ? Repeats::go_one_way : Repeats::have_entries);
     return operation;
   }
   UnansweredKey* add(OperationState& operation, Key key) {
@@ -84,7 +87,7 @@ class WorkerOperations {
   WorkerEndpoint& worker() { return worker_; }
 
  private:
-  WorkerEndpoint worker_{0};
+  WorkerEndpoint worker_;
 };
 
 }  // namespace lapse::test

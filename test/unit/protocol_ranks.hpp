@@ -53,7 +53,8 @@ class WaitingRanks {
     operation.row_unit = operation.payload_unit = sizeof(std::int64_t);
     const bool localize = kind == OperationKind::localize;
     using Repeats = UnansweredTable::Repeats;
-    if (!localize) worker(rank).unanswered().begin(operation, TableId(0), keys.size(), Repeats::go_one_way);
+    if (!localize)
+      worker(rank).unanswered().begin(operation, TableId(0), keys.size(), keys.size(), Repeats::go_one_way);
     for (const Key key : keys) {
       UnansweredKey* const entry = localize ? nullptr : worker(rank).unanswered().add(key);
       const auto row = static_cast<std::uint32_t>(operation.items.size());

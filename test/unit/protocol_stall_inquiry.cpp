@@ -45,7 +45,7 @@ class InquiringRanks {
     operation.kind = kind;
     operation.table = rank(number).registry().tables()[0].get();
     const bool localize = kind == OperationKind::localize;
-    if (!localize) worker(number).unanswered().begin(operation, TableId(0), keys.size());
+    if (!localize) worker(number).unanswered().begin(operation, TableId(0), keys.size(), keys.size());
     for (const Key key : keys) {
       UnansweredKey* const entry = localize ? nullptr : worker(number).unanswered().add(key);
       operation.items.emplace_back(key, entry, 0, 0);

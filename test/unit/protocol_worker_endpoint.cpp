@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "lapse/core/error.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Key;
@@ -44,6 +45,28 @@ TEST_CASE("Numbers of no operation find nothing") {
   CHECK(worker.find(0) != nullptr);
   CHECK(worker.find(1'000'000) == nullptr);
   CHECK(worker.find(0xffff'ffffU) == nullptr);
+}
+
+TEST_CASE(
+    "A worker has a limited number of operations that are unfinished or in hand; a call learns of it at "
+    "once") {
+  WorkerEndpoint worker(0, {.operations = 512});
+  std::vector<OperationState*> operations;
+  for (int i = 0; i < 512; ++i) {
+    REQUIRE_NOTHROW(worker.require_operation());
+    operations.push_back(&opened(worker, 1));
+  }
+  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);
+  CHECK_THROWS_AS(worker.acquire(), lapse::UsageError);
+  worker.answered(*operations[7], 1);
+  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);  // Its handle is kept.
+  worker.release(*operations[8]);
+  CHECK_THROWS_AS(worker.require_operation(), lapse::UsageError);  // It is unfinished.
+  worker.answered(*operations[8], 1);
+  CHECK_NOTHROW(worker.require_operation());
+  CHECK(&worker.acquire() == operations[8]);
+  worker.release(*operations[7]);
+  CHECK(&worker.acquire() == operations[7]);
 }
 
 TEST_CASE("An operation is open until its last item is answered") {

@@ -21,11 +21,14 @@ MpiGatherNotices::MpiGatherNotices(MPI_Comm communicator, Rank self, std::int32_
 void MpiGatherNotices::send(std::size_t rank) {
   if (rank == self_.index() || peers_[rank].noticed == gathering_) return;
   auto number = std::make_unique<std::uint64_t>(gathering_);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(number.get(), 1, MPI_UINT64_T, static_cast<int>(rank), mpi_wire::kGatherTag,
-                      communicator_, &request),
-            "MPI_Isend");
-  requests_.add(request, std::move(number));
+  const std::uint64_t* const from = number.get();
+  requests_.start(std::move(number), [&]() LAPSE_REQUIRES(mpi_role) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(from, 1, MPI_UINT64_T, static_cast<int>(rank), mpi_wire::kGatherTag, communicator_,
+                        &request),
+              "MPI_Isend");
+    return request;
+  });
   peers_[rank].noticed = gathering_;
   ++sent_[rank];
 }

@@ -18,21 +18,32 @@ MpiPayloadReceiver::MpiPayloadReceiver(MPI_Comm communicator, std::int32_t ranks
       fragment_bytes_(settings.fragment_bytes),
       fragments_in_flight_(settings.fragments_in_flight),
       pool_(pool),
-      senders_(static_cast<std::size_t>(ranks)) {}
+      senders_(static_cast<std::size_t>(ranks)) {
+  active_.reserve(senders_.size());
+}
 
 void MpiPayloadReceiver::announce(Rank from, std::uint64_t bytes) {
-  Waiting packet{pool_.acquire(), 0, 0};
-  try {
-    packet.buffer.reserve(bytes);
-  } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("no memory for a packet of {} bytes from rank {}", bytes, from.value()));
-  }
-  packet.buffer.extend(bytes);
+  Waiting packet{.buffer = pool_.acquire(), .missing = bytes};
+  const bool has_memory = allocate(packet);
+  if (!has_memory) packet.refused_at = Clock::now();
   add(from, std::move(packet));
+  if (!has_memory)
+    throw OutOfMemory(fmt::format("no memory for a packet of {} bytes from rank {}", bytes, from.value()));
+}
+
+bool MpiPayloadReceiver::allocate(Waiting& packet) {
+  if (packet.missing == 0) return true;
+  try {
+    packet.buffer.reserve(packet.missing);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  packet.buffer.extend(std::exchange(packet.missing, 0));
+  return true;
 }
 
 void MpiPayloadReceiver::wait_behind(Rank from, std::span<const std::byte> packet) {
-  Waiting waiting{pool_.acquire(), packet.size(), packet.size()};
+  Waiting waiting{.buffer = pool_.acquire(), .posted = packet.size(), .received = packet.size()};
   waiting.buffer.append(packet);
   add(from, std::move(waiting));
 }
@@ -55,16 +66,23 @@ void MpiPayloadReceiver::post_fragments(Rank from) {
     const std::uint64_t index = sender.next_to_post - sender.first_number;
     if (index == sender.packets.size()) return;
     Waiting& packet = sender.packets[index];
+    if (!allocate(packet)) [[unlikely]] {
+      if (Clock::now() - packet.refused_at < kPatience) return;
+      throw Error(fmt::format("no memory for a packet of {} bytes from rank {} for {} s", packet.missing,
+                              from.value(), kPatience.count()));
+    }
     if (packet.posted == packet.buffer.size()) {
       ++sender.next_to_post;
       continue;
     }
     const std::size_t bytes = std::min(fragment_bytes_, packet.buffer.size() - packet.posted);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(packet.buffer.data() + packet.posted, static_cast<int>(bytes), MPI_BYTE, from.value(),
-                        mpi_wire::kFragmentTag, communicator_, &request),
-              "MPI_Irecv");
-    requests_.add(request, Fragment{from, sender.next_to_post, bytes});
+    requests_.start(Fragment{from, sender.next_to_post, bytes}, [&]() LAPSE_REQUIRES(mpi_role) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(MPI_Irecv(packet.buffer.data() + packet.posted, static_cast<int>(bytes), MPI_BYTE,
+                          from.value(), mpi_wire::kFragmentTag, communicator_, &request),
+                "MPI_Irecv");
+      return request;
+    });
     packet.posted += bytes;
     ++sender.in_flight;
   }
@@ -87,7 +105,7 @@ std::optional<MpiPayloadReceiver::Packet> MpiPayloadReceiver::take_ready() {
     const Rank from = active_[i];
     Sender& sender = senders_[from.index()];
     const Waiting& first = sender.packets.front();
-    if (first.received < first.buffer.size()) continue;
+    if (first.missing > 0 || first.received < first.buffer.size()) continue;
     Packet packet{from, sender.packets.pop().buffer};
     ++sender.first_number;
     sender.next_to_post = std::max(sender.next_to_post, sender.first_number);

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,14 +36,16 @@ class MpiPayloadReceiver {
   MpiPayloadReceiver(MPI_Comm communicator, std::int32_t ranks, const MpiTransportSettings& settings,
                      BufferPool& pool);
 
-  // A payload of this size follows. Throws OutOfMemory when there is no memory for it.
+  // A payload of this size follows. Throws OutOfMemory when there is no memory for it now: it is received
+  // once there is, and its sender's later packets wait behind it as ever.
   void announce(Rank from, std::uint64_t bytes);
 
   // Whether packets from this sender have to wait; wait_behind copies a packet behind them.
   bool is_waiting(Rank from) const { return !senders_[from.index()].packets.empty(); }
   void wait_behind(Rank from, std::span<const std::byte> packet);
 
-  // Posts receives and polls those in flight.
+  // Posts receives and polls those in flight. Throws Error for a payload for which there has been no memory
+  // for kPatience.
   void advance() LAPSE_REQUIRES(mpi_role);
 
   // The next packet that is complete and whose turn it is, of any sender.
@@ -54,11 +57,17 @@ class MpiPayloadReceiver {
   std::size_t abandon() LAPSE_REQUIRES(mpi_role);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  // Long enough for workers that a failure ends to free memory.
+  static constexpr std::chrono::seconds kPatience{30};
+
   // A payload, or a packet that waits behind one and has arrived.
   struct Waiting {
     PacketBuffer buffer;
+    std::size_t missing = 0;   // The payload's size, as long as there is no memory for it.
     std::size_t posted = 0;    // Bytes whose receives have been posted.
     std::size_t received = 0;  // Bytes that have arrived.
+    Clock::time_point refused_at{};
   };
   struct Sender {
     Fifo<Waiting> packets;
@@ -73,6 +82,8 @@ class MpiPayloadReceiver {
   };
 
   void add(Rank from, Waiting packet);
+  // Gives the packet the memory that it misses; false where there is none.
+  static bool allocate(Waiting& packet);
   void post_fragments(Rank from) LAPSE_REQUIRES(mpi_role);
   void fragment_arrived(const Fragment& fragment, const MPI_Status& status) LAPSE_REQUIRES(mpi_role);
 

@@ -114,7 +114,9 @@ void MpiRemoteReads::begin(Rank from, std::uint32_t number, std::size_t offset, 
   free_.pop_back();
   {
     const MpiGuard guard(communicator_.lock());
-    requests_.add(begin_get(values_[reading.slot], from, offset, windows_.at(number)), reading);
+    requests_.start(reading, [&]() LAPSE_REQUIRES(mpi_role) {
+      return begin_get(values_[reading.slot], from, offset, windows_.at(number));
+    });
   }
   // The MPI library of that rank may have to answer.
   if (bells_ != nullptr) bells_->ring(from);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,14 @@ class MpiRequestBag {
   bool empty() const { return requests_.empty(); }
   std::size_t size() const { return requests_.size(); }
 
-  void add(MPI_Request request, Tag tag) {
+  // Adds the request that begin() returns. Has room for it before there is one: a request in flight is never
+  // forgotten, as MPI uses its memory. Throws std::bad_alloc, not having called begin, and what begin throws.
+  template <class Begin>
+  void start(Tag tag, Begin begin) LAPSE_REQUIRES(mpi_role) {
+    static_assert(std::is_nothrow_move_constructible_v<Tag>);
+    if (requests_.size() == requests_.capacity()) requests_.reserve(std::max(kWindow, 2 * requests_.size()));
+    if (tags_.size() == tags_.capacity()) tags_.reserve(requests_.capacity());
+    const MPI_Request request = begin();
     requests_.push_back(request);
     tags_.push_back(std::move(tag));
   }

@@ -61,11 +61,14 @@ void MpiRmaReceiveRings::send_note(Rank to, Peer& peer, const RmaRingSlot& slot,
   PacketBuffer message = pool_.acquire();
   std::memcpy(message.extend(sizeof note), &note, sizeof note);
   *message.extend(mpi_wire::kKindBytes) = static_cast<std::byte>(mpi_wire::Kind::ring_note);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, to.value(),
-                      mpi_wire::kEagerTag, communicator_.get(), &request),
-            "MPI_Isend");
-  notes_.add(request, std::move(message));
+  const std::span<const std::byte> sent = message.bytes();
+  notes_.start(std::move(message), [&]() LAPSE_REQUIRES(mpi_role) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, to.value(), mpi_wire::kEagerTag,
+                        communicator_.get(), &request),
+              "MPI_Isend");
+    return request;
+  });
   if (bells_ != nullptr) bells_->ring(to);
 }
 

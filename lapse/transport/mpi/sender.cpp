@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "lapse/transport/mpi/error.hpp"
@@ -15,6 +16,7 @@ MpiSender::MpiSender(const MpiCommunicator& communicator, const MpiTransportSett
       fragments_in_flight_(settings.fragments_in_flight),
       pool_(pool),
       destinations_(static_cast<std::size_t>(communicator.ranks())) {
+  waiting_destinations_.reserve(destinations_.size());
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank)
     destinations_[rank].eager_bytes =
         settings.eager_bytes_to(communicator.same_host(Rank(static_cast<std::int32_t>(rank))));
@@ -53,11 +55,14 @@ void MpiSender::send_fragments(Rank to, PacketBuffer packet) {
 
 void MpiSender::send_eager(Rank to, PacketBuffer message, mpi_wire::Kind kind) {
   *message.extend(mpi_wire::kKindBytes) = static_cast<std::byte>(kind);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, to.value(),
-                      mpi_wire::kEagerTag, communicator_, &request),
-            "MPI_Isend");
-  requests_.add(request, Sending{std::move(message), kNoPayload});
+  const std::span<const std::byte> sent = message.bytes();
+  requests_.start(Sending{std::move(message), kNoPayload}, [&]() LAPSE_REQUIRES(mpi_role) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(sent.data(), static_cast<int>(sent.size()), MPI_BYTE, to.value(), mpi_wire::kEagerTag,
+                        communicator_, &request),
+              "MPI_Isend");
+    return request;
+  });
 }
 
 void MpiSender::begin_fragments(Destination& destination) {
@@ -65,11 +70,13 @@ void MpiSender::begin_fragments(Destination& destination) {
     const std::uint32_t index = destination.payloads.front();
     Payload& payload = payloads_[index];
     const std::size_t bytes = std::min(fragment_bytes_, payload.buffer.size() - payload.next_offset);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(payload.buffer.data() + payload.next_offset, static_cast<int>(bytes), MPI_BYTE,
-                        payload.to.value(), mpi_wire::kFragmentTag, communicator_, &request),
-              "MPI_Isend");
-    requests_.add(request, Sending{{}, index});
+    requests_.start(Sending{{}, index}, [&]() LAPSE_REQUIRES(mpi_role) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check_mpi(MPI_Isend(payload.buffer.data() + payload.next_offset, static_cast<int>(bytes), MPI_BYTE,
+                          payload.to.value(), mpi_wire::kFragmentTag, communicator_, &request),
+                "MPI_Isend");
+      return request;
+    });
     payload.next_offset += bytes;
     ++payload.in_flight;
     ++destination.in_flight;

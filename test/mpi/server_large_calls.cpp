@@ -1,0 +1,159 @@
+// Calls just above each size at which the library goes another way, and above what it can count.
+#include <mpi.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "lapse/core/error.hpp"
+#include "lapse/core/limits.hpp"
+#include "test/mpi/server_domains.hpp"
+#include "test/mpi/server_expect.hpp"
+#include "test/support/catch.hpp"
+#include "test/support/thrown_text.hpp"
+
+using namespace lapse;
+using lapse::test::contains;
+using lapse::test::expect;
+using lapse::test::key_range;
+using lapse::test::thrown_text;
+
+namespace {
+
+// So many keys, all 0, in addresses without memory: only those that are read need any.
+class ManyKeys {
+ public:
+  explicit ManyKeys(std::size_t count) : count_(count) {
+    memory_ = mmap(nullptr, bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    expect(memory_ != MAP_FAILED, "addresses");
+  }
+  ~ManyKeys() { munmap(memory_, bytes()); }
+  ManyKeys(const ManyKeys&) = delete;
+  ManyKeys& operator=(const ManyKeys&) = delete;
+
+  std::span<const Key> keys() const { return {static_cast<const Key*>(memory_), count_}; }
+
+ private:
+  std::size_t bytes() const { return count_ * sizeof(Key); }
+
+  std::size_t count_;
+  void* memory_;
+};
+
+// Above what an operation keeps of its items for its next use: 2^19 of 32 bytes.
+constexpr std::uint64_t kLarge = (std::uint64_t{1} << 19) + 1000;
+
+}  // namespace
+
+TEST_CASE("Calls on more keys than can be counted are refused before anything is applied") {
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto table = server.create_table<std::int64_t>({.name = "counted", .keys = 10});
+  server.run_workers(1, [&](Worker& worker) {
+    const ManyKeys many(std::size_t{limits::kKeysOfCall} + 1);
+    std::vector<std::int64_t> row(1, 5);
+    const std::vector<std::function<void()>> calls{
+        [&] { worker.pull(table, many.keys(), row).wait(); },
+        [&] { worker.push(table, many.keys(), row); },
+        [&] { worker.set(table, many.keys(), row); },
+        [&] { worker.localize(table, many.keys()); },
+        [&] { static_cast<void>(worker.lease(table, many.keys())); },
+    };
+    for (const auto& call : calls) {
+      const std::string text = thrown_text<UsageError>(call);
+      expect(contains(text, "'counted' with 1073741824 keys on rank " +
+                                std::to_string(worker.rank().value()) + ": at most 1073741823"),
+             "a message with table, number, rank and limit: " + text);
+    }
+    worker.barrier();
+    worker.pull(table, Key(0), row).wait();
+    expect(row[0] == 0, "nothing was applied");
+  });
+}
+
+TEST_CASE("Calls just above each size of pieces, packets and pools have the right values") {
+  // Pieces of 256 keys, items from 512 on, packets of 60 KiB, 4 MiB in one turn of the engine.
+  constexpr std::uint64_t kSizes[] = {255, 256, 257, 511, 513, 8193, (std::uint64_t{1} << 20) + 1};
+  ParameterServer server(MPI_COMM_WORLD);
+  const std::uint64_t most = kSizes[std::size(kSizes) - 1];
+  const auto table = server.create_table<std::int32_t>({.name = "numbers", .keys = most});
+  // Above packets, rings between ranks of a host (512 KiB) and fragments of announced packets (1 MiB).
+  const auto wide =
+      server.create_table<std::int32_t>({.name = "wide", .keys = 6, .length = (std::size_t{1} << 18) + 1});
+  server.run_workers(1, [&](Worker& worker) {
+    const auto workers = static_cast<std::int32_t>(worker.count());
+    std::int32_t pushed = 0;
+    for (const std::uint64_t size : kSizes) {
+      const std::vector<Key> keys = key_range(most - size, most);
+      std::vector<std::int32_t> values(size, 1);
+      worker.push(table, keys, values);
+      ++pushed;
+      worker.barrier();
+      worker.pull(table, keys, values).wait();
+      expect(values.front() == (size == most ? workers : pushed * workers), "the first key's pushes");
+      expect(values.back() == pushed * workers, "the last key's pushes");
+      worker.barrier();
+    }
+    const std::vector<Key> keys = key_range(0, 6);
+    std::vector<std::int32_t> values(6 * wide.length(), 1);
+    worker.push(wide, keys, values);
+    worker.barrier();
+    worker.pull(wide, keys, values).wait();
+    expect(values == std::vector<std::int32_t>(values.size(), workers), "wide values");
+  });
+}
+
+TEST_CASE("A very large call beside one that stays unanswered leaves nothing behind") {
+  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
+  const auto last = static_cast<std::int32_t>(server.ranks() - 1);
+  // All keys are the last rank's.
+  const auto table = server.create_table<std::int32_t>(
+      {.name = "large", .keys = kLarge + 3, .home = HomeMapKind::custom, .home_function = [last](Key) {
+         return last;
+       }});
+  const Key held(kLarge);
+  const Key done(kLarge + 1);
+  const Key ready(kLarge + 2);
+  const std::vector<std::int32_t> one(1, 1);
+  std::atomic<bool> is_held{false};
+  server.run_workers(2, [&](Worker& worker) {
+    const bool holds = worker.rank() == Rank(last) && worker.local_index() == 1;
+    if (worker.rank() == Rank(last) && worker.local_index() == 0) {
+      is_held.wait(false);
+      worker.push(table, std::span(&ready, 1), one).wait();
+    }
+    if (holds) {
+      Lease lease = worker.lease(table, std::span(&held, 1));
+      is_held = true;
+      is_held.notify_all();
+      // It ends when the other has done all it will.
+      for (std::vector<std::int32_t> seen(1); seen[0] == 0; std::this_thread::yield())
+        static_cast<void>(worker.pull_if_local(table, done, seen));
+      lease.release();
+    } else if (worker.index() == 0) {
+      for (std::vector<std::int32_t> seen(1); seen[0] == 0; std::this_thread::yield())
+        worker.pull(table, std::span(&ready, 1), seen).wait();
+      std::vector<std::int32_t> kept(1, -1);
+      const Operation unanswered = worker.pull(table, std::span(&held, 1), kept);
+      const std::vector<Key> keys = key_range(0, kLarge);
+      std::vector<std::int32_t> values(kLarge, 1);
+      for (int round = 1; round < 3; ++round) {
+        worker.push(table, keys, values).wait();
+        std::vector<std::int32_t> pulled(kLarge);
+        worker.pull(table, keys, pulled).wait();
+        expect(pulled == std::vector<std::int32_t>(kLarge, round), "the pushes of all rounds");
+        // Keys of the large calls, in a small one.
+        const std::vector<Key> few{keys.front(), keys[kLarge / 2], keys.back()};
+        std::vector<std::int32_t> small(3);
+        worker.pull(table, few, small).wait();
+        expect(small == std::vector<std::int32_t>(3, round), "a small call on keys of large ones");
+      }
+      expect(!unanswered.done(), "a call that waits for the end of a lease");
+      worker.push(table, std::span(&done, 1), one).wait();
+      worker.wait_all();
+      expect(kept[0] == 0, "the value of the leased key");
+    }
+  });
+}

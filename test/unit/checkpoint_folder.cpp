@@ -191,10 +191,14 @@ TEST_CASE("A checkpoint replaces one of its step when it is whole, not before") 
   folder.remove_left_overs(5, 3);
   CHECK(folder.manifest(5) == first);
   folder.check(folder.manifest(5), Check::contents);
+  // The manifest is replaced, never written to: a reader that has it open reads the earlier one.
+  const std::string other_name = temporary / "manifest";
+  std::filesystem::create_hard_link(temporary / "step-5/manifest.json", other_name);
   const Manifest second = write_sample_checkpoint(folder, 5, 2);
   CHECK(folder.manifest(5) == second);
   folder.check(folder.manifest(5), Check::contents);
   CHECK(files_in(temporary / "step-5") == files);
+  CHECK(content_of(other_name) == first.to_text());
 }
 
 TEST_CASE("The checkpoint that was saved last, and whether its files are there") {

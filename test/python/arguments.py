@@ -75,7 +75,7 @@ def wrong_types(worker, tables):
         assert "_native" not in str(error) and "\n" not in str(error), error
     refused(TypeError, "pull: there is no argument 'key', expected table, keys, out", worker.pull, floats, key=1)
     refused(TypeError, "pull: keys was given twice", worker.pull, floats, 1, keys=1)
-    refused(TypeError, "values are a ", worker.all_reduce, object())
+    refused(TypeError, "values of object: expected float64 or int64", worker.all_reduce, object())
     refused(TypeError, "of object", worker.all_reduce, 2**70)
 
 

@@ -53,8 +53,8 @@ struct ShardHeader {
   // Bytes of the header that begins with these kFixedBytes.
   static std::size_t size_of(std::span<const std::byte> beginning, const std::string& file);
   // The same for a shard at byte `offset` of the file that a manifest of the checkpoint with this number
-  // lists. The manifest has a version that this library reads, so no later version is expected: what differs is
-  // damage, or the file of another checkpoint.
+  // lists. The manifest has a version that this library reads, so no later version is expected: what
+  // differs is damage, or the file of another checkpoint.
   static std::size_t size_of_listed(std::span<const std::byte> beginning, const std::string& file,
                                     std::uint64_t offset, std::uint64_t checkpoint);
   [[noreturn]] static void refuse_other_checkpoint(std::uint64_t found, std::uint64_t expected,

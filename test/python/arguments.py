@@ -75,7 +75,7 @@ def wrong_types(worker, tables):
         assert "_native" not in str(error) and "\n" not in str(error), error
     refused(TypeError, "pull: there is no argument 'key', expected table, keys, out", worker.pull, floats, key=1)
     refused(TypeError, "pull: keys was given twice", worker.pull, floats, 1, keys=1)
-    refused(TypeError, "values are a ", worker.all_reduce, object())
+    refused(TypeError, "values of object: expected float64 or int64", worker.all_reduce, object())
     refused(TypeError, "of object", worker.all_reduce, 2**70)
 
 
@@ -128,6 +128,7 @@ def refused_arguments(create_table):
     def no(kind, part, *arguments, **named):
         refused(kind, part, create_table, "bad", *arguments, **named)
     refused(TypeError, "the name of a table is 5", create_table, 5)
+    refused(lapse.ConfigurationError, r"the name of a table is 'a\udcff': expected a text", create_table, "a\udcff")
     no(lapse.ConfigurationError, "keys of table 'bad' is -1", keys=-1)
     no(lapse.ConfigurationError, "keys of table 'bad'", keys=2**70)
     no(TypeError, "keys of table 'bad' is 1.5: expected a whole number", keys=1.5)

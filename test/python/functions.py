@@ -22,7 +22,7 @@ def functions(server):
     same = server.register_function("same", lambda key, value, given: given == 2**63 + 1, numpy.int64, argument="u8", result="?")
     resize = server.register_function("resize", lambda key, value: value.resize(100, refcheck=False), numpy.int64)
     for wrong in (1.5, 2**53 + 1, numpy.int64(2**53 + 1)):
-        refused(lapse.ConfigurationError, str(wrong), server.create_table, "bad", KEYS, numpy.int64, initial=wrong)
+        refused(lapse.ConfigurationError, str(wrong), server.create_table, "bad", KEYS, dtype=numpy.int64, initial=wrong)
     clear = server.register_function("clear", lambda key, value: value.fill(0), numpy.float64)
 
     def largest(value, state, update, scale):

@@ -11,7 +11,7 @@ from support import KEYS, LENGTH, refused
 
 def memory(server, table):
     named = {"length": 100, "rule": "adagrad"}
-    estimated = server.estimate_memory("estimated", 5000, numpy.float64, **named)
+    estimated = server.estimate_memory("estimated", 5000, dtype=numpy.float64, **named)
     before = server.memory_use()
     made = server.create_table("estimated", 5000, dtype=numpy.float64, **named)
     used = server.memory_use(made)

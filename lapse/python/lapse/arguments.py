@@ -17,6 +17,14 @@ def of_kind(kind, given, what):
     return given
 
 
+def text(given, what):
+    try:
+        of_kind(str, given, what).encode()
+    except UnicodeEncodeError:
+        raise errors.ConfigurationError(f"{what} is {given!r}: expected a text that UTF-8 has") from None
+    return given
+
+
 def whole(given, what, least, most):
     try:
         number = operator.index(given)

@@ -7,6 +7,9 @@ import typing
 import numpy
 
 _NATIVE = "lapse._native."
+# Classes that pybind11 learns of after the function that takes them.
+_LATER = {"lapse::python::TableHandleOf": _NATIVE + "Table", "lapse::python::FunctionHandle": _NATIVE + "Function",
+          "lapse::python::SamplerHandle": _NATIVE + "Sampler", "lapse::python::PreparedHandle": _NATIVE + "Sample"}
 
 
 class Parameter(typing.NamedTuple):
@@ -29,7 +32,7 @@ def parameters(signature):
     for part in filter(None, map(str.strip, [*parts, part])):
         name, _, rest = part.partition(": ")
         kind, _, default = rest.partition(" = ")
-        found.append(Parameter(name, kind, default))
+        found.append(Parameter(name, _LATER.get(kind, kind), default))
     return found
 
 

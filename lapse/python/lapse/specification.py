@@ -2,7 +2,7 @@
 import numpy
 
 from . import errors
-from .arguments import function, number, of_kind, optional, whole
+from .arguments import function, number, of_kind, optional, text, whole
 
 _LARGEST = 2**64 - 1
 
@@ -63,7 +63,8 @@ def table_specification(name="", keys=0, *, dtype=numpy.float32, length=1, lengt
                         rule="add", home="hash", max_keys=None, memory_limit_bytes=None, location_caches=None, eventual=None,
                         **parameters):
     """The type of the elements, and everything else."""
-    what = f"table '{of_kind(str, name, 'the name of a table')}'" if name else "a table"
+    text(name, "the name of a table")
+    what = f"table '{name}'" if name else "a table"
     keys = whole(keys, f"keys of {what}", 0, _LARGEST)
     length = whole(length, f"length of {what}", 1, 2**31 - 1)
     if isinstance(home, str) and home not in ("hash", "range"):

@@ -6,7 +6,8 @@
  * lapse/ps/job_control.hpp and adapm/parameter_manager.hpp; here stands what is different.
  *
  * Pointers that a call fills are not touched when it fails. Strings are UTF-8 and end with 0. Values are
- * arrays of the table's element type, row by row in the order of the keys. */
+ * arrays of the table's element type, row by row in the order of the keys: in C11 the compiler passes on the type
+ * (lapse/c/elements.h), and another one is refused. */
 #ifndef LAPSE_H
 #define LAPSE_H
 
@@ -17,5 +18,7 @@
 #include "lapse/c/status.h"
 #include "lapse/c/table.h"
 #include "lapse/c/worker.h"
+
+#include "lapse/c/elements.h"
 
 #endif

@@ -14,7 +14,8 @@
 #define LAPSE_ELEMENT_SHIFT 60
 #define LAPSE_NO_ELEMENT 5
 
-#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(LAPSE_UNCHECKED_ELEMENTS)
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && \
+    !defined(LAPSE_UNCHECKED_ELEMENTS)
 
 /* clang-format off */
 #define LAPSE_TYPE_(type, code) type*: (size_t)(code) << LAPSE_ELEMENT_SHIFT, const type*: (size_t)(code) << LAPSE_ELEMENT_SHIFT

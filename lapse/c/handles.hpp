@@ -151,9 +151,29 @@ inline std::span<Key> as_keys(std::uint64_t* keys, std::size_t count) {
   return {reinterpret_cast<Key*>(keys), count};
 }
 
+// Throws UsageError: elements of `code` (lapse/c/elements.h) for a table that has others.
+[[noreturn]] void throw_wrong_element(const TableHandle& table, ElementType expected, std::size_t code);
+
+// The number of elements, with which a caller may have passed on their type, for a table of T. Throws
+// UsageError.
+template <class T>
+std::size_t counted_elements(const TableHandle& table, std::size_t elements) {
+  const std::size_t code = elements >> LAPSE_ELEMENT_SHIFT;
+  if (code == 0 || code > LAPSE_NO_ELEMENT) return elements;
+  constexpr std::size_t kExpected =
+      1 + static_cast<std::size_t>(std::is_same_v<T, float>          ? LAPSE_FLOAT
+                                   : std::is_same_v<T, double>       ? LAPSE_DOUBLE
+                                   : std::is_same_v<T, std::int32_t> ? LAPSE_INT32
+                                                                     : LAPSE_INT64);
+  if (code != kExpected) [[unlikely]]
+    throw_wrong_element(table, element_type<T>(), code);
+  return elements & ((std::size_t{1} << LAPSE_ELEMENT_SHIFT) - 1);
+}
+
 template <class T, class Void>
-auto as_values(Void* values, std::size_t elements) {
+auto as_values(const TableHandle& table, Void* values, std::size_t given_elements) {
   using Value = std::conditional_t<std::is_const_v<Void>, const T, T>;
+  const std::size_t elements = counted_elements<T>(table, given_elements);
   if (values == nullptr && elements > 0) throw UsageError("values is NULL");
   return std::span<Value>(static_cast<Value*>(values), elements);
 }

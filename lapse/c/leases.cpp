@@ -43,14 +43,15 @@ lapse_status lapse_lease_tables(lapse_worker* worker, const lapse_lease_part* pa
 
 namespace {
 
-// Calls f(values, k) with the values of the table that has key i of the lease, there number k.
+// Calls f(values, k, table) with the values of the table that has key i of the lease, there number k.
 template <class F>
 void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
   const lapse_lease& held = given(lease, "lease");
   std::size_t first = 0;
   for (const lapse_lease::Part& part : held.parts) {
     if (i < part.end)
-      return visit(*part.table, [&](const auto& typed) { f(held.lease.values(typed), i - first); });
+      return visit(*part.table,
+                   [&](const auto& typed) { f(held.lease.values(typed), i - first, typed.handle()); });
     first = part.end;
   }
   throw lapse::UsageError(fmt::format("index {}, from 0, of a lease of {} keys", i, first));
@@ -61,7 +62,7 @@ void with_leased(lapse_lease* lease, std::size_t i, F&& f) {
 lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_t* length, void** state,
                                size_t* state_length) {
   return guarded([&] {
-    with_leased(lease, i, [&](const auto& values, std::size_t k) {
+    with_leased(lease, i, [&](const auto& values, std::size_t k, const lapse::TableHandle&) {
       given(value, "value") = values[k].data();
       if (length != nullptr) *length = values[k].size();
       if (state != nullptr) *state = values.state(k).data();
@@ -73,9 +74,9 @@ lapse_status lapse_lease_value(lapse_lease* lease, size_t i, void** value, size_
 lapse_status lapse_lease_apply(lapse_lease* lease, size_t i, const void* update, size_t elements,
                                float scale) {
   return guarded([&] {
-    with_leased(lease, i, [&](const auto& values, std::size_t k) {
+    with_leased(lease, i, [&](const auto& values, std::size_t k, const lapse::TableHandle& table) {
       using T = typename decltype(values[k])::value_type;
-      values.apply(k, as_values<T>(update, elements), scale);
+      values.apply(k, as_values<T>(table, update, elements), scale);
     });
   });
 }

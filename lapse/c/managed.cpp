@@ -220,7 +220,10 @@ lapse_status lapse_sample_pull(lapse_worker* worker, lapse_sample* sample, uint6
     std::visit(
         [&](auto& typed) {
           using T = typename std::remove_cvref_t<decltype(typed.table())>::element;
-          caller.pull_sample(typed, as_keys(keys, count), lapse::c::as_values<T>(values, elements)).wait();
+          caller
+              .pull_sample(typed, as_keys(keys, count),
+                           lapse::c::as_values<T>(typed.table().handle(), values, elements))
+              .wait();
         },
         given(sample, "sample").sample);
   });

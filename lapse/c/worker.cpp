@@ -13,6 +13,14 @@ void hand_out(const lapse_worker* worker, Operation operation, lapse_operation**
     *to = new lapse_operation{CountedHandle(worker->handles.operations), std::move(operation)};
 }
 
+void throw_wrong_element(const TableHandle& table, ElementType expected, std::size_t code) {
+  constexpr std::array kNames{"float", "double", "int32", "int64", "a type that no table has"};
+  throw UsageError(
+      fmt::format("table '{}' has values of {}, and a call has a pointer to {}: expected a pointer to the "
+                  "type of the table",
+                  table.name(), element_name(expected), kNames[code - 1]));
+}
+
 namespace {
 
 // One key takes the short way to memory.
@@ -32,7 +40,7 @@ Operation begin_pull(lapse_worker* worker, const lapse_table* table, const std::
   Worker& caller = base(worker);
   return visit(given(table, "table"), [&](const auto& typed) {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    return pull<T>(caller, typed, as_keys(keys, count), as_values<T>(values, elements));
+    return pull<T>(caller, typed, as_keys(keys, count), as_values<T>(typed.handle(), values, elements));
   });
 }
 
@@ -41,7 +49,8 @@ Operation begin_push(lapse_worker* worker, const lapse_table* table, const std::
   Worker& caller = base(worker);
   return visit(given(table, "table"), [&](const auto& typed) {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    return push<T>(caller, typed, as_keys(keys, count), as_values<T>(updates, elements), scale);
+    return push<T>(caller, typed, as_keys(keys, count), as_values<T>(typed.handle(), updates, elements),
+                   scale);
   });
 }
 
@@ -50,7 +59,7 @@ Operation begin_set(lapse_worker* worker, const lapse_table* table, const std::u
   Worker& caller = base(worker);
   return visit(given(table, "table"), [&](const auto& typed) {
     using T = typename std::remove_cvref_t<decltype(typed)>::element;
-    return caller.set(typed, as_keys(keys, count), as_values<T>(values, elements));
+    return caller.set(typed, as_keys(keys, count), as_values<T>(typed.handle(), values, elements));
   });
 }
 
@@ -197,7 +206,7 @@ lapse_status lapse_pull_if_local(lapse_worker* worker, const lapse_table* table,
     given(done, "done");
     *done = visit(given(table, "table"), [&](const auto& typed) {
       using T = typename std::remove_cvref_t<decltype(typed)>::element;
-      return caller.pull_if_local(typed, Key(key), as_values<T>(value, elements));
+      return caller.pull_if_local(typed, Key(key), as_values<T>(typed.handle(), value, elements));
     });
   });
 }

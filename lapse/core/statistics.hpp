@@ -59,8 +59,8 @@ struct LAPSE_EXPORT Statistics {
   std::string to_json() const;
 
   // Five lines for a person, then fixed-width tables: the totals of each table; its shares, copies and
-  // relocations by rank, as extremes; the messages by kind; and for each counter of the ranks its total and its
-  // extremes.
+  // relocations by rank, as extremes; the messages by kind; and for each counter of the ranks its total and
+  // its extremes.
   std::string to_text() const;
 };
 

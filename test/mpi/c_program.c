@@ -8,6 +8,8 @@
 #include "test/mpi/c_checkpoints.h"
 #include "test/mpi/c_services.h"
 
+int test_elements(lapse_worker* worker, const lapse_table* floats, size_t length); /* c_elements.c */
+
 /* --- what workers do --- */
 
 static int access_values(lapse_worker* worker, void* context) {
@@ -44,6 +46,8 @@ static int access_values(lapse_worker* worker, void* context) {
   EXPECT(values[0] == 3 * (float)workers);
   EXPECT(values[3 * LENGTH + 1] == 3.25F + (float)workers);
   CHECK(lapse_barrier(worker));
+
+  EXPECT(test_elements(worker, p->sums, LENGTH) == 0);
 
   /* of a rule of this program */
   updates[0] = (double)lapse_worker_index(worker);

@@ -13,7 +13,7 @@ endforeach()
 # Its main function catches and prints, as those of the guide and of the examples do.
 if(LAPSE_LAUNCHER MATCHES "mpirun")
   lapse_add_test(readme_example.reports
-    COMMAND "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" reported "option domain (environment variable LAPSE_DOMAIN)"
+    COMMAND "${PROJECT_SOURCE_DIR}/test/mpi/bad_input_program.sh" reported "environment variable LAPSE_DOMAIN: option domain cannot be 'nonsense'"
             "${PROJECT_SOURCE_DIR}/test/support/run_with_stacks.sh" 30 env LAPSE_DOMAIN=nonsense
             ${LAPSE_LAUNCHER} 2 $<TARGET_FILE:readme_example>
     LABELS mpi ranks-2 TIMEOUT 90 PROPERTIES PROCESSORS 1)

@@ -1,8 +1,11 @@
 #include "lapse/core/log.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 
+#include "lapse/core/child_error.hpp"
 #include "lapse/core/current_hooks.hpp"
 
 namespace lapse {
@@ -42,6 +45,11 @@ Logger::Sink standard_error_sink(Rank rank) {
 
 void log_error(Rank rank, std::string_view message) {
   standard_error_sink(rank)(LogLevel::error, message);
+}
+
+void log_error_of_child(Rank rank, std::string_view message) {
+  const std::string line = fmt::format("lapse[{}] error: {}\n", rank.value(), message);
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // There is no other place for it.
 }
 
 }  // namespace lapse

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lapse/core/child_error.hpp"
 #include "lapse/core/error.hpp"
 #include "lapse/core/exception_text.hpp"
 #include "lapse/core/library_thread.hpp"
@@ -144,11 +145,8 @@ void ParameterServer::Impl::submit_report(FailureReport& report) noexcept {
 }
 
 void ParameterServer::Impl::end_child(std::exception_ptr failure) const noexcept {
-  // No logger: another thread of the parent may have its lock.
-  const std::string line =
-      fmt::format("lapse[{}] error: a child that fork has made in the function of a worker ends: {}\n",
-                  rank().value(), text_of(failure));
-  static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+  log_error_of_child(rank(),
+                     "a child that fork has made in the function of a worker ends: " + text_of(failure));
   _exit(EXIT_FAILURE);
 }
 

@@ -59,7 +59,7 @@ class WorkerGate {
   // For states that do not end with a scope.
   void set_busy(Busy busy) { busy_ = busy; }
   // Not open from now on: the worker has ended, or is a copy in a child that fork has made.
-  void close() { server_ = nullptr; }
+  void close() { server_ = this; }  // no table, nor a handle of none, has this server
 
  private:
   const void* server_;

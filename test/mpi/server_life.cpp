@@ -225,6 +225,10 @@ TEST_CASE("A worker that the application has kept refuses calls after its end, i
     if (worker.local_index() == 1) kept = &worker;
   });
   check_refused(*kept, table);
+  // An empty table has no server either.
+  std::vector<std::int64_t> value{0};
+  CHECK_THROWS_AS(kept->pull(Table<std::int64_t>(), Key(0), value), UsageError);
+  CHECK_THROWS_AS(kept->push(Table<std::int64_t>(), Key(0), value), UsageError);
   Worker* of_here = nullptr;
   server.run_here([&](Worker& worker) {
     of_here = &worker;

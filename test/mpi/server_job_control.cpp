@@ -169,9 +169,9 @@ TEST_CASE("Times longer than a clock counts mean never, or at once") {
   }
   const auto stops = [&](SystemClock::time_point deadline, seconds grace) {
     JobControl job(server, {.deadline = deadline, .grace = grace});
-    const bool stops = job.should_stop();
-    CHECK(job.stop_requested() == stops);
-    return stops;
+    const bool should = job.should_stop();
+    CHECK(job.stop_requested() == should);
+    return should;
   };
   CHECK_FALSE(stops(SystemClock::time_point::max(), seconds(120)));
   CHECK_FALSE(stops(SystemClock::now(), seconds::min()));

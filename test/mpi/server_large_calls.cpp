@@ -2,15 +2,12 @@
 #include <mpi.h>
 #include <sys/mman.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/limits.hpp"
-#include "test/mpi/server_domains.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -42,9 +39,6 @@ class ManyKeys {
   std::size_t count_;
   void* memory_;
 };
-
-// Above what an operation keeps of its items for its next use: 2^19 of 32 bytes.
-constexpr std::uint64_t kLarge = (std::uint64_t{1} << 19) + 1000;
 
 }  // namespace
 
@@ -92,7 +86,7 @@ TEST_CASE("Calls just above each size of pieces, packets and pools have the righ
       ++pushed;
       worker.barrier();
       worker.pull(table, keys, values).wait();
-      expect(values.front() == (size == most ? workers : pushed * workers), "the first key's pushes");
+      expect(values.front() == workers, "the first key's pushes, which are its only ones");
       expect(values.back() == pushed * workers, "the last key's pushes");
       worker.barrier();
     }
@@ -102,58 +96,5 @@ TEST_CASE("Calls just above each size of pieces, packets and pools have the righ
     worker.barrier();
     worker.pull(wide, keys, values).wait();
     expect(values == std::vector<std::int32_t>(values.size(), workers), "wide values");
-  });
-}
-
-TEST_CASE("A very large call beside one that stays unanswered leaves nothing behind") {
-  ParameterServer server(MPI_COMM_WORLD, lapse::test::ranks_alone());
-  const auto last = static_cast<std::int32_t>(server.ranks() - 1);
-  // All keys are the last rank's.
-  const auto table = server.create_table<std::int32_t>(
-      {.name = "large", .keys = kLarge + 3, .home = HomeMapKind::custom, .home_function = [last](Key) {
-         return last;
-       }});
-  const Key held(kLarge);
-  const Key done(kLarge + 1);
-  const Key ready(kLarge + 2);
-  const std::vector<std::int32_t> one(1, 1);
-  std::atomic<bool> is_held{false};
-  server.run_workers(2, [&](Worker& worker) {
-    const bool holds = worker.rank() == Rank(last) && worker.local_index() == 1;
-    if (worker.rank() == Rank(last) && worker.local_index() == 0) {
-      is_held.wait(false);
-      worker.push(table, std::span(&ready, 1), one).wait();
-    }
-    if (holds) {
-      Lease lease = worker.lease(table, std::span(&held, 1));
-      is_held = true;
-      is_held.notify_all();
-      // It ends when the other has done all it will.
-      for (std::vector<std::int32_t> seen(1); seen[0] == 0; std::this_thread::yield())
-        static_cast<void>(worker.pull_if_local(table, done, seen));
-      lease.release();
-    } else if (worker.index() == 0) {
-      for (std::vector<std::int32_t> seen(1); seen[0] == 0; std::this_thread::yield())
-        worker.pull(table, std::span(&ready, 1), seen).wait();
-      std::vector<std::int32_t> kept(1, -1);
-      const Operation unanswered = worker.pull(table, std::span(&held, 1), kept);
-      const std::vector<Key> keys = key_range(0, kLarge);
-      std::vector<std::int32_t> values(kLarge, 1);
-      for (int round = 1; round < 3; ++round) {
-        worker.push(table, keys, values).wait();
-        std::vector<std::int32_t> pulled(kLarge);
-        worker.pull(table, keys, pulled).wait();
-        expect(pulled == std::vector<std::int32_t>(kLarge, round), "the pushes of all rounds");
-        // Keys of the large calls, in a small one.
-        const std::vector<Key> few{keys.front(), keys[kLarge / 2], keys.back()};
-        std::vector<std::int32_t> small(3);
-        worker.pull(table, few, small).wait();
-        expect(small == std::vector<std::int32_t>(3, round), "a small call on keys of large ones");
-      }
-      expect(!unanswered.done(), "a call that waits for the end of a lease");
-      worker.push(table, std::span(&done, 1), one).wait();
-      worker.wait_all();
-      expect(kept[0] == 0, "the value of the leased key");
-    }
   });
 }

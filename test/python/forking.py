@@ -13,7 +13,7 @@ def children(options, folder):
     child = None
     try:
         with lapse.Server(options=options) as server:
-            table = server.create_table("forking", KEYS, numpy.float32, length=LENGTH)
+            table = server.create_table("forking", KEYS, dtype=numpy.float32, length=LENGTH)
             add(server, table, 1)
             in_child(lambda: use_server(server, table, folder))
             process = multiprocessing.get_context("fork").Process(target=run_quietly, args=(server, table))

@@ -205,11 +205,12 @@ TEST_CASE("A worker of a manager that the application has kept refuses calls aft
     CHECK_THROWS_AS(kept->push(table, Key(0), value), lapse::UsageError);
     CHECK_THROWS_AS(kept->pull(table, Key(0), value).wait(), lapse::UsageError);
     CHECK_THROWS_AS(kept->advance_clock(), lapse::UsageError);
-    CHECK_THROWS_AS(kept->intent(table, Key(0), Clock(0), Clock(100)), lapse::UsageError);
     CHECK_THROWS_AS(kept->barrier(), lapse::UsageError);
   };
   manager.run_here([&](Worker& worker) { kept = &worker; });
   check();
+  // Intents are those of the phase, not of the thread.
+  CHECK_THROWS_AS(kept->intent(table, Key(0), Clock(0), Clock(100)), lapse::UsageError);
   manager.run_here([&](Worker&) { check(); });
   manager.start_progress(1);
   AttachedWorker attached = manager.attach();

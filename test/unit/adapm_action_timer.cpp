@@ -84,6 +84,17 @@ TEST_CASE("The first round of a phase wants all that is within its window") {
   CHECK(timer.begin_round(Clock(40)) == Clock(40 + 42 + 0));
   timer.begin_phase();
   CHECK(timer.begin_round(Clock(40)) == Clock(40 + poisson_quantile(2 * timer.rate(), 3.719016)));
+  // Also where the horizon would move on by less.
+  timer.begin_phase();
+  CHECK(timer.begin_round(Clock(440)) == Clock(440 + 907));
+}
+
+TEST_CASE("A worker that was faster than estimated is believed") {
+  ActionTimer timer({});
+  CHECK(timer.begin_round(Clock(0)) == Clock(39));
+  const Clock horizon = timer.begin_round(Clock(12));
+  CHECK(timer.rate() < 11);
+  CHECK(horizon == Clock(12 + poisson_quantile(2 * 12, 3.719016)));
 }
 
 TEST_CASE("Clocks go on from phase to phase, and to the end") {

@@ -309,6 +309,19 @@ TEST_CASE("A copy that becomes the owner reports whether there was something to 
   CHECK(holder.value()[4] < 7);
 }
 
+TEST_CASE("A copy that becomes the owner has no gradients left to send") {
+  const BoundMerger bound(UpdateRule::adam(), ElementType::float64);
+  CopySlot<double> owner(bound.merger, bound.layout, 5);
+  owner.write({1, 2, 3, 4, 5});
+  bound.kernel.initialise(owner.content(), 5);
+  CopySlot<double> holder(bound.merger, bound.layout, 5);
+  holder.become_copy_of(owner);
+  holder.push({0, 0, 0, 0, 1});
+  CHECK(holder.absorb(owner));
+  CHECK(holder.head().pushes == 0);
+  CHECK_FALSE(holder.absorb(owner));
+}
+
 TEST_CASE("Deltas and bases have the bytes of what they hold") {
   const BoundMerger adagrad(UpdateRule::adagrad(), ElementType::float32);
   CHECK(adagrad.merger.delta_bytes(5) == 40);

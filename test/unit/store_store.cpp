@@ -120,8 +120,11 @@ TEST_CASE(
     "A key is absent after its ownership is transferred, with the new owner as hint, and frees its slot") {
   Fixture fixture;
   CHECK(fixture.store.keys_here() == 2);
+  const std::uint32_t slot = fixture.store.word(Key(2)).slot().number;
   CHECK(fixture.transfer_ownership(Key(2), Domain(6)) == Value{1, 2, 3, 4, 5});
   CHECK(fixture.store.keys_here() == 1);
+  // What was released last comes first.
+  CHECK(fixture.store.allocate_slot(Key(4)).number == slot);
   const auto word = fixture.store.word(Key(2));
   CHECK(word.role() == Role::absent);
   CHECK(word.hint() == Domain(6));

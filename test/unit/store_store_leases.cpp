@@ -94,6 +94,9 @@ TEST_CASE("Grant and release of a lease raise the sequence, a refused grant does
 
 TEST_CASE("A lease that something waits for cannot be released by its holder") {
   Fixture fixture;
+  const SlotWord open = fixture.word();
+  CHECK_FALSE(fixture.store.mark_queued(kKey));
+  CHECK(fixture.word() == open);
   REQUIRE(fixture.store.grant_lease(kKey));
   CHECK(fixture.store.mark_queued(kKey));
   CHECK(fixture.word().queued());

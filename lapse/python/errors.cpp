@@ -1,5 +1,6 @@
 // The exceptions of the library, as those of lapse/errors.py.
 #include "lapse/core/error.hpp"
+#include "lapse/core/not_finite_update.hpp"
 
 #include <exception>
 
@@ -13,6 +14,7 @@ namespace {
 const char* class_of(const std::exception& error) {
   if (dynamic_cast<const KeyOutOfRange*>(&error) != nullptr) return "KeyOutOfRange";
   if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) return "LengthMismatch";
+  if (dynamic_cast<const NotFiniteUpdate*>(&error) != nullptr) return "NotFiniteUpdate";
   if (dynamic_cast<const ClosedError*>(&error) != nullptr) return "ClosedError";
   if (dynamic_cast<const CollectiveMismatch*>(&error) != nullptr) return "CollectiveMismatch";
   if (dynamic_cast<const UsageError*>(&error) != nullptr) return "UsageError";

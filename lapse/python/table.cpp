@@ -108,6 +108,9 @@ auto with_options(const py::dtype& type, const py::dict& given, F&& f) {
   options.location_caches = given["location_caches"].cast<std::optional<bool>>();
   if (const auto eventual = given["eventual"].cast<std::optional<bool>>())
     options.consistency = *eventual ? Consistency::eventual : Consistency::sequential;
+  for (const NotFinite choice : {NotFinite::count, NotFinite::refuse})
+    if (given["not_finite"].cast<std::string>() == not_finite_name(choice)) options.not_finite = choice;
+  options.max_push_norm = given["max_push_norm"].cast<std::optional<double>>();
   return visit_element(element, [&](auto of_type) {
     if (computed) options.initialiser = initialiser_by<decltype(of_type)>(initial);
     return f(options, of_type);

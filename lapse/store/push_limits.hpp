@@ -17,10 +17,10 @@ enum class NotFinite : std::uint8_t {
   refuse,  // the call throws NotFiniteUpdate before anything of it is applied; counted, too
 };
 // "allow", "count", "refuse"; "unknown" for what is none of them.
-LAPSE_EXPORT_INNER std::string_view not_finite_name(NotFinite what);
+LAPSE_EXPORT std::string_view not_finite_name(NotFinite what);
 
 // The same on every rank. Immutable in a table.
-struct PushLimits {
+struct LAPSE_EXPORT PushLimits {
   NotFinite not_finite = NotFinite::allow;
   // A push to a key whose L2 norm is larger is scaled down to it.
   std::optional<double> max_norm = {};
@@ -28,7 +28,7 @@ struct PushLimits {
   bool any() const { return not_finite != NotFinite::allow || max_norm; }
   // Throws ConfigurationError, naming the table: limits for integers, a norm that is no number above 0, also
   // when it is rounded to the type.
-  LAPSE_EXPORT_INNER void check(std::string_view table, ElementType type) const;
+  void check(std::string_view table, ElementType type) const;
 };
 
 }  // namespace lapse

@@ -30,6 +30,36 @@ def no_length(key):
     raise LookupError("no length")
 
 
+def limits(server):
+    """Pushes that are refused, counted or scaled down before the rule of a table sees them."""
+    create = server.create_table
+    refused(lapse.ConfigurationError, "not_finite of table 'bad' is 'ignore': expected allow", create, "bad", 5, not_finite="ignore")
+    refused(TypeError, "max_push_norm of table 'bad' is 'x': expected a number", create, "bad", 5, max_push_norm="x")
+    for norm in (0, -1, float("nan"), float("inf")):
+        refused(lapse.ConfigurationError, "table 'bad': max_push_norm is", create, "bad", 5, max_push_norm=norm)
+    refused(lapse.ConfigurationError, "needs elements of type float", create, "bad", 5, numpy.int32, not_finite="count")
+    table = create("limited", 10, numpy.float64, length=2, not_finite="refuse", max_push_norm=2.5)
+    counted = create("counted", 10, not_finite="count")
+
+    def work(worker):
+        if worker.index == 0:
+            rows = numpy.array([[0.25, 0], [3, numpy.inf]])
+            for call in worker.push, worker.set:
+                error = refused(lapse.NotFiniteUpdate, "key 4 of table 'limited' on rank 0: element 1 is inf", call, table, [3, 4], rows)
+                assert isinstance(error, ValueError) and isinstance(error, lapse.UsageError)
+            rows[1, 1] = -4
+            worker.push(table, [3, 4], rows)
+            assert (worker.pull(table, [3, 4]) == [[0.25, 0], [1.5, -2]]).all() and rows[1, 1] == -4
+            worker.push(counted, 7, [numpy.nan])
+            assert numpy.isnan(worker.pull(counted, 7)).all()
+        worker.barrier()
+    server.run_workers(1, work)
+    totals = {of["name"]: of["total"] for of in server.statistics()["tables"]}
+    names = "checked_rows", "not_finite_rows", "clipped_rows"
+    assert [totals["limited"][name] for name in names] == [6, 2, 1]
+    assert [totals["counted"][name] for name in names] == [1, 1, 0]
+
+
 def stops(server):
     """The last worker asks; a loop of each other worker ends."""
     assert not server.stop_requested

@@ -20,7 +20,7 @@ try:
     from forking import children
     from functions import functions, tensors
     from jobs import dropped_attachments, intervals, regions, signals
-    from services import alone, hooks, hooks_at_exit, loads, memory, stops
+    from services import alone, hooks, hooks_at_exit, limits, loads, memory, stops
     from support import KEYS, LENGTH, refused
 except ImportError as missing:
     print(f"SKIPPED: {missing}")
@@ -283,6 +283,7 @@ def main():
         functions(server)
         lengths_and_homes(server)
         memory(server, tables[0])
+        limits(server)
         tensors(server, tables[0])
         checkpoints(server, tables[0], folder)
         statistics = server.statistics()

@@ -102,6 +102,8 @@ class Server:
         rule="add": or assign, sgd, adagrad, rowwise_adagrad, adam or ftrl; its parameters follow by name; or a lapse.Rule.
         home="hash": or range, an array with a rank for each key, or a function of the key.
         location_caches, eventual: True or False, else as the options of the server say.
+        not_finite: what becomes of pushes and sets that are not finite: allow, count or refuse; max_push_norm: the L2 norm
+        that a push to a key may have.
         """
         return _native.create_table(self._native, *table_specification(name, keys, **named))
 

@@ -19,6 +19,10 @@ class LengthMismatch(UsageError, ValueError):
     """A number of elements that does not fit the keys."""
 
 
+class NotFiniteUpdate(UsageError, ValueError):
+    """A push or a set with an element that is infinite or not a number, of a table that refuses such elements."""
+
+
 class ClosedError(UsageError):
     """A call after close()."""
 

@@ -58,6 +58,11 @@ refuses "held-out:2:3|relation|'hates'" "$directory/train" --test "$directory/he
 refuses "held-out:2:3|relation|'hates'" "$directory/train" --valid "$directory/held-out"
 refuses "malformed:2" "$directory/malformed"
 refuses "contains no triples" "$directory/empty"
+
+# What its user should know is said once, by one rank.
+run "$directory/train" --test "$directory/train" --epochs 1 --dim 4 || fail "a test of training data: $(cat "$directory/err")"
+[[ $(grep -c 'train: 2 of 2 triples are training triples, too' "$directory/err") -eq 1 ]] ||
+  fail "a test of training data: $(cat "$directory/err")"
 refuses "No such file" "$directory/missing"
 refuses "cannot be created" "$directory/train" --output-prefix "$directory/missing/out" --epochs 1
 refuses "cannot be created" "$directory/train" --summary-json "$directory/missing/summary" --epochs 1

@@ -108,6 +108,12 @@ TEST_CASE("Former handlers of signals are put back, and none is installed unless
 TEST_CASE("A job stops before its time is over, by the clock of rank 0") {
   ParameterServer server(MPI_COMM_WORLD);
   const bool is_first = server.rank() == Rank(0);
+  for (const char* none : {"", "1000"}) {  // that of an earlier job
+    const Variable variable("SLURM_JOB_END_TIME", none);
+    JobControl later(server, {.grace = std::chrono::seconds(120)});
+    CHECK_FALSE(later.stop_requested());
+    CHECK_FALSE(later.should_stop());
+  }
   {
     // Of other ranks the variable does not count.
     const Variable variable("SLURM_JOB_END_TIME", is_first ? seconds_from_now(1000) : seconds_from_now(1));
@@ -123,12 +129,6 @@ TEST_CASE("A job stops before its time is over, by the clock of rank 0") {
     CHECK(now.stop_requested());
     CHECK(now.should_stop());
     CHECK(now.stop_reason() == "the time of the job ends");
-  }
-  for (const char* none : {"", "1000"}) {  // that of an earlier job
-    const Variable variable("SLURM_JOB_END_TIME", none);
-    JobControl later(server, {.grace = std::chrono::seconds(120)});
-    CHECK_FALSE(later.stop_requested());
-    CHECK_FALSE(later.should_stop());
   }
   server.close();
 }

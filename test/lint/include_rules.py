@@ -41,7 +41,7 @@ MPI_ALLOWED = ("lapse/transport/mpi/", "lapse/ps/parameter_server.hpp", "lapse/c
 # at most so many lines together, and none of the library's inner parts.
 PUBLIC_HEADERS = ("lapse/ps/parameter_server.hpp", "lapse/transport/mpi/environment.hpp")
 MAX_PUBLIC_HEADERS = 28
-MAX_PUBLIC_LINES = 2385
+MAX_PUBLIC_LINES = 2365
 _PUBLIC_PROTOCOL = ("lapse/protocol/registered_function.hpp", "lapse/protocol/unanswered_count.hpp")
 _PUBLIC_DIRECTORY = ("lapse/directory/home_map_kind.hpp",)
 _INNER_FOLDERS = {

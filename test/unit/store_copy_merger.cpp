@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lapse/core/error.hpp"
+#include "lapse/store/update_rules/merge.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/store_copy_slot.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "lapse/core/error.hpp"
 #include "lapse/store/update_kernel.hpp"
+#include "lapse/store/update_rules/merge.hpp"
 #include "test/support/catch.hpp"
 
 using lapse::Adagrad;

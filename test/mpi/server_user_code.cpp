@@ -59,8 +59,7 @@ bool fails(Worker& worker, const std::function<Operation()>& call, std::string_v
 // Keys 0 to kKeys - 1 are at home on rank key % ranks.
 TableOptions spread(ParameterServer& server, bool sparse) {
   const auto ranks = static_cast<std::uint64_t>(server.ranks());
-  TableOptions options{.home = HomeMapKind::custom};
-  options.sparse = sparse;
+  TableOptions options{.sparse = sparse, .home = HomeMapKind::custom};
   if (!sparse) options.keys = kKeys;
   options.home_function = [ranks](Key key) { return static_cast<std::int32_t>(key.value() % ranks); };
   return options;

@@ -17,5 +17,5 @@ lapse_test(test_protocol_fuzz SOURCES protocol_fuzz.cpp protocol_lease_grants.cp
 # The parts of the transport that carry no messages themselves.
 lapse_test(test_protocol_engine
   SOURCES protocol_doorbell.cpp protocol_help_record.cpp protocol_idle_policy.cpp protocol_progress_engine.cpp
-          protocol_progress_engine_deadlines.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp
+          protocol_progress_engine_deadlines.cpp protocol_progress_engine_failures.cpp protocol_progress_engine_rings.cpp protocol_submission_queue.cpp
   DEPENDS lapse::transport)

@@ -3,10 +3,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "lapse/core/error.hpp"
 #include "lapse/transport/loopback/network.hpp"
 #include "lapse/transport/loopback/threaded_network.hpp"
 #include "test/support/catch.hpp"
@@ -100,28 +98,6 @@ TEST_CASE("A submission is handled before submit returns, where helping is allow
   CHECK(client.turns_ended == 1);
   CHECK(engine.counters().turns == 1);
   CHECK(engine.quiet());
-}
-
-TEST_CASE(
-    "That there is no memory for a packet is reported as a failure, and the packets after it are handled") {
-  struct WithoutMemory final : lapse::test::BorrowedTransport {
-    using BorrowedTransport::BorrowedTransport;
-    std::size_t poll(const Handler& handler, std::size_t limit) override {
-      if (std::exchange(refuses, false)) throw lapse::OutOfMemory("no memory for a packet");
-      return BorrowedTransport::poll(handler, limit);
-    }
-    [[noreturn]] void abort(const std::string& reason) override { throw std::logic_error(reason); }
-    bool refuses = true;  // once, as a transport does
-  };
-  lapse::LoopbackNetwork network(1, false);
-  WithoutMemory transport(network.endpoint(Rank(0)));
-  FakeClient client;
-  ProgressEngine engine(transport, client, settings(true));
-  send(network.endpoint(Rank(0)), Rank(0), std::byte{1});
-  CHECK_NOTHROW(engine.exclusively([&]() LAPSE_REQUIRES(lapse::progress_role) { engine.turn(3); }));
-  CHECK(client.failures == std::vector<std::string>{"no memory for a packet"});
-  CHECK(client.packets == 1);
-  CHECK(client.turns_ended == 2);  // The report leaves before anything else is polled.
 }
 
 TEST_CASE("Without helping only the serving thread handles submissions and packets") {
@@ -346,19 +322,4 @@ TEST_CASE("A thread that leaves the transport in the middle of a send wakes the 
   server.join();
   CHECK(transport.polls_left > 0);
   CHECK(std::chrono::steady_clock::now() - begin < kLong);
-}
-
-TEST_CASE("What a transport throws ends the job, whatever its type") {
-  class BrokenTransport final : public lapse::test::BorrowedTransport {
-   public:
-    explicit BrokenTransport(Transport& transport) : BorrowedTransport(transport) {}
-    std::size_t poll(const Handler&, std::size_t) override { throw 7; }
-    [[noreturn]] void abort(const std::string& reason) override { throw std::logic_error(reason); }
-  };
-  lapse::LoopbackNetwork network(1, false);
-  BrokenTransport transport(network.endpoint(Rank(0)));
-  FakeClient client;
-  ProgressEngine engine(transport, client, settings(true));
-  Job job(client);
-  CHECK_THROWS_WITH(engine.submit(job), "communication failed: unknown exception");
 }

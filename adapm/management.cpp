@@ -40,11 +40,14 @@ void Management::attach(lapse::ParameterServer& server) {
   if (!wants_keys(technique_)) return;
   // Without requests, which follow clocks, a round comes after this time; a limit may demand more.
   constexpr std::chrono::microseconds kInterval{1000};
+  // A seventeenth of the processor's time for what owners and holders of replicas send each other.
+  constexpr unsigned kPause = 16;
   const auto least = most_rounds_ == 0 ? std::chrono::nanoseconds(0)
                                        : std::chrono::nanoseconds(std::chrono::seconds(1)) / most_rounds_;
-  server.manage(
-      rounds_, *policy_,
-      {.interval = std::max(kInterval, std::chrono::ceil<std::chrono::microseconds>(least)), .least = least});
+  server.manage(rounds_, *policy_,
+                {.interval = std::max(kInterval, std::chrono::ceil<std::chrono::microseconds>(least)),
+                 .least = least,
+                 .pause = kPause});
 }
 
 void Management::add_table(const TableHandle& table, bool replicable) {

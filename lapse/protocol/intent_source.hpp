@@ -17,6 +17,9 @@ struct RoundTimes {
   std::optional<std::chrono::microseconds> interval = std::chrono::microseconds(1000);
   // Requests are left out for so long after a round begins.
   std::chrono::nanoseconds least{0};
+  // After changes were sent, so many times as long as that has taken this processor none are sent: the effort
+  // for replicas is bounded, however many of them are written how often. 0: every round sends them.
+  unsigned pause = 0;
   // How many bytes of changed values may be in flight to each other rank. What changes again meanwhile is
   // sent once.
   std::size_t credit_bytes = Credits::kDefaultLimit;

@@ -207,6 +207,7 @@ bool KeyReplication::send_marked(TableShard& table, std::uint32_t number) {
       send_delta(table, key, number, path);
       return true;
     }
+    deltas_wait_for_credit_ = true;
   }
   copies.replicas().mark(replica);
   return false;

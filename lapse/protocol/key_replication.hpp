@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/directory/router.hpp"
@@ -151,6 +152,10 @@ class KeyReplication {
   void send_refreshes(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // What of the backlog has credit.
   void send_backlog() LAPSE_REQUIRES(progress_role);
+  // Whether a replica's changes could not be sent for want of credit since the last call.
+  bool take_deltas_wait_for_credit() LAPSE_REQUIRES(progress_role) {
+    return std::exchange(deltas_wait_for_credit_, false);
+  }
   Credits& credits() LAPSE_REQUIRES(progress_role) { return credits_; }
   const RefreshBacklog& backlog() const LAPSE_REQUIRES(progress_role) { return backlog_; }
 
@@ -245,6 +250,7 @@ class KeyReplication {
   KeyRelocation& relocation_;
   LeaseTurns& lease_turns_;
   const ManagementPolicy* policy_ = nullptr;
+  bool deltas_wait_for_credit_ LAPSE_GUARDED_BY(progress_role) = false;
   bool deltas_awaited_ LAPSE_GUARDED_BY(progress_role) = false;
   RefreshCounts refreshes_ LAPSE_GUARDED_BY(progress_role);
   Credits credits_ LAPSE_GUARDED_BY(progress_role);

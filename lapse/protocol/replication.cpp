@@ -31,6 +31,7 @@ void Replication::set_times(const RoundTimes& times) {
   progress_role.assert_held();  // No engine runs.
   times_ = times;
   keys_.credits().set_limit(times.credit_bytes);
+  effort_.set_factor(times.pause);
 }
 
 // --- wants
@@ -131,23 +132,24 @@ bool Replication::round_goes_on(Clock::time_point now) const {
 void Replication::handle_submission(Submission&) {
   const auto now = Clock::now();
   if (now - last_round_ < times_.least || round_goes_on(now)) return;
-  round(now);
+  round(now, true);
 }
 
 void Replication::handle_deadline(Clock::time_point now) {
-  if (!round_goes_on(now)) return round(now);
+  if (!round_goes_on(now)) return round(now, true);
   set_deadline(std::min<Clock::time_point>(now + times_.interval.value_or(kLongestRound),
                                            last_round_ + kLongestRound));
 }
 
-void Replication::round(Clock::time_point now) {
+void Replication::round(Clock::time_point now, bool pauses) {
   if (failure_.raised()) return set_deadline(std::nullopt);
   const TimedRegion region("lapse round");
   now_ = last_round_ = now;
   ++counters_.rounds;
   samples_.take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
-  send_changes(now);
+  if (!pauses || effort_.is_due(now))
+    effort_.run(now, [&]() LAPSE_REQUIRES(progress_role) { send_changes(now); });
   asked_ = keys_on_their_way();
   samples_.count_copies(now);
   if (observer_ != nullptr) [[unlikely]]
@@ -238,8 +240,10 @@ void Replication::end_turn() {
     set_deadline(Clock::now() + *times_.interval);
   if (has_new_credit_) {
     has_new_credit_ = false;
-    keys_.send_backlog();
-    send_unsent_changes();
+    effort_.run(Clock::now(), [this]() LAPSE_REQUIRES(progress_role) {
+      keys_.send_backlog();
+      if (keys_.take_deltas_wait_for_credit()) send_unsent_changes();
+    });
   }
   keys_.credits().take_due([this](Rank to, std::uint64_t bytes) {
     progress_role.assert_held();  // Called in place.
@@ -306,12 +310,7 @@ void Replication::handle_frame(Rank from, const FrameHeader& header, const std::
 }
 
 void Replication::take_credit(Rank from, const FrameHeader& header, const std::byte* records) {
-  if (header.record_bytes != sizeof(CreditRecord)) throw ProtocolError("a credit has a wrong length");
-  for (std::uint32_t i = 0; i < header.count; ++i) {
-    CreditRecord record;
-    std::memcpy(&record, records + i * sizeof record, sizeof record);
-    keys_.credits().acknowledge(from, record.bytes);
-  }
+  keys_.credits().acknowledge(from, read_credit(header, records));
   has_new_credit_ = true;
   request_end_turn();
 }

@@ -11,6 +11,7 @@
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/protocol/copy_runs.hpp"
+#include "lapse/protocol/effort_limit.hpp"
 #include "lapse/protocol/failure.hpp"
 #include "lapse/protocol/intent_source.hpp"
 #include "lapse/protocol/key_observer.hpp"
@@ -81,7 +82,8 @@ class Replication final : public ProtocolModule, public WantSink {
   void hasten(IdleLevel level) override LAPSE_REQUIRES(progress_role);
 
   // Does nothing after a failure: the end of the phase waits for what is in flight, and for nothing else.
-  void round(Clock::time_point now) LAPSE_REQUIRES(progress_role);
+  // `pauses`: whether changes may wait for a later round, where it is too early (RoundTimes::pause).
+  void round(Clock::time_point now, bool pauses = false) LAPSE_REQUIRES(progress_role);
   // The part of a round that sends what has changed, as far as there is credit.
   void send_changes(Clock::time_point now) LAPSE_REQUIRES(progress_role);
   // Changes of copies whose marks were taken before, and that could not be sent then.
@@ -144,6 +146,7 @@ class Replication final : public ProtocolModule, public WantSink {
   ReplicaSamples samples_ LAPSE_GUARDED_BY(progress_role);
   Clock::time_point now_ LAPSE_GUARDED_BY(progress_role);  // when what is being handled began
   Clock::time_point last_round_ LAPSE_GUARDED_BY(progress_role);
+  EffortLimit effort_ LAPSE_GUARDED_BY(progress_role);  // of sending changes
   bool has_new_credit_ LAPSE_GUARDED_BY(progress_role) = false;
   std::size_t asked_ LAPSE_GUARDED_BY(progress_role) = 0;  // keys on their way when the last round had begun
   std::vector<std::unique_ptr<WantedKeys>> others_ LAPSE_GUARDED_BY(progress_role);  // by table

@@ -28,6 +28,14 @@ void check_record_bytes(const FrameHeader& header, std::size_t bytes) {
   if (header.record_bytes != bytes) throw ProtocolError("a message about copies has a wrong length");
 }
 
+std::uint64_t read_credit(const FrameHeader& header, const std::byte* records) {
+  CreditRecord record;
+  check_record_bytes(header, sizeof record);
+  if (header.count == 0) throw ProtocolError("a message without a credit");
+  std::memcpy(&record, records + (header.count - 1) * sizeof record, sizeof record);
+  return record.bytes;
+}
+
 KeyQueue::CopyMessage read_copy_message(TableShard& table, Key key, const FrameHeader& header,
                                         const std::byte* record) {
   const auto kind = static_cast<FrameKind>(header.kind);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "lapse/core/progress_role.hpp"
 #include "lapse/core/types.hpp"
@@ -16,6 +17,9 @@ void check_copy_frame(const TableShard& table, const FrameHeader& header) LAPSE_
 
 // Throws ProtocolError where the records of the frame have another length.
 void check_record_bytes(const FrameHeader& header, std::size_t bytes);
+
+// The last number of the frame: they rise. Throws ProtocolError where the records have another length.
+std::uint64_t read_credit(const FrameHeader& header, const std::byte* records);
 
 // Of on, delta or off; the delta is not copied. Throws ProtocolError where the record has not the length that
 // the table's deltas have.

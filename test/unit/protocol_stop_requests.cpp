@@ -121,7 +121,7 @@ TEST_CASE("what management, questions and collective calls send is no sign of wo
       "poison",     "key_inquiry",  "worker_inquiry", "key_inquiry_answer",
       "on",         "offer",        "refuse_copy",    "worker_inquiry_answer",
       "want",       "unwant",       "sync_for",       "sync_for_answer",
-      "sync",       "sync_answer",  "stop_request"};
+      "sync",       "sync_answer",  "stop_request",   "credit"};
   const FrameTable& frames = ranks.protocol(0).frames();
   for (std::size_t kind = 1; kind < kFrameKinds; ++kind) {
     INFO(frame_name(kind));

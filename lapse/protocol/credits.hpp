@@ -22,9 +22,9 @@ namespace lapse {
 // Pure. Thread safety: the holder of the progress lock.
 class Credits {
  public:
-  static constexpr std::size_t kDefaultLimit = std::size_t{128} << 10;
+  static constexpr std::size_t kDefaultLimit = std::size_t{1} << 20;
   // To ranks that wait for all that they lack, so many times as much may be in flight.
-  static constexpr std::size_t kAwaited = 16;
+  static constexpr std::size_t kAwaited = 4;
 
   explicit Credits(std::int32_t ranks) : of_(static_cast<std::size_t>(ranks)) {}
 

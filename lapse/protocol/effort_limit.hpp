@@ -8,7 +8,8 @@
 
 namespace lapse {
 
-// After work there is a pause of so many times as long as it has taken this thread's processor, at most 10 ms.
+// After work there is a pause: so many times as long as the work has taken this thread's processor, at most
+// 10 ms.
 // Thread safety: used by one thread at a time.
 class EffortLimit {
  public:

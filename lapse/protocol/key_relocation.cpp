@@ -258,11 +258,12 @@ class KeyRelocation::Drain {
 void KeyRelocation::drain(TableShard& table, Key key, std::uint32_t record, Slot slot,
                           Clock::time_point now) {
   KeyQueue& queue = table.arrivals().queue(record);
-  if (table.copies() != nullptr && !is_arriving(table, key))
-    KeyReplication::lease_ended(table, key, table.store().address(slot));
+  const bool ends_lease = table.copies() != nullptr && !is_arriving(table, key);
+  if (ends_lease) KeyReplication::lease_ended(table, key, table.store().address(slot));
   switch (queue.drain(Drain(*this, table, key, slot, now))) {
     case KeyQueue::End::open:
       settle(table, key, record, slot, LeaseState::none);
+      if (ends_lease) replication_.lease_over(table, key);
       break;
     case KeyQueue::End::leased:
       settle(table, key, record, slot, queue.empty() ? LeaseState::held : LeaseState::held_and_queued);

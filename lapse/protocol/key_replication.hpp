@@ -136,6 +136,8 @@ class KeyReplication {
   static void changed(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // A lease has ended, and the queue is to be drained (rule 29).
   static void lease_ended(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
+  // And the queue has been drained: members that wait for the end are sent what they lack.
+  void lease_over(TableShard& table, Key key) LAPSE_REQUIRES(progress_role);
   // The queue has been drained, and this domain owns the key (rule 9).
   void settled(TableShard& table, Key key) LAPSE_REQUIRES(progress_role) { check(table, key, nullptr); }
 
@@ -206,6 +208,8 @@ class KeyReplication {
   // To one dirty member that has credit, else into the backlog; false where the key is leased.
   bool refresh_in_turn(TableShard& table, std::uint32_t number, Member& to, std::byte* content)
       LAPSE_REQUIRES(progress_role);
+  // The key is leased: its dirty members are sent what they lack when the engine ends the lease.
+  void refresh_after_lease(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // To one dirty member; false where the key is leased. `later`: as soon as the member has credit.
   bool send_refresh(TableShard& table, const MainCopy& main, Member& to, std::byte* content,
                     bool later = false) LAPSE_REQUIRES(progress_role);

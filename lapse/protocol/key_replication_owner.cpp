@@ -40,7 +40,10 @@ void KeyReplication::take(TableShard& table, Key key, const CopyMessage& message
         return take_at_main(table, key, message, {}, nullptr);
       case Route::Action::queue: {
         const auto record = table.arrival_record(key);
-        if (record) table.arrivals().queue(*record).push(message, now);
+        // A sync may ask while it waits here, and be answered without it.
+        CopyMessage waiting = message;
+        waiting.awaited = true;
+        if (record) table.arrivals().queue(*record).push(waiting, now);
         return record.has_value();
       }
       case Route::Action::send:
@@ -182,7 +185,7 @@ bool KeyReplication::take_delta(TableShard& table, Key key, const CopyMessage& m
   from.bit = message.bit;
   ++table.counters().deltas_in;
   const std::uint32_t number = *copies.main_number(key, value);
-  if (message.awaited && !refresh_in_turn(table, number, from, content)) copies.mains().list(number);
+  if (message.awaited && !refresh_in_turn(table, number, from, content)) refresh_after_lease(table, number);
   return true;
 }
 
@@ -255,6 +258,8 @@ bool KeyReplication::send_refresh(TableShard& table, const MainCopy& main, Membe
     refreshes_.add_sent(rank);
   } else if (backlog_.park(rank, key, std::move(parked))) {
     refreshes_.add_sent(rank);
+  } else {
+    --table.counters().refreshes_out;  // The earlier one is not sent.
   }
   to.dirty = false;
   ++table.counters().refreshes_out;
@@ -285,9 +290,24 @@ bool KeyReplication::send_last_refreshes(TableShard& table, std::uint32_t number
   for (Member& to : main.members()) {
     if (!to.dirty || to.domain == next) continue;
     const bool later = !credits_.has(table.serving_rank(main.key(), to.domain));
-    if (!send_refresh(table, main, to, content, later)) return false;
+    if (!send_refresh(table, main, to, content, later)) {
+      table.copies()->mains().list(number);
+      return false;
+    }
   }
   return true;
+}
+
+void KeyReplication::refresh_after_lease(TableShard& table, std::uint32_t number) {
+  MainCopies& mains = table.copies()->mains();
+  mains.list(number);
+  // Where the lease has ended meanwhile, in memory, there is nothing to wait for.
+  if (!table.arrival_record(mains.at(number).key())) send_refreshes(table, number);
+}
+
+void KeyReplication::lease_over(TableShard& table, Key key) {
+  TableCopies& copies = *table.copies();
+  if (const auto number = copies.main_number(key, copies.keys().content(key))) send_refreshes(table, *number);
 }
 
 void KeyReplication::send_backlog() {
@@ -308,7 +328,7 @@ void KeyReplication::send_backlog() {
       for (Member& to : main.members()) {
         if (to.dirty && table.serving_rank(main.key(), to.domain) == rank &&
             !send_refresh(table, main, to, nullptr))
-          mains.list(next->number);
+          refresh_after_lease(table, next->number);
       }
     }
   }

@@ -19,6 +19,13 @@ constexpr std::size_t kWantsAhead = 8;  // of a key whose wants are asked for so
 constexpr std::chrono::milliseconds kLongestRound{5};
 // A round lasts until all but this part of its keys have come.
 constexpr std::size_t kPartLate = 4;
+
+bool is_owed(const TableShard& table, const MainCopy& main, Rank to) {
+  return std::ranges::any_of(main.members(), [&](const Member& member) {
+    return member.dirty && table.serving_rank(main.key(), member.domain) == to;
+  });
+}
+
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -149,7 +156,10 @@ void Replication::round(Clock::time_point now, bool pauses) {
   samples_.take_reads();
   if (source_ != nullptr) source_->begin_round(*this);
   if (!pauses || effort_.is_due(now))
-    effort_.run(now, [&]() LAPSE_REQUIRES(progress_role) { send_changes(now); });
+    effort_.run(now, [&] {
+      progress_role.assert_held();  // Called in place.
+      send_changes(now);
+    });
   asked_ = keys_on_their_way();
   samples_.count_copies(now);
   if (observer_ != nullptr) [[unlikely]]
@@ -170,26 +180,22 @@ bool Replication::owes(Rank to) const {
   return keys_.backlog().has_mains(to) ||
          std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
            const TableCopies* const copies = table->copies();
-           return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
-             return std::ranges::any_of(main.members(), [&](const Member& member) {
-               return member.dirty && table->serving_rank(main.key(), member.domain) == to;
-             });
-           });
+           return copies != nullptr &&
+                  copies->mains().any_listed([&](const MainCopy& main) { return is_owed(*table, main, to); });
          });
 }
 
-void Replication::end_leases_by_engine(Rank to) {
+bool Replication::end_leases_by_engine(Rank to) {
   for (const auto& table : registry_.tables()) {
     if (table->copies() == nullptr) continue;
-    table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
-      const bool is_owed = std::ranges::any_of(main.members(), [&](const Member& member) {
-        return member.dirty && table->serving_rank(main.key(), member.domain) == to;
-      });
-      // Something waits for the key now, so that the holder leaves the end of its lease to the engine.
-      if (is_owed) table->arrival_record(main.key());
-      return false;
-    });
+    const bool has_ended =
+        table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
+          // Something waits for the key now, so that the holder leaves the end of its lease to the engine.
+          return is_owed(*table, main, to) && !table->arrival_record(main.key());
+        });
+    if (has_ended) return false;
   }
+  return true;
 }
 
 void Replication::send_unsent_changes() {
@@ -240,7 +246,8 @@ void Replication::end_turn() {
     set_deadline(Clock::now() + *times_.interval);
   if (has_new_credit_) {
     has_new_credit_ = false;
-    effort_.run(Clock::now(), [this]() LAPSE_REQUIRES(progress_role) {
+    effort_.run(Clock::now(), [this] {
+      progress_role.assert_held();  // Called in place.
       keys_.send_backlog();
       if (keys_.take_deltas_wait_for_credit()) send_unsent_changes();
     });

@@ -93,7 +93,8 @@ class Replication final : public ProtocolModule, public WantSink {
   bool owes(Rank to) const LAPSE_REQUIRES(progress_role);
   // The engine ends the leases of the main copies that owes(to) is about: their ends make this rank send what
   // it owes. Without that a lease ends in memory, and no turn follows from it.
-  void end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
+  // False where one has ended meanwhile: then send_changes sends what it held up.
+  bool end_leases_by_engine(Rank to) LAPSE_REQUIRES(progress_role);
   // Whether REFRESHes wait until the rank has handled earlier ones.
   bool awaits_credit(Rank to) const LAPSE_REQUIRES(progress_role) { return !keys_.backlog().empty(to); }
   // Whether a sync of this rank waits for its DELTAs to be answered.

@@ -155,10 +155,13 @@ void Synchronization::answer_asked() {
   std::vector<Asked> later;
   for (const Asked& asked : std::exchange(asked_, {})) {
     // The end of a lease, and credit, send what is owed, and ask for the end of a turn.
-    const bool owes = replication_.owes(asked.by);
+    bool owes = replication_.owes(asked.by);
+    while (owes && !replication_.end_leases_by_engine(asked.by)) {
+      replication_.send_changes(Clock::now());
+      owes = replication_.owes(asked.by);
+    }
     replication_.set_awaited(asked.by, owes);
     if (owes) {
-      replication_.end_leases_by_engine(asked.by);
       later.push_back(asked);
       continue;
     }

@@ -8,8 +8,8 @@
 #include <random>
 #include <span>
 
-#include "test/mpi/adapm_copies.hpp"
 #include "lapse/store/update_rules/custom_rule.hpp"
+#include "test/mpi/adapm_copies.hpp"
 #include "test/mpi/server_rule_reference.hpp"
 #include "test/support/catch.hpp"
 

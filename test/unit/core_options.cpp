@@ -72,9 +72,9 @@ TEST_CASE("impossible values are refused and change nothing") {
     CHECK_THROWS_WITH(options.set(name, value), Contains(name) && Contains(value) && Contains(expected));
     CHECK(options == Options{});
   };
-  refuses("max_outstanding_operations", "0", "from 1 to 4294967295");
-  refuses("max_outstanding_operations", "4294967296", "from 1 to 4294967295");
-  refuses("max_outstanding_operations", "99999999999999999999999", "from 1 to 4294967295");
+  refuses("max_outstanding_operations", "0", "from 1 to 1048576");
+  refuses("max_outstanding_operations", "1048577", "from 1 to 1048576");
+  refuses("max_outstanding_operations", "99999999999999999999999", "from 1 to 1048576");
   refuses("max_outstanding_operations", "-1", "whole number");
   refuses("max_outstanding_operations", "", "whole number");
   refuses("max_outstanding_operations", "12 ", "whole number");

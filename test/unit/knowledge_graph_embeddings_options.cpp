@@ -197,7 +197,8 @@ TEST_CASE("training options that contradict the graph are refused") {
   options.runner.negatives.per_side = 6;
   CHECK_THROWS_WITH(options.check(graph),
                     Catch::Matchers::Contains("6 different shared negatives of a graph with 5 entities"));
-  CHECK(options.fit(graph) == "6 different shared negatives, and the graph has 5 entities: all are negatives");
+  CHECK(options.fit(graph) ==
+        "6 different shared negatives, and the graph has 5 entities: all are negatives");
   CHECK(options.runner.negatives.per_side == 5);
   CHECK_NOTHROW(options.check(graph));
   CHECK_FALSE(options.fit(graph));

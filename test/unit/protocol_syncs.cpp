@@ -79,3 +79,16 @@ TEST_CASE("sync: changes that could not be sent when it began are sent without a
   CHECK(both.ranks.value(0, kKey) == 11);
   CHECK(both.ranks.value(1, kKey) == 11);
 }
+
+TEST_CASE("sync: a change that waits for a lease when the sync begins is acknowledged without a timer") {
+  OwnerAndHolders both;
+  REQUIRE(both.ranks.lease(0, kKey));
+  REQUIRE(both.ranks.push(1, kKey, 5));
+  both.ranks.round(1);
+  both.ranks.deliver_all();
+  CHECK_FALSE(both.sync());
+  both.ranks.release(0, kKey);
+  both.ranks.deliver_all();
+  CHECK(both.ranks.synced(1));
+  CHECK(both.ranks.value(0, kKey) == 5);
+}

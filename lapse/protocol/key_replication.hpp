@@ -152,6 +152,8 @@ class KeyReplication {
   // To the dirty members of a main copy that have credit (rule 8); the others come into the backlog. Where
   // the key is leased, the record is listed again.
   void send_refreshes(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
+  // Whether the main copy has a dirty member that the rank serves.
+  static bool is_owed(const TableShard& table, const MainCopy& main, Rank to);
   // What of the backlog has credit.
   void send_backlog() LAPSE_REQUIRES(progress_role);
   // Whether a replica's changes could not be sent for want of credit since the last call.

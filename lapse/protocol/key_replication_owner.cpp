@@ -1,6 +1,7 @@
 // KeyReplication: the side of the owner.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -308,6 +309,12 @@ void KeyReplication::refresh_after_lease(TableShard& table, std::uint32_t number
 void KeyReplication::lease_over(TableShard& table, Key key) {
   TableCopies& copies = *table.copies();
   if (const auto number = copies.main_number(key, copies.keys().content(key))) send_refreshes(table, *number);
+}
+
+bool KeyReplication::is_owed(const TableShard& table, const MainCopy& main, Rank to) {
+  return std::ranges::any_of(main.members(), [&](const Member& member) {
+    return member.dirty && table.serving_rank(main.key(), member.domain) == to;
+  });
 }
 
 void KeyReplication::send_backlog() {

@@ -20,12 +20,6 @@ constexpr std::chrono::milliseconds kLongestRound{5};
 // A round lasts until all but this part of its keys have come.
 constexpr std::size_t kPartLate = 4;
 
-bool is_owed(const TableShard& table, const MainCopy& main, Rank to) {
-  return std::ranges::any_of(main.members(), [&](const Member& member) {
-    return member.dirty && table.serving_rank(main.key(), member.domain) == to;
-  });
-}
-
 }  // namespace
 
 void Replication::set_source(IntentSource* source) {
@@ -180,8 +174,9 @@ bool Replication::owes(Rank to) const {
   return keys_.backlog().has_mains(to) ||
          std::ranges::any_of(registry_.tables(), [&](const auto& table) LAPSE_REQUIRES(progress_role) {
            const TableCopies* const copies = table->copies();
-           return copies != nullptr &&
-                  copies->mains().any_listed([&](const MainCopy& main) { return is_owed(*table, main, to); });
+           return copies != nullptr && copies->mains().any_listed([&](const MainCopy& main) {
+             return KeyReplication::is_owed(*table, main, to);
+           });
          });
 }
 
@@ -191,7 +186,7 @@ bool Replication::end_leases_by_engine(Rank to) {
     const bool has_ended =
         table->copies()->mains().any_listed([&](const MainCopy& main) LAPSE_REQUIRES(progress_role) {
           // Something waits for the key now, so that the holder leaves the end of its lease to the engine.
-          return is_owed(*table, main, to) && !table->arrival_record(main.key());
+          return KeyReplication::is_owed(*table, main, to) && !table->arrival_record(main.key());
         });
     if (has_ended) return false;
   }

@@ -37,8 +37,8 @@ def limits(server):
     refused(TypeError, "max_push_norm of table 'bad' is 'x': expected a number", create, "bad", 5, max_push_norm="x")
     for norm in (0, -1, float("nan"), float("inf")):
         refused(lapse.ConfigurationError, "table 'bad': max_push_norm is", create, "bad", 5, max_push_norm=norm)
-    refused(lapse.ConfigurationError, "needs elements of type float", create, "bad", 5, numpy.int32, not_finite="count")
-    table = create("limited", 10, numpy.float64, length=2, not_finite="refuse", max_push_norm=2.5)
+    refused(lapse.ConfigurationError, "needs elements of type float", create, "bad", 5, dtype=numpy.int32, not_finite="count")
+    table = create("limited", 10, dtype=numpy.float64, length=2, not_finite="refuse", max_push_norm=2.5)
     counted = create("counted", 10, not_finite="count")
 
     def work(worker):

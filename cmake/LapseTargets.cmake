@@ -8,6 +8,7 @@ if(LAPSE_WARNINGS_AS_ERRORS)
 endif()
 if(LAPSE_SANITIZER STREQUAL "address")
   set(sanitizer_options -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  target_compile_definitions(lapse_settings INTERFACE _GLIBCXX_ASSERTIONS)  # Bounds within memory that is there.
 elseif(LAPSE_SANITIZER STREQUAL "thread")
   # GCC warns that fences are not instrumented; in these builds readers take the latch instead.
   set(sanitizer_options -fsanitize=thread -Wno-tsan)

@@ -151,14 +151,7 @@ void UnansweredTable::begin(OperationState& operation, TableId table, std::size_
     // An operation without items leaves nothing behind.
     if (begun_.back().base == next_number_) begun_.pop_back();
     const bool is_full = (used_ + items) * 2 > mask_ + 1 || !has_numbers(most);
-    if (is_full || begun_.size() >= most_begun_) {
-      rebuild(items);
-      // The one before was kept as if it were being built.
-      if (!begun_.empty() && !is_live(begun_.back())) {
-        next_number_ = begun_.back().base;
-        begun_.pop_back();
-      }
-    }
+    if (is_full || begun_.size() >= most_begun_) rebuild(items, false);
   }
   wants_entries_ = operation.looks_up_owners;
   begun_.push_back({next_number_, operation.serial.load(std::memory_order_relaxed), &operation, table});
@@ -187,15 +180,16 @@ void UnansweredTable::resize_slots(std::size_t items) {
   mask_ = slots - 1;
 }
 
-void UnansweredTable::rebuild(std::size_t items) {
-  // The numbers of the operations that still have unanswered items begin anew.
+void UnansweredTable::rebuild(std::size_t items, bool last_is_built) {
+  // The numbers of the operations that still have unanswered items begin anew. The engine may answer them
+  // meanwhile: those that have numbers keep them.
   std::vector<Begun> live;
   std::vector<std::uint32_t> new_base(begun_.size());
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < begun_.size(); ++i) {
     const Begun& begun = begun_[i];
     const bool is_last = i + 1 == begun_.size();
-    if (!is_last && !is_live(begun)) continue;
+    if (!(is_last && last_is_built) && !is_live(begun)) continue;
     new_base[i] = next;
     live.push_back({next, begun.serial, begun.operation, begun.table});
     next += (is_last ? next_number_ : begun_[i + 1].base) - begun.base;
@@ -232,8 +226,7 @@ void UnansweredTable::rebuild(std::size_t items) {
   for (const Slot& slot : unused) free_entry(slot);
   mask_ = slots - 1;
   used_ = kept.size();
-  // The operation being built is the last.
-  if (first_same_way_ != kEntryBit && !live.empty())
+  if (first_same_way_ != kEntryBit && last_is_built)
     first_same_way_ = live.back().base + (first_same_way_ - begun_.back().base);
   begun_ = std::move(live);
   most_begun_ = std::max(kFewestBegun, 2 * begun_.size());

@@ -193,8 +193,9 @@ class UnansweredTable {
   // The items go into the hash table, which is empty.
   LAPSE_EXPORT_INNER void enter_items();
   UnansweredKey* enter(std::uint32_t number, Key key);
-  // Drops what has been answered; there is room for `items` more afterwards.
-  void rebuild(std::size_t items);
+  // Drops what has been answered, except the last operation where it is being built; there is room for
+  // `items` more afterwards.
+  void rebuild(std::size_t items, bool last_is_built);
 
   bool has_numbers(std::size_t items) const { return next_number_ + items <= limits_.numbers; }
   bool has_numbers_after_rebuild(std::size_t items) const;
@@ -221,7 +222,7 @@ class UnansweredTable {
 inline UnansweredKey* UnansweredTable::add(Key key) {
   UnansweredKey* entry = nullptr;
   if (!is_late_) {
-    if ((used_ + 1) * 2 > mask_ + 1) rebuild(1);
+    if ((used_ + 1) * 2 > mask_ + 1) rebuild(1, true);
     entry = enter(next_number_, key);
   }
   ++next_number_;

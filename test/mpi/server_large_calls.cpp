@@ -2,12 +2,16 @@
 #include <mpi.h>
 #include <sys/mman.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "lapse/core/error.hpp"
 #include "lapse/core/limits.hpp"
+#include "lapse/protocol/operation_state.hpp"
+#include "lapse/protocol/worker_endpoint.hpp"
 #include "test/mpi/server_expect.hpp"
 #include "test/support/catch.hpp"
 #include "test/support/thrown_text.hpp"
@@ -96,5 +100,38 @@ TEST_CASE("Calls just above each size of pieces, packets and pools have the righ
     worker.barrier();
     worker.pull(wide, keys, values).wait();
     expect(values == std::vector<std::int32_t>(values.size(), workers), "wide values");
+  });
+}
+
+TEST_CASE("A pull whose items are freed at its end, beside one that a lease holds up") {
+  // So many items exceed what operations keep for their next use.
+  constexpr std::uint64_t kKeys = 600'000;
+  static_assert(kKeys * sizeof(OperationState::Item) > WorkerEndpoint::kKeptBytes);
+  ParameterServer server(MPI_COMM_WORLD);
+  const auto ranks = static_cast<std::uint64_t>(server.ranks());
+  const auto table =
+      server.create_table<std::int32_t>({.name = "many", .keys = ranks * kKeys, .home = HomeMapKind::range});
+  server.run_workers(1, [&](Worker& worker) {
+    const auto rank = static_cast<std::uint64_t>(worker.rank().value());
+    worker.barrier();
+    if (rank != 0) {
+      const Key first(rank * kKeys);
+      const Lease lease = worker.lease(table, {&first, 1});
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      return;
+    }
+    const std::uint64_t theirs = (ranks - 1) * kKeys;
+    std::vector<std::int32_t> held(1);
+    std::vector<std::int32_t> again(1);
+    const Key first(theirs);
+    Operation beside = worker.pull(table, {&first, 1}, held);
+    for (int round = 0; round < 2; ++round) {
+      std::vector<std::int32_t> values(kKeys - 1, 1);
+      worker.pull(table, key_range(theirs + 1, theirs + kKeys), values).wait();
+      expect(values == std::vector<std::int32_t>(kKeys - 1, 0), "all values");
+      // Its item is looked for among those of the pull before.
+      worker.pull(table, Key(theirs + 1), again).wait();
+    }
+    beside.wait();
   });
 }

@@ -275,7 +275,11 @@ TEST_CASE("threads: four ranks in two domains, some of them without workers") {
 
 TEST_CASE("threads: all ranks in one domain") {
   TableCounters counters;
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  // Leased keys are asked for at the rank that serves them. On a busy machine threads may take turns for long.
+  const auto has_met_lease = [&] {
+    return counters.remote_pulls + counters.remote_pushes + counters.queued_accesses > 0;
+  };
+  for (std::uint64_t seed = 1; seed <= 3 || (seed <= 100 && !has_met_lease()); ++seed) {
     for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{5}}) {
       CHECK_NOTHROW(counters += run({.seed = seed, .workers = {3, 0, 3}, .keys = keys},
                                     {.separate_bulk_lane = true, .delay_seed = seed}, domain_options(kHost)));
@@ -283,8 +287,7 @@ TEST_CASE("threads: all ranks in one domain") {
   }
   CHECK(counters.local_pulls > 0);
   CHECK(counters.relocations_in == 0);
-  // Leased keys are asked for at the rank that serves them.
-  CHECK(counters.remote_pulls + counters.remote_pushes + counters.queued_accesses > 0);
+  CHECK(has_met_lease());
 }
 
 TEST_CASE("threads: a domain whose memory is full uses private slots, which neighbours reach by message") {

@@ -1,5 +1,8 @@
 // How many keys of a worker may be unanswered, and how far their numbers go.
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "lapse/core/limits.hpp"
@@ -110,4 +113,37 @@ TEST_CASE("Operations that are answered in part keep the numbers of all their it
   }
   answer(worker, second, 399, 400);
   CHECK(worker.total() == 0);
+}
+
+TEST_CASE("An operation that is answered while numbers begin anew gives its numbers to nobody") {
+  // Each operation finds no numbers left, and the one before it may be answered at any time.
+  WorkerOperations worker({.keys = {.unanswered = 12, .numbers = 12}});
+  take(worker, {Key(7)});
+  const std::vector<Key> keys = key_range(100, 4);
+  std::atomic<OperationState*> called = nullptr;
+  std::atomic<bool> ended = false;
+  std::atomic<int> wrong = 0;
+  std::thread engine([&] {
+    while (!ended) {
+      OperationState* const operation = called.exchange(nullptr);
+      if (operation == nullptr) continue;
+      lapse::progress_role.assert_held();
+      const auto& joins = operation->joins;
+      wrong += static_cast<int>(std::ranges::count(joins, operation, &OperationState::Join::operation));
+      worker.take(*operation);
+      for (std::size_t item = 0; item < keys.size(); ++item) wrong += worker.answer(*operation, item) ? 0 : 1;
+    }
+  });
+  for (int round = 0; round < 200'000 && wrong == 0; ++round) {
+    while (!worker.unanswered().has_room(keys.size())) std::this_thread::yield();
+    OperationState& operation = worker.call(TableId(0), keys);
+    while (called.load() != nullptr) std::this_thread::yield();
+    called = &operation;
+    worker.release(operation);
+  }
+  while (worker.total() > 1 && wrong == 0) std::this_thread::yield();
+  ended = true;
+  engine.join();
+  CHECK(wrong == 0);
+  CHECK(worker.total() == 1);
 }

@@ -163,14 +163,17 @@ void run(int argument_count, char** arguments) {
   if (rank == 0) std::printf("seed %.0f\n", seed);
   // Checkpoints of another run may be newer.
   const std::string folder = arguments[2] + ("/soak-" + std::to_string(static_cast<int>(agreed(getpid()))));
-  Soak soak(std::strtod(arguments[1], nullptr), folder, static_cast<std::uint64_t>(seed),
-            argument_count > 4 ? arguments[4] : "saln");
-  try {
-    soak.run();
-  } catch (const std::exception& error) {
-    // The manager, which is not closed, ends the job.
-    std::fprintf(stderr, "rank %d: error: %s\n", rank, error.what());
-    throw;
+  {
+    Soak soak(std::strtod(arguments[1], nullptr), folder, static_cast<std::uint64_t>(seed),
+              argument_count > 4 ? arguments[4] : "saln");
+    try {
+      soak.run();
+    } catch (const std::exception& error) {
+      // The manager, which is not closed, ends the job.
+      std::fprintf(stderr, "rank %d: error: %s\n", rank, error.what());
+      throw;
+    }
+    // Its end waits for the thread that removes old checkpoints.
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) std::filesystem::remove_all(folder);

@@ -29,20 +29,19 @@ void Access::note_version(const OperationState& operation, Key key, std::uint64_
 }
 
 void Access::check_answers(OperationState& operation, const FrameHeader& header, const std::byte* records) {
+  using State = OperationState::ItemState;
   const auto kind = static_cast<FrameKind>(header.kind);
+  const auto item_at = [&](std::uint32_t i) LAPSE_REQUIRES(progress_role) {
+    return operation.item_with(item_number(records + std::size_t{i} * header.record_bytes));
+  };
   OperationPart part;
   part.function = operation.function;
   if (kind == FrameKind::failed_answer) check_failure_length(header, sizeof(AnswerRecord));
-  // Each item is named once: those that were seen are marked until all are.
-  using State = OperationState::ItemState;
-  const auto mark = [&](std::uint32_t records_seen, State state) LAPSE_REQUIRES(progress_role) {
-    for (std::uint32_t i = 0; i < records_seen; ++i)
-      operation.item_with(item_number(records + std::size_t{i} * header.record_bytes))->set_state(state);
-  };
+  // Each item is named once: what was seen is marked, until it is answered.
   const char* problem = nullptr;
   std::uint32_t seen = 0;
-  for (const std::byte* record = records; seen < header.count; ++seen, record += header.record_bytes) {
-    OperationState::Item* const item = operation.item_with(item_number(record));
+  for (; seen < header.count; ++seen) {
+    OperationState::Item* const item = item_at(seen);
     if (item == nullptr || !item->in_flight()) {
       problem = "an answer names a key that was not asked for";
       break;
@@ -55,8 +54,12 @@ void Access::check_answers(OperationState& operation, const FrameHeader& header,
     }
     if (header.count > 1) item->set_state(State::seen);
   }
-  if (header.count > 1) mark(seen, State::in_flight);
-  if (problem != nullptr) throw ProtocolError(problem);
+  if (problem == nullptr) [[likely]]
+    return;
+  if (header.count > 1) {
+    for (std::uint32_t i = 0; i < seen; ++i) item_at(i)->set_state(State::in_flight);
+  }
+  throw ProtocolError(problem);
 }
 
 void Access::handle_answers(const FrameHeader& header, const std::byte* records) {

@@ -131,8 +131,9 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const auto item_at = [&](std::uint32_t i) -> OperationState::Item& {
     return items[order == nullptr ? i : order[i]];
   };
-  for (std::uint32_t i = 0; i < header.count; ++i)
-    if (!item_at(i).in_flight()) throw ProtocolError("an answer names a key that was not asked for");
+  bool all_in_flight = true;
+  for (std::uint32_t i = 0; i < header.count; ++i) all_in_flight &= item_at(i).in_flight();
+  if (!all_in_flight) throw ProtocolError("an answer names a key that was not asked for");
   const std::byte* versions = records + header.count * bytes;
   if (pull && operation.destination != nullptr) {
     const std::size_t length = table.sizes().layout().length;

@@ -31,7 +31,7 @@ struct OperationState : Submission, ValueOperation {
   enum class ItemState : std::uint8_t {
     waiting,    // not yet submitted, or held
     in_flight,  // sent or queued
-    seen,       // in flight, and named by an answer that is being checked
+    seen,       // in flight, and named by an answer that is being handled
     answered,
   };
   // Made by the worker, before the engine has it. From then on only the holder of the progress lock writes

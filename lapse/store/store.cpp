@@ -88,6 +88,10 @@ Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
   // are fetched.
   constexpr std::size_t kGroup = 8;
   const Word* const words = words_.dense();
+  // As shared_address, whose members a copied value may change as far as compilers know.
+  const std::byte* const slots = shared_address(0);
+  const std::ptrdiff_t unit_bytes = shared_address(1) - slots;
+  const auto content = [&](SlotWord word) { return slots + std::ptrdiff_t{word.low()} * unit_bytes; };
   std::array<SlotWord, kGroup> before;
   std::size_t done = 0;
   Run run;
@@ -98,15 +102,15 @@ Store::Run Store::read_run(std::span<const Key> keys, std::byte* to) const {
     }
     for (std::size_t i = 0; i < kGroup; ++i) {
       before[i] = SlotWord(words[group[i].index()].load(std::memory_order_acquire));
-      const std::byte* content = shared_address(before[i].low());
       // For a slot word that names no slot this is any address, which prefetching tolerates.
-      __builtin_prefetch(content);
-      __builtin_prefetch(content + 64);
+      const std::byte* const fetched = content(before[i]);
+      __builtin_prefetch(fetched);
+      __builtin_prefetch(fetched + 64);
     }
     for (std::size_t i = 0; i < kGroup; ++i, to += bytes) {
       const Word& word = words[group[i].index()];
       if (before[i].is_readable() && (reach == Reach::any || before[i].is_owner())) [[likely]] {
-        racy_copy(to, shared_address(before[i].low()), bytes);
+        racy_copy(to, content(before[i]), bytes);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (word.load(std::memory_order_relaxed) == before[i].bits()) [[likely]] {
           if (reach == Reach::any) run.copies += before[i].is_copy() ? 1 : 0;

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <memory>
 
 #include "lapse/core/mutex.hpp"
@@ -13,7 +12,6 @@ namespace lapse {
 struct ForkHooks {
   Mutex mutex;
   ForkHook* first LAPSE_GUARDED_BY(mutex) = nullptr;
-  std::atomic<std::uint64_t> forks{0};
 
   ForkHooks() { pthread_atfork(&before_fork, &in_parent, &in_child); }
 
@@ -28,7 +26,6 @@ struct ForkHooks {
   static void in_parent() LAPSE_NO_THREAD_SAFETY_ANALYSIS { of_process().mutex.unlock(); }
   static void in_child() LAPSE_NO_THREAD_SAFETY_ANALYSIS {
     ForkHooks& hooks = of_process();
-    hooks.forks.fetch_add(1, std::memory_order_relaxed);
     for (const ForkHook* hook = hooks.first; hook != nullptr; hook = hook->next_) hook->f_(hook->context_);
     hooks.mutex.unlock();
   }
@@ -47,10 +44,6 @@ ForkHook::~ForkHook() {
   const MutexLock guard(hooks.mutex);
   if (next_ != nullptr) next_->before_ = before_;
   (before_ != nullptr ? before_->next_ : hooks.first) = next_;
-}
-
-std::uint64_t ForkHook::forks() {
-  return ForkHooks::of_process().forks.load(std::memory_order_relaxed);
 }
 
 }  // namespace lapse

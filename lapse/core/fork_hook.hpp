@@ -1,8 +1,6 @@
 // What is done in a child that fork makes.
 #pragma once
 
-#include <cstdint>
-
 #include "lapse/core/export.hpp"
 
 namespace lapse {
@@ -18,9 +16,6 @@ class LAPSE_EXPORT_INNER ForkHook {
   ~ForkHook();
   ForkHook(const ForkHook&) = delete;
   ForkHook& operator=(const ForkHook&) = delete;
-
-  // How many calls of fork lie between the first process and this one, as far as the library was in use then.
-  static std::uint64_t forks();
 
  private:
   friend struct ForkHooks;

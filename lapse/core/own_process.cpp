@@ -11,10 +11,13 @@
 
 namespace lapse {
 
-OwnProcess::OwnProcess() : forks_(ForkHook::forks()), number_(getpid()) {}
+std::atomic<std::uint64_t> OwnProcess::all_forks_{0};
 
-bool OwnProcess::is_left() const {
-  return ForkHook::forks() != forks_;
+OwnProcess::OwnProcess() : number_(getpid()) {
+  // Lives as long as the process.
+  static const auto count = [](void*) noexcept { all_forks_.fetch_add(1, std::memory_order_relaxed); };
+  [[maybe_unused]] static const auto& hook = *std::make_unique<ForkHook>(count, nullptr).release();
+  forks_ = all_forks_.load(std::memory_order_relaxed);
 }
 
 void OwnProcess::refuse(std::string_view call) const {

@@ -1,6 +1,7 @@
 // Objects that children made by fork have copies of, and must leave alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ class LAPSE_EXPORT OwnProcess {
 
   // Whether the caller is in another process: a child that fork has made since, or a child of it. Costs a
   // load.
-  bool is_left() const;
+  bool is_left() const { return all_forks_.load(std::memory_order_relaxed) != forks_; }
   // Throws UsageError then. `call`: "save of checkpoints on rank 1".
   void check(std::string_view call) const {
     if (is_left()) [[unlikely]]
@@ -31,6 +32,9 @@ class LAPSE_EXPORT OwnProcess {
   std::string refusal(std::string_view call) const;
 
  private:
+  // The calls of fork that lie between the first process and this one, from the first object on.
+  static std::atomic<std::uint64_t> all_forks_;
+
   std::uint64_t forks_;
   std::int64_t number_;
 };

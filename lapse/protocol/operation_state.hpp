@@ -127,6 +127,7 @@ struct OperationState : Submission, ValueOperation {
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
+  std::size_t counted_bytes = 0;  // of kept_bytes(), as its worker has counted them
   // The memory that it has for its items and their updates, joins and order.
   std::size_t kept_bytes() const LAPSE_REQUIRES(progress_role) {
     return items.capacity() * sizeof(Item) + joins.capacity() * sizeof(Join) + payload.capacity() +

@@ -1,6 +1,7 @@
 // The operations of a worker that are in flight, by key.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -87,6 +88,9 @@ class UnansweredTable {
 
   // Whether an operation of so many items, at most limits::kKeysOfCall, may begin. It may when total() is 0.
   bool has_room(std::size_t items) const {
+    // Every unanswered item has a number.
+    if (next_number_ + items <= std::min(limits_.unanswered, limits_.numbers)) [[likely]]
+      return true;
     const std::size_t unanswered = total();
     return unanswered == 0 || (unanswered + items <= limits_.unanswered &&
                                (has_numbers(items) || has_numbers_after_rebuild(items)));

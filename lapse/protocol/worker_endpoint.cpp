@@ -25,17 +25,23 @@ StallQuestion& WorkerEndpoint::stall_question() {
   return *stall_question_;
 }
 
-void WorkerEndpoint::make_free(OperationState& operation) {
+inline void WorkerEndpoint::make_free(OperationState& operation) {
   progress_role.assert_held();  // The engine has no operation that is done.
   operation.serial.store(operation.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (operation.failure && !failure_) failure_ = std::move(operation.failure);
-  const std::size_t bytes = operation.kept_bytes();
+  if (operation.failure) [[unlikely]]
+    keep_failure(operation);
+  std::size_t bytes = operation.kept_bytes();
   if (bytes > kKeptBytes - kept_bytes_) [[unlikely]] {
     operation.free_memory();
-  } else {
-    kept_bytes_ += bytes;
+    bytes = 0;
   }
+  operation.counted_bytes = bytes;
+  kept_bytes_ += bytes;
   free_.push_back(&operation);
+}
+
+void WorkerEndpoint::keep_failure(OperationState& operation) {
+  if (!failure_) failure_ = std::move(operation.failure);
 }
 
 void WorkerEndpoint::reclaim() {
@@ -64,28 +70,32 @@ std::unique_ptr<KeyFailure> WorkerEndpoint::take_failure() {
   return std::move(failure_);
 }
 
-OperationState& WorkerEndpoint::acquire() {
+void WorkerEndpoint::add_operations() {
   require_operation();
-  if (free_.empty()) reclaim();
-  if (free_.empty()) {
-    const std::size_t chunk = chunks_.size();
-    // With room for all operations, giving one back needs no memory.
-    const std::size_t operations = std::bit_ceil((chunk + 1) * kChunk);
-    free_.reserve(operations);
-    detached_.reserve(operations);
-    chunks_.push_back(std::make_unique<OperationState[]>(kChunk));
-    for (std::size_t i = kChunk; i > 0; --i) {
-      OperationState& operation = chunks_[chunk][i - 1];
-      operation.worker = this;
-      operation.number = (std::uint64_t{local_index_} << 32) | (chunk * kChunk + i - 1);
-      free_.push_back(&operation);
-    }
-    chunk_starts_[chunk].store(chunks_[chunk].get(), std::memory_order_release);
+  reclaim();
+  if (!free_.empty()) return;
+  const std::size_t chunk = chunks_.size();
+  // With room for all operations, giving one back needs no memory.
+  const std::size_t operations = std::bit_ceil((chunk + 1) * kChunk);
+  free_.reserve(operations);
+  detached_.reserve(operations);
+  chunks_.push_back(std::make_unique<OperationState[]>(kChunk));
+  for (std::size_t i = kChunk; i > 0; --i) {
+    OperationState& operation = chunks_[chunk][i - 1];
+    operation.worker = this;
+    operation.number = (std::uint64_t{local_index_} << 32) | (chunk * kChunk + i - 1);
+    free_.push_back(&operation);
   }
+  chunk_starts_[chunk].store(chunks_[chunk].get(), std::memory_order_release);
+}
+
+OperationState& WorkerEndpoint::acquire() {
+  if (free_.empty()) [[unlikely]]
+    add_operations();
   OperationState& operation = *free_.back();
   free_.pop_back();
   progress_role.assert_held();  // The engine does not have the operation yet.
-  kept_bytes_ -= operation.kept_bytes();
+  kept_bytes_ -= operation.counted_bytes;
   operation.items.clear();
   operation.joins.clear();
   operation.updates = nullptr;

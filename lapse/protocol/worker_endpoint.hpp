@@ -202,6 +202,9 @@ class WorkerEndpoint {
   // The same; throws UsageError where there is none.
   void reclaim_one();
   void make_free(OperationState& operation);
+  void keep_failure(OperationState& operation);
+  // There are some afterwards: reclaimed ones, or a further chunk. Throws UsageError likewise.
+  void add_operations();
 };
 
 }  // namespace lapse

@@ -78,7 +78,10 @@ class WorkerCore {
   void check_admission(const void* server, Allowed allowed) const;
   LAPSE_EXPORT_INNER void check_call(const void* server, Allowed allowed = Allowed::when_free) const;
   // Throws UsageError when the worker has ended, and in a child that fork has made since the worker was.
-  LAPSE_EXPORT_INNER void check_life() const;
+  void check_life() const {
+    if (has_ended_ || is_left()) [[unlikely]]
+      refuse_life();
+  }
   bool is_left() const { return process_.is_left(); }
   // Throws PeerFailed when some rank has failed.
   void check_failure() const { phase_.protocol.failure().check(); }
@@ -140,6 +143,7 @@ class WorkerCore {
   void end_sync() { endpoint_.required_versions().clear(); }
 
  private:
+  [[noreturn]] LAPSE_EXPORT_INNER void refuse_life() const;
   // Returns the number of completed rounds to wait for.
   std::uint64_t contribute(Bytes contribution);
   Operation access_with_room(const TableHandle& table, std::span<const Key> keys,

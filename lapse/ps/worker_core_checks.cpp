@@ -24,15 +24,13 @@ void WorkerCore::check_admission(const void* server, Allowed allowed) const {
   check_failure();
 }
 
-void WorkerCore::check_life() const {
+void WorkerCore::refuse_life() const {
   if (is_left()) process_.refuse(fmt::format("a call of worker {} of rank {}", index(), phase_.rank.value()));
-  if (has_ended_) {
-    throw UsageError(
-        fmt::format("a call of worker {} on rank {} after its end: a worker is used by the function that it "
-                    "was given to, "
-                    "until that returns, or until it is detached",
-                    index(), phase_.rank.value()));
-  }
+  throw UsageError(
+      fmt::format("a call of worker {} on rank {} after its end: a worker is used by the function that it "
+                  "was given to, "
+                  "until that returns, or until it is detached",
+                  index(), phase_.rank.value()));
 }
 
 void WorkerCore::check_call(const void* server, Allowed allowed) const {

@@ -27,13 +27,13 @@ class BufferPool {
   void release(PacketBuffer buffer) {
     if (buffer.capacity() == 0 || buffer.in_place() || bytes_ + buffer.capacity() > kKeptBytes) return;
     buffer.clear();
+    const std::size_t capacity = buffer.capacity();
     try {
-      free_.reserve(free_.size() + 1 > free_.capacity() ? 2 * free_.size() + 8 : 0);
+      free_.push_back(std::move(buffer));
     } catch (const std::bad_alloc&) {
       return;  // It is freed: to give memory back needs none.
     }
-    bytes_ += buffer.capacity();
-    free_.push_back(std::move(buffer));
+    bytes_ += capacity;
   }
 
  private:

@@ -2,7 +2,6 @@
 #include <mpi.h>
 #include <sys/mman.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <thread>
@@ -111,13 +110,17 @@ TEST_CASE("A pull whose items are freed at its end, beside one that a lease hold
   const auto ranks = static_cast<std::uint64_t>(server.ranks());
   const auto table =
       server.create_table<std::int32_t>({.name = "many", .keys = ranks * kKeys, .home = HomeMapKind::range});
+  const auto over =
+      server.create_table<std::int32_t>({.name = "over", .keys = ranks, .home = HomeMapKind::range});
   server.run_workers(1, [&](Worker& worker) {
     const auto rank = static_cast<std::uint64_t>(worker.rank().value());
     worker.barrier();
     if (rank != 0) {
       const Key first(rank * kKeys);
       const Lease lease = worker.lease(table, {&first, 1});
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      // Until the first rank has pulled all others.
+      std::vector<std::int32_t> has_ended(1);
+      while (worker.pull_if_local(over, Key(rank), has_ended) && has_ended[0] == 0) std::this_thread::yield();
       return;
     }
     const std::uint64_t theirs = (ranks - 1) * kKeys;
@@ -132,6 +135,7 @@ TEST_CASE("A pull whose items are freed at its end, beside one that a lease hold
       // Its item is looked for among those of the pull before.
       worker.pull(table, Key(theirs + 1), again).wait();
     }
+    worker.push(over, key_range(0, ranks), std::vector<std::int32_t>(ranks, 1)).wait();
     beside.wait();
   });
 }

@@ -275,7 +275,8 @@ TEST_CASE("threads: four ranks in two domains, some of them without workers") {
 
 TEST_CASE("threads: all ranks in one domain") {
   TableCounters counters;
-  // Leased keys are asked for at the rank that serves them. On a busy machine threads may take turns for long.
+  // Leased keys are asked for at the rank that serves them. On a busy machine threads may take turns for
+  // long.
   const auto has_met_lease = [&] {
     return counters.remote_pulls + counters.remote_pushes + counters.queued_accesses > 0;
   };

@@ -115,7 +115,7 @@ TEST_CASE("Operations that are answered in part keep the numbers of all their it
   CHECK(worker.total() == 0);
 }
 
-TEST_CASE("An operation that is answered while numbers begin anew gives its numbers to nobody") {
+TEST_CASE("An operation that is answered while numbers begin anew gives its numbers to no other") {
   // Each operation finds no numbers left, and the one before it may be answered at any time.
   WorkerOperations worker({.keys = {.unanswered = 12, .numbers = 12}});
   take(worker, {Key(7)});

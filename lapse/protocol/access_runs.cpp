@@ -128,13 +128,31 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   }
   const std::uint32_t* const order = operation.reordered ? operation.order.data() + first : nullptr;
   OperationState::Item* const items = operation.items.data() + (order == nullptr ? first : 0);
-  const auto item_at = [&](std::uint32_t i) -> OperationState::Item& {
+  const auto item_at = [items, order](std::uint32_t i) -> OperationState::Item& {
     return items[order == nullptr ? i : order[i]];
   };
-  bool all_in_flight = true;
-  for (std::uint32_t i = 0; i < header.count; ++i) all_in_flight &= item_at(i).in_flight();
-  if (!all_in_flight) throw ProtocolError("an answer names a key that was not asked for");
-  const std::byte* versions = records + header.count * bytes;
+  const std::byte* const versions = records + header.count * bytes;
+  AnsweredItems answered(*this, operation);
+  // One pass, with as little as possible for each item: it is a part of what a batch costs.
+  const auto mark = [&, item_at, count = header.count, responder = Domain(header.domain)](
+                        auto with_versions) LAPSE_REQUIRES(progress_role) {
+    bool have_entries = false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      OperationState::Item& item = item_at(i);
+      if (!item.in_flight()) [[unlikely]] {
+        answered.take_back(i, item_at);
+        throw ProtocolError("an answer names a key that was not asked for");
+      }
+      if constexpr (with_versions) {
+        std::uint64_t version;
+        std::memcpy(&version, versions + i * sizeof version, sizeof version);
+        note_version(operation, item.key, version);
+      }
+      have_entries |= answered.mark(item, responder);
+    }
+    return have_entries;
+  };
+  const bool have_entries = version_bytes == 0 ? mark(std::false_type()) : mark(std::true_type());
   if (pull && operation.destination != nullptr) {
     const std::size_t length = table.sizes().layout().length;
     if (item_at(header.count - 1).offset - item_at(0).offset == (header.count - 1) * length) {
@@ -144,16 +162,9 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
         std::memcpy(operation.row(item_at(i)), records, bytes);
     }
   }
-  AnsweredItems answered(*this, operation);
-  for (std::uint32_t i = 0; i < header.count; ++i) {
-    OperationState::Item& item = item_at(i);
-    if (version_bytes != 0) {
-      std::uint64_t version;
-      std::memcpy(&version, versions + i * sizeof version, sizeof version);
-      note_version(operation, item.key, version);
-    }
-    answered.add(item, Domain(header.domain));
-  }
+  if (!have_entries) [[likely]]
+    return;
+  for (std::uint32_t i = 0; i < header.count; ++i) answered.finish(item_at(i), Domain(header.domain));
 }
 
 // --- target

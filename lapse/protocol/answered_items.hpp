@@ -27,9 +27,24 @@ class Access::AnsweredItems {
   }
   // An item that was in flight and that `responder` has executed. Its value has been stored.
   void add(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
+    mark(item, responder);
+    finish(item, responder);
+  }
+  // The same in two steps. After the first, which may be taken back, the item counts as answered; returns
+  // whether there is a second one, for which the values of all items have been stored.
+  bool mark(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
     ++items_;
     if (item.sent_to != responder) operation_.table->remember_location(item.key, responder);
     item.set_state(OperationState::ItemState::answered);
+    return item.entry != nullptr;
+  }
+  // Those that were marked, so many.
+  template <class ItemAt>
+  void take_back(std::uint32_t items, const ItemAt& item_at) LAPSE_REQUIRES(progress_role) {
+    for (std::uint32_t i = 0; i < items; ++i) item_at(i).set_state(OperationState::ItemState::in_flight);
+    items_ = 0;
+  }
+  void finish(const OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
     if (item.entry != nullptr) [[unlikely]]
       finish_in_entry(item, responder);
   }

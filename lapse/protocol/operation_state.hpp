@@ -100,6 +100,7 @@ struct OperationState : Submission, ValueOperation {
   bool looks_up_owners = false;             // of keys that are not cached, in their homes' memory
   bool refused = false;                     // there was no memory to submit it: no item is executed
   bool is_remote = false;                   // at least one item was sent to another rank
+  std::uint32_t counted_bytes = 0;          // of kept_bytes(), as its worker has counted them
   std::unique_ptr<KeyFailure> failure;      // the first of this operation
   std::atomic<std::uint32_t> remaining{0};  // items without answer
   // Where the order of routes is not that of `items`: the items by their positions in it.
@@ -127,7 +128,6 @@ struct OperationState : Submission, ValueOperation {
   std::byte* row(const Item& item) const {
     return destination == nullptr ? nullptr : destination + item.offset * row_unit;
   }
-  std::size_t counted_bytes = 0;  // of kept_bytes(), as its worker has counted them
   // The memory that it has for its items and their updates, joins and order.
   std::size_t kept_bytes() const LAPSE_REQUIRES(progress_role) {
     return items.capacity() * sizeof(Item) + joins.capacity() * sizeof(Join) + payload.capacity() +

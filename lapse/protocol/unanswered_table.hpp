@@ -209,7 +209,6 @@ class UnansweredTable {
   UnansweredCount count_;
   std::vector<Slot> slots_;  // open addressing; the first mask_ + 1 are in use
   std::size_t mask_ = kFewestSlots - 1;
-  const Limits limits_;
   std::size_t used_ = 0;     // slots that are not empty
   std::size_t entries_ = 0;  // of them, those of entries
   std::uint32_t next_number_ = 0;
@@ -221,6 +220,7 @@ class UnansweredTable {
   std::size_t most_begun_ = kFewestBegun;
   std::vector<std::unique_ptr<UnansweredKey[]>> chunks_;
   std::vector<UnansweredKey*> free_;
+  const Limits limits_;
 };
 
 inline UnansweredKey* UnansweredTable::add(Key key) {

@@ -35,7 +35,8 @@ inline void WorkerEndpoint::make_free(OperationState& operation) {
     operation.free_memory();
     bytes = 0;
   }
-  operation.counted_bytes = bytes;
+  static_assert(kKeptBytes <= UINT32_MAX);
+  operation.counted_bytes = static_cast<std::uint32_t>(bytes);
   kept_bytes_ += bytes;
   free_.push_back(&operation);
 }

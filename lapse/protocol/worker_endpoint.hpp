@@ -168,7 +168,6 @@ class WorkerEndpoint {
   // Operations live in chunks that never move, as engines hold pointers to them.
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kMaxChunks = limits::kOperationsOfWorker / kChunk;
-  const std::size_t max_chunks_;
   std::unique_ptr<std::atomic<OperationState*>[]> chunk_starts_ =
       std::make_unique<std::atomic<OperationState*>[]>(kMaxChunks);
   // the worker's
@@ -182,6 +181,8 @@ class WorkerEndpoint {
   LeaseRequest lease_request_;
   SyncRequest sync_request_;
   std::unique_ptr<StallQuestion> stall_question_;
+  // constant
+  const std::size_t max_chunks_;
 
   static constexpr std::uint32_t kNotBuilt = std::uint32_t{1} << 31;
   static_assert(limits::kKeysOfCall < kNotBuilt);

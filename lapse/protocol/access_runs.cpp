@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include "lapse/core/error.hpp"
 #include "lapse/protocol/access.hpp"
@@ -134,8 +135,9 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   const std::byte* const versions = records + header.count * bytes;
   AnsweredItems answered(*this, operation);
   // One pass, with as little as possible for each item: it is a part of what a batch costs.
-  const auto mark = [&, item_at, count = header.count, responder = Domain(header.domain)](
-                        auto with_versions) LAPSE_REQUIRES(progress_role) {
+  const std::uint32_t count = header.count;
+  const Domain responder(header.domain);
+  const auto mark = [&, item_at, count, responder](auto with_versions) LAPSE_REQUIRES(progress_role) {
     bool have_entries = false;
     for (std::uint32_t i = 0; i < count; ++i) {
       OperationState::Item& item = item_at(i);
@@ -164,7 +166,7 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
   }
   if (!have_entries) [[likely]]
     return;
-  for (std::uint32_t i = 0; i < header.count; ++i) answered.finish(item_at(i), Domain(header.domain));
+  for (std::uint32_t i = 0; i < count; ++i) answered.finish(item_at(i), responder);
 }
 
 // --- target

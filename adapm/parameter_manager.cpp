@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <exception>
 #include <fstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "adapm/key_trace.hpp"
 #include "adapm/management.hpp"
@@ -24,6 +26,18 @@
 namespace adapm {
 
 class WorkerPlaces : public lapse::EndedWorkers<Worker> {};
+
+namespace {
+
+// `archives`: of each rank; empty where the destructor of its manager closes.
+IntentEffect effect_of_all(const std::vector<std::string>& archives) {
+  IntentEffect effect;
+  for (const std::string& archive : archives)
+    if (!archive.empty()) effect += lapse::from_archive<IntentEffect>(archive);
+  return effect;
+}
+
+}  // namespace
 
 std::string Statistics::to_json() const {
   return fmt::format(R"({{"server": {}, "intents": {}}})", server.to_json(), intents.to_json());
@@ -99,18 +113,15 @@ void ParameterManager::start(const std::exception_ptr& problem) {
 void ParameterManager::close() {
   if (management_->process().is_left()) return;
   report();
-  server_->close();
+  const std::vector<std::string> effects = server_->close(lapse::to_archive(management_->intent_effect()));
   management_->close();
+  if (rank() != lapse::Rank(0)) return;
+  if (const std::string problem = effect_of_all(effects).problem(); !problem.empty())
+    lapse::Logger(rank(), options_.server.log_level).warning("{}", problem);
 }
 
 void ParameterManager::report() {
   lapse::Logger logger(rank(), options_.server.log_level);
-  IntentEffect effect;
-  for (const std::string& one :
-       server_->exchange("close", [&] { return lapse::to_archive(management_->intent_effect()); }))
-    effect += lapse::from_archive<IntentEffect>(one);
-  if (const std::string problem = effect.problem(); !problem.empty() && rank() == lapse::Rank(0))
-    logger.warning("{}", problem);
   if (KeyTrace* const trace = management_->trace()) {
     if (!trace->flush()) logger.warning("not all of the trace of keys could be written");
     if (const auto unknown = trace->unknown_tables(); !unknown.empty() && rank() == lapse::Rank(0))

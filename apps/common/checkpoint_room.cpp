@@ -103,16 +103,19 @@ void require_room(ParameterServer& server, const CheckpointOptions& options,
   });
   const std::uint64_t all = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
   const std::uint64_t own = bytes.at(server.rank().index());
+  // Before any rank reserves some: what is free then does not count twice.
+  agreement.run([&] {
+    if (server.rank() == Rank(0)) require_room_for(options.folder, all);
+  });
   // They stay until every rank has reserved its bytes.
   std::vector<std::unique_ptr<ProbeFile>> probes;
   agreement.run([&] {
-    if (server.rank() == Rank(0)) require_room_for(options.folder, all);
     for (const std::string& folder : folders_of(options)) {
       probes.push_back(std::make_unique<ProbeFile>(folder, server.rank()));
       probes.back()->reserve(own);
     }
   });
-  probes.clear();
+  agreement.run([&] { probes.clear(); });
   if (server.rank() == Rank(0)) warn_of_little_room(options, all);
 }
 

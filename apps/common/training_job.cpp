@@ -65,8 +65,14 @@ bool TrainingJob::has_steps() const {
 std::optional<SavedState> TrainingJob::begin(RunIdentity identity) {
   using Reason = CheckpointError::Reason;
   identity_ = std::move(identity);
-  require_room(server_, options_, tables_);
   const bool reports = server_.rank() == Rank(0);
+  try {
+    require_room(server_, options_, tables_);
+  } catch (const CheckpointError& error) {
+    // A training that is resumed may have little to do, or nothing to save any more.
+    if (existing_.folder.empty() || error.reason() != Reason::no_space) throw;
+    warn(error.what());
+  }
   if (existing_.folder.empty() && !options_.resume_step) {
     if (options_.resume && reports) fmt::print("no checkpoint in {}: the training starts\n", options_.folder);
     if (options_.resume)

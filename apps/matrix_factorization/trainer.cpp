@@ -163,7 +163,10 @@ void Trainer::check_health(const EpochRecord& record, TrainingJob* job) const {
                         .tables = std::span(&factors_.table, 1)};
   if (record.errors) {
     const double train = record.errors->train_rmse;
-    health.loss = std::isfinite(train) ? std::max(train, deciding_error(record)) : train;
+    const double deciding = deciding_error(record);
+    // std::max passes over a second number that is none.
+    health.loss =
+        std::isfinite(train) && std::isfinite(deciding) ? std::max(train, deciding) : train + deciding;
   }
   require_healthy(manager_.server(), health, job);
 }

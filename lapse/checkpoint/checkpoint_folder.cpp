@@ -319,7 +319,7 @@ CheckpointFolder::Newest CheckpointFolder::newest(Check check, std::span<const s
       // It may be whole: a disk that cannot be read now, or a program that is older than the checkpoint.
       const bool may_be_whole =
           error.reason() == Reason::not_readable || error.reason() == Reason::newer_version;
-      if (may_be_whole && !ill) throw;
+      if (may_be_whole) throw;
       result.problems.emplace_back(error.what());
     }
   }

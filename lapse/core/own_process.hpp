@@ -19,8 +19,7 @@ class LAPSE_EXPORT OwnProcess {
  public:
   OwnProcess();
 
-  // Whether the caller is in another process: a child that fork has made since, or a child of it. Costs a
-  // load.
+  // Whether the caller is in a child that fork has made since, or in a child of it. Costs a load.
   bool is_left() const { return all_forks_.load(std::memory_order_relaxed) != forks_; }
   // Throws UsageError then. `call`: "save of checkpoints on rank 1".
   void check(std::string_view call) const {
@@ -34,7 +33,6 @@ class LAPSE_EXPORT OwnProcess {
  private:
   // The calls of fork that lie between the first process and this one, from the first object on.
   static std::atomic<std::uint64_t> all_forks_;
-
   std::uint64_t forks_;
   std::int64_t number_;
 };

@@ -142,13 +142,18 @@ void Access::handle_run_answers(const FrameHeader& header, const std::byte* reco
     for (std::uint32_t i = 0; i < count; ++i) {
       OperationState::Item& item = item_at(i);
       if (!item.in_flight()) [[unlikely]] {
-        answered.take_back(i, item_at);
+        answered.roll_back(i, item_at);
         throw ProtocolError("an answer names a key that was not asked for");
       }
       if constexpr (with_versions) {
         std::uint64_t version;
         std::memcpy(&version, versions + i * sizeof version, sizeof version);
-        note_version(operation, item.key, version);
+        try {
+          note_version(operation, item.key, version);
+        } catch (...) {
+          answered.roll_back(i, item_at);
+          throw;
+        }
       }
       have_entries |= answered.mark(item, responder);
     }

@@ -30,7 +30,7 @@ class Access::AnsweredItems {
     mark(item, responder);
     finish(item, responder);
   }
-  // The same in two steps. After the first, which may be taken back, the item counts as answered; returns
+  // The same in two steps. After the first, which may be rolled back, the item counts as answered; returns
   // whether there is a second one, for which the values of all items have been stored.
   bool mark(OperationState::Item& item, Domain responder) LAPSE_REQUIRES(progress_role) {
     ++items_;
@@ -40,7 +40,7 @@ class Access::AnsweredItems {
   }
   // Those that were marked, so many.
   template <class ItemAt>
-  void take_back(std::uint32_t items, const ItemAt& item_at) LAPSE_REQUIRES(progress_role) {
+  void roll_back(std::uint32_t items, const ItemAt& item_at) LAPSE_REQUIRES(progress_role) {
     for (std::uint32_t i = 0; i < items; ++i) item_at(i).set_state(OperationState::ItemState::in_flight);
     items_ = 0;
   }

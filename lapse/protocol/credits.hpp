@@ -17,7 +17,8 @@ namespace lapse {
 // count whenever it has grown by half the limit, and the sender sends while its own count is less than the
 // limit ahead of the last report. The limit bounds the effort, too: what changes often is sent once for
 // several changes. So a rank that does not run holds at most the limit, and one record, of each sender's
-// bytes; and a sender that waits is always sent a report once the receiver has handled what is in flight.
+// bytes, kAwaited times as much while something waits for it; and a sender that waits is always sent a report
+// once the receiver has handled what is in flight.
 //
 // Pure. Thread safety: the holder of the progress lock.
 class Credits {

@@ -203,6 +203,8 @@ class KeyReplication {
       LAPSE_REQUIRES(progress_role);
   // The main copy has a record from now on, whose version is raised.
   bool open_main(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
+  // The record's main copy has left, or has no member any more.
+  void close_record(TableShard& table, std::uint32_t number) LAPSE_REQUIRES(progress_role);
   // It has lost its last member.
   void close_main(TableShard& table, Key key, std::byte* content) LAPSE_REQUIRES(progress_role);
   // Offers the key to the last member (rule 9).

@@ -90,11 +90,16 @@ bool KeyReplication::open_main(TableShard& table, Key key, std::byte* content) {
   return done;
 }
 
+void KeyReplication::close_record(TableShard& table, std::uint32_t number) {
+  // The number may be used again: a backlog that had it would look at another main copy, in vain.
+  backlog_.remove(table.id(), number);
+  table.copies()->mains().close(number);
+}
+
 void KeyReplication::close_main(TableShard& table, Key key, std::byte* content) {
   TableCopies& copies = *table.copies();
   const std::uint32_t number = *copies.main_number(key, content);
-  backlog_.remove(table.id(), number);
-  copies.mains().close(number);
+  close_record(table, number);
   SlotHead::of(content).record = SlotHead::kNoRecord;
   copies.keys().unreplicate(key);
   // A slot without copies must have no mark: it may be released at any time.

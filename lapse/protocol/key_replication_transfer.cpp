@@ -81,10 +81,7 @@ void KeyReplication::leave(TableShard& table, Key key, const KeyQueue::Instruct&
 }
 
 void KeyReplication::finish_leaving(TableShard& table, const Leaving& leaving) {
-  if (leaving.main) {
-    backlog_.remove(table.id(), *leaving.main);
-    table.copies()->mains().close(*leaving.main);
-  }
+  if (leaving.main) close_record(table, *leaving.main);
   ++table.counters().relocations_out;
   if (leaving.replica) ++table.counters().copies_in;
 }

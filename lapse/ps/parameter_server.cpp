@@ -142,9 +142,13 @@ void ParameterServer::observe(KeyObserver& observer) {
   impl_->observe(observer);
 }
 void ParameterServer::close() {
-  if (impl_->is_left()) return;
+  close(std::string());
+}
+
+std::vector<std::string> ParameterServer::close(const std::string& last_words) {
+  if (impl_->is_left()) return {};
   impl_->check_call("close");
-  impl_->close();
+  return impl_->close(last_words);
 }
 
 ParameterServer::MemoryUse ParameterServer::memory_use(const TableHandle& table) const {

@@ -256,10 +256,10 @@ ParameterServer::MemoryUse ParameterServer::Impl::estimate_memory(const TableOpt
   return use;
 }
 
-void ParameterServer::Impl::close() {
+std::vector<std::string> ParameterServer::Impl::close(const std::string& last_words) {
   throw_if_closed("close");
   throw_if_running("close");
-  agreement_.exchange("close", std::string());
+  std::vector<std::string> of_ranks = agreement_.exchange("close", last_words);
   closed_ = true;
   CallWatch watch(&stalls_, "close");
   {
@@ -267,6 +267,7 @@ void ParameterServer::Impl::close() {
     transport_->close(&watch);
   }
   if (trace_ != nullptr) trace_->flush();
+  return of_ranks;
 }
 
 }  // namespace lapse

@@ -66,7 +66,7 @@ class ParameterServer::Impl {
   MemoryUse memory_use() const;
   MemoryUse memory_use(const TableShard& table) const;
   MemoryUse estimate_memory(const TableOptions& options, ElementType type) const;
-  void close();
+  std::vector<std::string> close(const std::string& last_words = {});
 
   Rank rank() const { return transport_->rank(); }
   std::int32_t ranks() const { return transport_->ranks(); }

@@ -63,6 +63,18 @@ TEST_CASE("A worker of a manager is a worker of its server, with a clock and int
   manager.close();
 }
 
+TEST_CASE("Ranks that call close and ranks whose destructor closes end a manager together") {
+  for (const bool first_calls : {true, false}) {
+    ParameterManager manager(MPI_COMM_WORLD);
+    const auto table = manager.create_table<float>({.keys = kKeys});
+    manager.run_workers(1, [&](Worker& worker) {
+      worker.intent(table, Key(1), Clock(0), Clock(1));
+      worker.advance_clock();
+    });
+    if ((manager.rank() == Rank(0)) == first_calls) manager.close();
+  }
+}
+
 TEST_CASE("Clocks go on from phase to phase, by the number of the worker") {
   ParameterManager manager(MPI_COMM_WORLD);
   const auto table = manager.create_table<float>({.keys = kKeys});

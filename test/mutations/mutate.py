@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BASE = ROOT / "build" / "mutations"
 COPY = BASE / "source"
 BUILD = COPY / "build" / "ci"
-RESULTS = BASE / "results.json"
+RESULTS = ROOT / "test" / "mutations" / "measured.json"  # what the last run of each fault has shown
 TEST_SECONDS = 90  # A test that has not ended by then has noticed the fault: it hangs.
 
 
@@ -158,7 +158,7 @@ def try_all(faults, arguments):
             failed.append(fault.name)
         results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
         results[fault.name] = result
-        RESULTS.write_text(json.dumps(results, indent=1))
+        RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     print(f"{len(faults) - len(failed)} of {len(faults)} faults were noticed")
     if failed:
         sys.exit("NOT: " + ", ".join(failed))

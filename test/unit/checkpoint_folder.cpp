@@ -161,6 +161,20 @@ TEST_CASE("A checkpoint with numbers that are not finite is the newest only wher
   CHECK((saved[0].healthy && !saved[1].healthy && !saved[2].healthy));
 }
 
+TEST_CASE("One that may be healthy and cannot be read now is not passed over for an older one") {
+  const TemporaryDirectory temporary;
+  const CheckpointFolder folder(temporary / "");
+  write_sample_checkpoint(folder, 1);
+  write_sample_checkpoint(folder, 2);
+  Manifest manifest = write_sample_checkpoint(folder, 3);
+  manifest.tables[0].shards[0].not_finite = 1;
+  folder.commit(manifest);
+  std::filesystem::remove(temporary / "step-2/manifest.json");
+  std::filesystem::create_directory(temporary / "step-2/manifest.json");
+  CHECK(thrown_reason([&] { folder.newest(Check::contents); }) == Reason::not_readable);
+  CHECK(folder.newest(Check::contents, std::vector<std::uint64_t>{2}).manifest->step == 1);
+}
+
 TEST_CASE("What an attempt has left is removed by the next one, and nothing else") {
   const TemporaryDirectory temporary;
   const CheckpointFolder folder(temporary / "");

@@ -36,8 +36,8 @@ void MpiSender::send(Rank to, PacketBuffer packet) {
 
 void MpiSender::send_fragments(Rank to, PacketBuffer packet) {
   if (free_slots_.empty()) {
-    free_slots_.push_back(static_cast<std::uint32_t>(payloads_.size()));
     payloads_.emplace_back();
+    free_slots_.push_back(static_cast<std::uint32_t>(payloads_.size() - 1));
   }
   const std::uint32_t index = free_slots_.back();
   free_slots_.pop_back();

@@ -52,7 +52,7 @@ TEST_CASE("A worker of a manager is a worker of its server, with a clock and int
   });
   const Statistics statistics = manager.statistics();
   const IntentCounters total = statistics.intents.total();
-  const auto workers = static_cast<std::uint64_t>(2 * manager.ranks());
+  const auto workers = 2 * static_cast<std::uint64_t>(manager.ranks());
   CHECK(statistics.intents.ranks.size() == static_cast<std::size_t>(manager.ranks()));
   CHECK(total.intents == 3 * workers);
   CHECK(total.keys == (kKeys + 6 + 1) * workers);
@@ -178,8 +178,8 @@ TEST_CASE("Every technique runs the same program") {
         sparse_sum += value[0];
       }
     });
-    CHECK(sum == 80 * manager.ranks());
-    CHECK(sparse_sum == 80 * manager.ranks());
+    CHECK(sum == 80 * std::int64_t{manager.ranks()});
+    CHECK(sparse_sum == 80 * std::int64_t{manager.ranks()});
     manager.close();
   }
 }

@@ -229,7 +229,7 @@ grep -q 'nodes-2.json: no summary' gathered.txt || fail "a wrong summary is not 
 
 if [[ $failures -gt 0 ]]; then
   # A call of no address, with neither the program nor a library of the project on the stack.
-  mapfile -t crashed < <(grep -lE 'Caught signal 11 .*not mapped to object at address \(nil\)' ./*.out)
+  mapfile -t crashed < <(grep -lE 'Caught signal 11 .*not mapped to object at address \(nil\)' ./*.out elsewhere/*.out 2>/dev/null)
   [[ ${#crashed[@]} -gt 0 && -z ${LAPSE_REPEATED:-} ]] || exit 1
   ! grep -qE '(matrix_factorization|liblapse[^ ]*|libadapm[^ ]*)\(' "${crashed[@]}" || exit 1
   echo "REPEATED: MPI_Init has crashed in a job (Open MPI, see slurm/README.md)"

@@ -283,7 +283,7 @@ void ParameterServer::Impl::stop_progress() {
   end_server_thread();
   // Without a failure no worker of this rank is in a collective call: all are detached.
   if (attached_phase_->local_workers > 0 && !protocol_.failure().raised())
-    group_.leave(attached_phase_->first_worker);
+    insist("the end of the attached workers", [this] { group_.leave(attached_phase_->first_worker); });
   for (std::size_t i = 0; i < attached_phase_->local_workers; ++i)
     protocol_.registry().workers()[i]->set_activity(WorkerActivity::returned);
   insist("the end of a phase", [this] { end_phase(); });
